@@ -82,12 +82,17 @@ def accounts_and_databases(connection: psycopg.Connection, known: dict[str, str]
 
 
 def warehouse(server: URL) -> None:
-    """Makes or updates the tables of the warehouse, with the account of their owner."""
+    """Makes or updates the tables of the warehouse, with the account of their owner, and its secret with them: SDC_WAREHOUSE_SECRET, or a
+    random one where that is empty.
+    """
+    from sdc_tasks.warehouse.confidential.secret import VARIABLE, given_secret
     from sdc_tasks.warehouse.database.engine import open_warehouse
     from sdc_tasks.warehouse.database.migrations import migrate
+    from sdc_tasks.warehouse.keyring import Keyring
 
     url = server.set(drivername="postgresql+psycopg", username="release_owner", password=None, database="warehouse")
-    engine = open_warehouse(url.render_as_string(hide_password=False), None, "prepare")
+    keys, secret = Keyring.of(os.environ["SDC_PAYLOAD_KEYS"].split(",")), given_secret(os.environ.get(VARIABLE))
+    engine = open_warehouse(url.render_as_string(hide_password=False), keys, "prepare", secret)
     migrate(engine)
     engine.dispose()
 

@@ -43,6 +43,9 @@ def seed(folder: Path, redis: str, mode: int = 0o600, owner: int | None = None) 
     _kept(folder / "AIRFLOW__API__SECRET_KEY", lambda: secrets.token_urlsafe(32), mode)
     _kept(folder / "AIRFLOW__API_AUTH__JWT_SECRET", lambda: secrets.token_urlsafe(64), mode)
     _kept(folder / "AIRFLOW__CORE__FERNET_KEY", _fernet_key, mode)
+    # A warehouse that is there already has a secret of its own, which another one must not take the place of: then the file is empty.
+    own = (folder / "SDC_PAYLOAD_KEYS").exists()
+    _kept(folder / "SDC_WAREHOUSE_SECRET", lambda: "" if own else secrets.token_hex(32), mode)
     _kept(folder / "SDC_PAYLOAD_KEYS", new_key, mode)
 
 

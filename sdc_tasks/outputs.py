@@ -26,7 +26,7 @@ from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
-from sdc_tasks.steps import LOWER_LEVELS, Desk, adjustment_of, compared, decided, newer, set_by_receiver
+from sdc_tasks.steps import LOWER_LEVELS, Desk, adjustment_of, compared, decided, drawn_by, newer, set_by_receiver
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
@@ -136,7 +136,8 @@ def _write_public(desk: Desk, current: ReleaseInfo, space: CellSpace, publicatio
     """Writes the public files, `table.csv` last, and takes those away that the domain file no longer asks for."""
     claim = reader.claim(desk.engine, current.release_id, current.audit_digest)
     assert claim is not None, "a version that is out has its audit"
-    edition = report.Edition(desk.domain, space, desk.period, publication, current.version, current.released_at, claim.public)
+    about = (desk.domain, space, desk.period, publication, current.version, current.released_at, claim.public)
+    edition = report.Edition(*about, secret=drawn_by(desk))
     files = report.public_files(edition, report.metadata_page)
     _take_away(out, PUBLIC_FILES.keys() - files.keys())
     for name, content in files.items():
@@ -260,6 +261,8 @@ def brief(desk: Desk, release_id: str) -> str:
         lines.append(f"**This one is out of date**: {came.told}. {came.remedy}")
     else:
         lines.append("**Newer deliveries**: none")
+    for other, reason in sorted(desk.domain.unrelated.items()):
+        lines.append(f"**Unrelated to `{other}`**, says the domain file, so that nobody attacked both together: {reason}")
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)

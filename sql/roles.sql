@@ -41,7 +41,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA confidential, operations, dissemination TO 
 
 GRANT INSERT, UPDATE, DELETE ON confidential.payload TO sdc_pipeline;
 
-GRANT INSERT, UPDATE (content, key_id) ON confidential.secret TO sdc_pipeline;
+GRANT INSERT, UPDATE (content, key_id, fingerprint, kept) ON confidential.secret TO sdc_pipeline;
 
 GRANT INSERT ON
     operations.artefact, operations.delivery, operations.finding, operations.check_result, operations.run, operations.step, operations.rung,
@@ -85,7 +85,8 @@ GRANT EXECUTE ON FUNCTION dissemination.printed_digest(text, text, text) TO sdc_
 
 -- What the checks compare by.
 GRANT EXECUTE ON FUNCTION
-    operations.told(text, text[]), operations.tells(text, text), operations.sha256_hex(text), operations.instant(timestamptz)
+    operations.told(text, text[]), operations.tells(text, text), operations.sha256_hex(text), operations.instant(timestamptz),
+    operations.same_time(text, text), operations.akin(text, text), operations.days(text), operations.agency(text), operations.areas(text)
 TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
 
 -- Those who agree: see all but what is confidential, and say yes. An account of sdc_approver agrees in its own name. One of sdc_desk is that

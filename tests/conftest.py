@@ -177,11 +177,13 @@ def _database(server_url: str, template: str = "") -> Iterator[URL]:
 
 
 def _migrate(url: str) -> None:
+    from sdc_tasks.model.secret import Secret
     from sdc_tasks.warehouse.database.engine import open_warehouse
     from sdc_tasks.warehouse.database.migrations import migrate
     from sdc_tasks.warehouse.keyring import Keyring
 
-    engine = open_warehouse(url, Keyring.of([PAYLOAD_KEY]), "tester")
+    # A warehouse is made with its secret. Its copies have the same one, whichever test makes it first.
+    engine = open_warehouse(url, Keyring.of([PAYLOAD_KEY]), "tester", Secret.of_hex(WAREHOUSE_SECRET))
     migrate(engine)
     engine.dispose()
 

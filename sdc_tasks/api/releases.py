@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,7 +167,8 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
 
     tables   by country; or one frame with all countries. The columns are those of a delivery (SDMX-CSV): dimensions, TIME_PERIOD,
              OBS_VALUE and the attributes of the domain. All countries of the domain are needed.
-    domain   the name of a domain, the path of its file, or a Domain.
+    domain   the name of a domain, the path of its file, or a Domain. Where something of its tables is drawn (`rule_aware`, `rounding`), the
+             environment variable SDC_WAREHOUSE_SECRET must hold the secret of the office: by another one, another table would be drawn.
 
     Raises InvalidInput with country, row, cell, rule and remedy; Unprotectable; ReleaseBlocked where the audit does not pass.
 
@@ -181,7 +183,8 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
     (True, True)
     """
     tell = teller(progress)
-    case = _case(tables, domain, period)
+    spec = _spec(domain, period)
+    case = _case(tables, spec, period, _salt(spec, period))
     spec, problem = case.spec, case.problem
     requirements, lps = pipeline.baseline(problem, spec, tell)
     tell(f"{len(requirements.cells)} primaries, {lps} LPs for what the national tables protect")
@@ -210,7 +213,7 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
 
 def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, period: str, progress: Progress = None) -> AggregateAudit:
     """The audit of a table of aggregates against the national tables. A cell without a row counts as withheld."""
-    case = _case(tables, domain, period)
+    case = _case(tables, _spec(domain, period), period, Secret.fresh())
     frame = as_frame(df, "the published frame")
     text = _told_by_row(lambda: _published(frame, case))
     tell = teller(progress)
@@ -229,9 +232,26 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
     return AggregateAudit(case, requirements, text.publication, found, unjudged)
 
 
-def _case(tables: Tables, domain: Domain | str | Path, period: str) -> ReleaseCase:
-    spec = (domain if isinstance(domain, Domain) else load_domain(domain)).of(period)
-    salt = Secret.fresh()
+def _spec(domain: Domain | str | Path, period: str) -> Domain:
+    return (domain if isinstance(domain, Domain) else load_domain(domain)).of(period)
+
+
+def _salt(spec: Domain, period: str) -> Secret:
+    """The key of the period under the secret of the office; a random one where none is given, and nothing is drawn by it."""
+    from sdc_tasks.warehouse.confidential.secret import VARIABLE, given_secret, salt_by
+
+    given = given_secret(os.environ.get(VARIABLE))
+    if given is not None:
+        return salt_by(given, spec.id, period)
+    if spec.draws:
+        raise InvalidInput(
+            f"{spec.id}: its tables are drawn by a secret, and each call would draw others of the period. Whoever sees two of them "
+            f"can compute hidden cells. Remedy: set {VARIABLE} to the one secret of the office (`openssl rand -hex 32` makes one)"
+        )
+    return Secret.fresh()
+
+
+def _case(tables: Tables, spec: Domain, period: str, salt: Secret) -> ReleaseCase:
     sheets = []
     for country, frame in sorted(_by_country(tables, spec).items()):
         data = _sdmx(frame, spec).encode()

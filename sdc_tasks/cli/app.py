@@ -7,7 +7,7 @@ Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3
 import typer
 
 from sdc_tasks.cli.export import export, export_jj
-from sdc_tasks.cli.office import approve, explain, files, maintenance, new_key, retract, rotate_keys, verify_log
+from sdc_tasks.cli.office import approve, explain, files, keep_secret, maintenance, new_key, retract, rotate_keys, verify_log
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import audit, demo, findings, release
 from sdc_tasks.cli.rounding.round_counts import round_counts
@@ -26,5 +26,5 @@ alone = (cta, suppress, protect, intervals, recode, round_counts, round_table, a
 app.callback()(one_thread)
 for command in (demo, release, findings, audit, *alone, export, export_jj, verify_certificate, what_if):
     app.command()(command)
-for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, rotate_keys):
+for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, keep_secret, rotate_keys):
     app.command(rich_help_panel="around releases")(duty)

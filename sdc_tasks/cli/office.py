@@ -233,6 +233,31 @@ def new_key() -> None:
     print(new_key())
 
 
+def keep_secret(
+    file: Annotated[Path, typer.Argument(help="where to write it, for SDC_WAREHOUSE_SECRET; only its owner can read it; no file yet")],
+    warehouse: WarehouseOption,
+    actor: ActorOption = None,
+) -> None:
+    """Writes the secret of the warehouse into a new file, to be kept apart from it, and prints its fingerprint. The log tells that it is
+    kept. With it in SDC_WAREHOUSE_SECRET, another warehouse draws the same tables of the same deliveries. Show it to nobody.
+    """
+    import os
+
+    from sdc_tasks.steps import open_office
+    from sdc_tasks.warehouse.confidential.secret import keep
+
+    def place(text: str) -> None:
+        try:
+            with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as opened:
+                opened.write(text + "\n")
+                opened.flush()
+                os.fsync(opened.fileno())
+        except OSError as error:
+            raise InvalidInput(f"{file}: {error.strerror}. Nothing was kept. Remedy: name a new file in a folder of yours") from None
+
+    out.print(f"kept in {file}: secret {keep(open_office(warehouse, actor), place)}")
+
+
 def rotate_keys(
     warehouse: WarehouseOption,
     actor: ActorOption = None,

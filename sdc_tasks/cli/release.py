@@ -105,7 +105,7 @@ def release(
         page = outputs.write_out(desk, release_id, out_folder)
         if witnesses is not None:
             problem, _, report = steps.decided(desk, release_id)
-            write_evidence(witnesses, problem.salt, report.evidence)
+            write_evidence(witnesses, problem.salt, report.evidence, steps.drawn_by(desk))
         show(outputs.summary(desk, release_id), warehouse or url, page)
 
 

@@ -42,10 +42,10 @@ def verify_certificate(
         text, content = certificate.read_text(encoding="utf-8"), witnesses.read_bytes()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
-    salt, evidence = evidence_of(content)
+    salt, evidence, secret = evidence_of(content)
     problem, beside = case.problem(told_before, salt)
     publication = report.read_own(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
-    wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside)
+    wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside, secret)
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))
         out.print(
@@ -74,9 +74,10 @@ def examine(
     certificate: str,
     evidence: Evidence,
     beside: Sequence[str] = (),
+    secret: str = "",
 ) -> tuple[list[str], Recheck | None, object]:
     """(faults, what was re-checked, the verdict of the certificate). Without faults, every statement of the certificate follows.
-    `beside` are the digests of the earlier publications, by version.
+    `beside` are the digests of the earlier publications, by version, `secret` the fingerprint that the evidence names.
 
     Raises InvalidInput for text that is not a certificate.
     """
@@ -102,7 +103,8 @@ def examine(
     digests["requirements"] = requirements.digest(problem.salt)
     drawn = (spec.bases.removed, spec.bases.epoch) if spec.bases.rule_aware else None
     without = tuple(problem.space.key(int(cell)) for cell in without_claim(pipeline.to_bases(problem, spec), requirements, spec))
-    asked = Asked(spec.id, period, profiles, pipeline.rounding_of(spec), digests, tuple(beside), drawn, without)
+    rounding = pipeline.rounding_of(spec)
+    asked = Asked(spec.id, period, profiles, rounding, digests, tuple(beside), drawn, without, spec.unrelated, secret)
     return [*found.faults, *differences(told, expected(problem, publication, found, asked))], found, told.get("verdict")
 
 

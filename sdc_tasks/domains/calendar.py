@@ -7,16 +7,15 @@ deliveries are due; without that instant, when the cycle opens.
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-MONTHS = {"S": 6, "T": 4, "Q": 3, "M": 1}  # SDMX: half-years, four-month periods, quarters, months
+from sdc_tasks.model.periods import bounds, reference
+
 PERIOD = r"^\d{4}([-A-Z0-9]{0,8})$(?!\n)"  # also in JavaScript
-WRITTEN = re.compile(r"(\d{4})(?:-(?:A1|([STQM])?(\d{1,2})|W(\d{2})))?")
 
 
 class Cycle(BaseModel):
@@ -82,51 +81,6 @@ class Calendar(BaseModel):
         zone = ZoneInfo(self.time_zone)
         local = {name: instant.replace(tzinfo=zone) for name, instant in _given(cycle).items() if instant.tzinfo is None}
         return cycle.model_copy(update=local)
-
-
-def bounds(period: str) -> tuple[date, date]:
-    """The first day of a reference period, and the day after its last.
-
-    Periods are written as in SDMX: 2024, 2024-S1, 2024-Q3, 2024-M07 or 2024-07, 2024-W31. Raises ValueError for anything else.
-    """
-    found = WRITTEN.fullmatch(period)
-    if found is None:
-        raise ValueError(f"{period} is not a reference period; write it such as 2024, 2024-Q3, 2024-07, 2024-W31")
-    year, letter, number, week = found.groups()
-    try:
-        if week is not None:
-            monday = date.fromisocalendar(int(year), int(week), 1)
-            return monday, monday + timedelta(days=7)
-        if number is None:
-            return date(int(year), 1, 1), date(int(year) + 1, 1, 1)
-        months = MONTHS[letter or "M"]
-        first = (int(number) - 1) * months
-        begins = date(int(year), first + 1, 1)
-        return begins, date(int(year) + (first + months) // 12, (first + months) % 12 + 1, 1)
-    except ValueError:
-        raise ValueError(f"period {period} is not in any calendar") from None
-
-
-def canonical(period: str) -> str:
-    """The one spelling of a reference period by which releases are known: 2024 and not 2024-A1, 2024-07 and not 2024-M07.
-
-    Raises ValueError as `bounds`.
-    """
-    bounds(period)
-    found = WRITTEN.fullmatch(period)
-    assert found is not None
-    letter, (year, number, week) = found[2], (int(each or 0) for each in found.group(1, 3, 4))
-    part = f"-W{week:02}" if week else f"-{letter}{number}" if letter not in (None, "M") else f"-{number:02}" if number else ""
-    return f"{year:04}{part}"
-
-
-def reference(period: str) -> tuple[date, date]:
-    """`bounds` of a period that releases or cycles are known by. Raises ValueError for another spelling than its `canonical` one, under
-    which nobody would find what is out of it, nor its embargo.
-    """
-    if (name := canonical(period)) != period:
-        raise ValueError(f"period {period} is written {name} here: a period has one name. Remedy: write {name}")
-    return bounds(period)
 
 
 def _given(cycle: Cycle) -> dict[str, datetime]:

@@ -14,12 +14,12 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from sdc_tasks.domains.calendar import Calendar, reference
+from sdc_tasks.domains.calendar import Calendar
 from sdc_tasks.domains.codelists import (
     Code,
     CodelistSource,
@@ -42,12 +42,14 @@ from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.periods import reference
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, linked
 
 HERE = Path(__file__).parent
 _OF_NO_TABLE = ("calendar", "dissemination", "structures")  # keys that change nothing in a table; what structures say is added
+LONGEST_UNRELATED = 400  # characters, as of a retraction
 
 
 class Role(StrEnum):
@@ -258,6 +260,11 @@ class Domain(Strict):
     dissemination: DisseminationOptions = Field(
         default=DisseminationOptions(), description="the files that the world gets of a release, beside table.csv"
     )
+    unrelated: dict[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], Annotated[str, Field(max_length=LONGEST_UNRELATED)]] = Field(
+        default={},
+        description="another domain of the same agency to the reason why nothing of either can be computed from the other, although they "
+        "share an indicator, an area and time. Without it, a release beside what that domain published is refused",
+    )
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)
@@ -354,7 +361,17 @@ class Domain(Strict):
         """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
         lists = {source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies}
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
-        return {**self.model_dump(mode="json", exclude_none=True, exclude=set(_OF_NO_TABLE)), "codelists": lists}
+        return {**self.model_dump(mode="json", exclude_none=True, exclude=self._left_out), "codelists": lists}
+
+    @property
+    def _left_out(self) -> set[str]:
+        """What neither settings nor digest have. A file that does not say `unrelated` has the digest that it always had."""
+        return {*_OF_NO_TABLE, *(() if self.unrelated else ("unrelated",))}
+
+    @property
+    def draws(self) -> bool:
+        """Is anything of its tables drawn at random, by the secret of the warehouse?"""
+        return self.bases.rule_aware or any(each.rounding is not None for each in self.indicators)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -510,7 +527,7 @@ class Domain(Strict):
 
     def _sum(self) -> str:
         """sha256 of settings, code lists and expected keys."""
-        h = hashlib.sha256(self.model_dump_json(exclude=set(_OF_NO_TABLE)).encode())  # defaults count as if they were written
+        h = hashlib.sha256(self.model_dump_json(exclude=self._left_out).encode())  # defaults count as if they were written
         h.update(repr([tuple(row) for row in self.area_rows]).encode())
         for source in self.hierarchies:
             if source.codelist is None or of_registry(self._list(source)):
@@ -556,11 +573,23 @@ class Domain(Strict):
                 refuse_repeated(f"members of aggregate {spec.code}", spec.members)
                 if unknown := sorted(set(spec.members) - set(self.countries)):
                     raise InvalidInput(f"{name}: aggregate {spec.code}: members {unknown} are not in {self._list(self.areas).name}")
+        self._check_unrelated(name)
         _ = self.space
         self._check_units(name)
         if self.structure is not None:
             self.structure.check(self._columns)
         self._check_aware(name)
+
+    def _check_unrelated(self, name: str) -> None:
+        """Refuses a statement without a reason, and one about the domain itself."""
+        if self.id in self.unrelated:
+            raise InvalidInput(
+                f"{name}: unrelated: {self.id} is this domain, and its year is always a sum of its quarters. Remedy: leave it out; release "
+                "one frequency only"
+            )
+        if silent := [domain for domain, reason in self.unrelated.items() if not reason.strip()]:
+            raise InvalidInput(f"{name}: unrelated: {silent[0]}: no reason. Remedy: say why nothing of it can be computed from this domain")
+        refuse_unprintable("unrelated", *self.unrelated.values())
 
     def _check_aware(self, name: str) -> None:
         """Refuses what a rule_aware is not offered with: what the program then tells is not known."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 WHO = {
     "external": "somebody who knows every public national figure and everything published here, but no unit's own data",
     "internal": "any one respondent: the only unit of a cell, who knows that cell, or the larger of two, who knows its part",
-    "coalition": "the only units of single-unit cells, all of them or any group, who put their cells together; and, against each of them, the others",
+    "coalition": "any group of the only units of single-unit cells, who put their cells together; and, against each of them, the others",
     "vintage": "somebody who also holds what was released of the period in earlier versions, all or some of it",
     "revision": "the same, who also knows how far cells were revised since, as the domain lets one assume",
 }

@@ -46,6 +46,13 @@ class Secret:
         """The key as 64 hexadecimal digits, for confidential files only."""
         return self.key.hex()
 
+    @property
+    def fingerprint(self) -> str:
+        """The name of the secret that everybody may know, 64 hexadecimal digits: a digest by a key of its own, so that only a guess of the
+        whole secret could be tried on it.
+        """
+        return self.derive("fingerprint").digest()
+
     def derive(self, label: str, *of: str) -> Secret:
         """The key for one use of one thing: the label of the use, then the names of the thing, such as ("release", domain, period)."""
         return Secret(self._mac([json.dumps([label, *of], ensure_ascii=False).encode()]).digest())

@@ -15,7 +15,7 @@ versions       the published versions of the period
 from sdc_tasks.steps.bases import adjust, adjustment_of, choose_bases, climbed, compared
 from sdc_tasks.steps.deliveries import Waiting, discover, ingest, news, open_cycle, ready, second, settle
 from sdc_tasks.steps.desk import Desk, open_desk, open_office
-from sdc_tasks.steps.identity import require_own
+from sdc_tasks.steps.identity import drawn_by, require_own
 from sdc_tasks.steps.protection import assemble, audit_chunk, baseline, decided, verdict
 from sdc_tasks.steps.publication import (
     answer,
@@ -34,7 +34,8 @@ from sdc_tasks.steps.secondaries import LOWER_LEVELS, collect, set_by_receiver, 
 
 __all__ = [
     "LOWER_LEVELS", "Desk", "Waiting", "adjust", "adjustment_of", "answer", "assemble", "audit_chunk", "awaiting",
-    "baseline", "choose_bases", "climbed", "close", "collect", "compared", "decided", "discover", "followed",
-    "ingest", "newer", "news", "open_cycle", "open_desk", "open_office", "outdated", "publish", "ready", "rejections",
-    "require_own", "retract", "second", "set_by_receiver", "settle", "suppress", "verdict", "wait", "withdraw",
+    "baseline", "choose_bases", "climbed", "close", "collect", "compared", "decided", "discover", "drawn_by",
+    "followed", "ingest", "newer", "news", "open_cycle", "open_desk", "open_office", "outdated", "publish", "ready",
+    "rejections", "require_own", "retract", "second", "set_by_receiver", "settle", "suppress", "verdict", "wait",
+    "withdraw",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
-from sdc_tasks.warehouse.confidential.secret import secret_of
+from sdc_tasks.warehouse.confidential.secret import VARIABLE, named, secret_of
 from sdc_tasks.warehouse.dissemination import lineage
 from sdc_tasks.warehouse.operations import journal
 
@@ -32,6 +32,23 @@ def terms_of(domain: Domain) -> journal.Terms:
 def embargo_of(desk: Desk) -> datetime | None:
     cycle = desk.domain.calendar.of(desk.period)
     return cycle.embargo if cycle else None
+
+
+def drawn_by(desk: Desk) -> str:
+    """The fingerprint of the secret by which the tables of the domain are drawn; nothing where nothing of them is."""
+    return named(desk.engine)[0] if desk.domain.draws else ""
+
+
+def require_kept(desk: Desk) -> None:
+    """Raises InvalidInput where tables of the domain are drawn by a secret that only this warehouse has."""
+    fingerprint, kept = named(desk.engine) if desk.domain.draws else ("", True)
+    if not kept:
+        raise InvalidInput(
+            f"{desk.domain.id}: its tables are drawn by the secret of the warehouse, {fingerprint[:16]}…, which nobody keeps elsewhere. "
+            "Another warehouse or --out folder, or a restored one, would draw other tables of the same period, and whoever sees two of "
+            f"them can compute hidden cells. Remedy: where the office has a secret, set {VARIABLE} to it; where this is its only "
+            "warehouse, run `sdc keep-secret FILE` once, and set the variable to that wherever else a period of it is released"
+        )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sdc_tasks.model.results import AuditReport, JointPoints, Publication, Secon
 from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.identity import require_own
+from sdc_tasks.steps.identity import drawn_by, require_own
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.secondaries import collect, delivered, failed, made_of, open_release, report_weak, suppress
 from sdc_tasks.steps.versions import known, readable, told_so_far
@@ -136,7 +136,7 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
         raise
     beside = [each.publication_digest for each in itertools.takewhile(lambda each: each.release_id != release_id, out)]
-    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period, beside)
+    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period, beside, drawn_by(desk))
     digest = journal.save_audit(desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space))
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
     journal.record_tally(desk.engine, release_id, journal.COUNTER_TABLES, Proof.of(merged, 0).tables or 0)

@@ -23,7 +23,7 @@ from sdc_tasks.model.table import CellSpace, Ints
 from sdc_tasks.steps.comparison import compare, read_files
 from sdc_tasks.steps.deliveries import ASK, second
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, terms_of
+from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_kept, terms_of
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.versions import told_before
 from sdc_tasks.warehouse import reader
@@ -51,7 +51,11 @@ def accepted(desk: Desk) -> list[store.StoredDelivery]:
 
 
 def open_release(desk: Desk) -> str:
-    """Opens the release of the deliveries that are accepted now, unless it is open. Returns its id. Raises as `accepted` does."""
+    """Opens the release of the deliveries that are accepted now, unless it is open. Returns its id.
+
+    Raises as `accepted` does, and InvalidInput where what is out speaks against it, or the secret by which it is drawn is kept nowhere.
+    """
+    require_kept(desk)
     deliveries, terms = accepted(desk), terms_of(desk.domain)
     if others := overlap.refused(desk.engine, terms, desk.period):
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")

@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from sdc_tasks.warehouse.confidential.secret import settle_migrated
 from sdc_tasks.warehouse.database.schema import metadata
 
 context.configure(
@@ -11,3 +12,5 @@ context.configure(
 )
 with context.begin_transaction():
     context.run_migrations()
+    if context.config.attributes.get("newest"):  # the program knows these tables, and no older ones
+        settle_migrated(context.config.attributes["connection"])

@@ -1,7 +1,6 @@
--- What other domains have published of a period: domain and settings of the terms.
-SELECT r.domain, t.settings
+-- What was published, but for this period of this domain: domain, period and the digest of the terms; nothing for a release without terms.
+SELECT DISTINCT r.domain, r.period, s.terms_digest
 FROM dissemination.release r
-JOIN operations.submission s ON s.release_id = r.release_id
-JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
-WHERE r.period = :period AND r.domain <> :domain
-ORDER BY r.domain, r.version
+LEFT JOIN operations.submission s ON s.release_id = r.release_id
+WHERE r.domain <> :domain OR r.period <> :period
+ORDER BY r.domain, r.period, s.terms_digest

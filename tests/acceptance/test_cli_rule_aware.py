@@ -23,7 +23,6 @@ def of_desk(folder: Path, bases: str = "{rule_aware: true}", more: str = "") -> 
     return desk
 
 
-@pytest.mark.usefixtures("one_secret")
 def test_a_release_says_what_it_keeps_and_the_same_secret_gives_the_same_bytes(tmp_path):
     desk = of_desk(tmp_path)
     ended = desk.release()
@@ -105,7 +104,6 @@ def of_two(folder: Path, rounding: Mapping[str, Any], **more: Mapping[str, Any])
     return "--domain", path, "--period", "2024", "--inbox", folder / "inbox"
 
 
-@pytest.mark.usefixtures("one_secret")
 def test_counts_and_bases_of_one_release_withstand_somebody_who_has_the_program(tmp_path):
     where = of_two(tmp_path, AWARE_COUNTS, bases={"rule_aware": True})
     for out in ("out", "again"):

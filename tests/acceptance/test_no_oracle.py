@@ -33,7 +33,7 @@ from sdc_tasks.warehouse.confidential.secret import VARIABLE, secret_of
 from sdc_tasks.warehouse.dissemination.lineage import environment
 from sdc_tasks.warehouse.forms.canonical import PRINTED, digest_of_printed
 from support.deliveries import PERIOD, sdmx_1, small_domain
-from support.desk import FREE, Desk, exact, new_desk
+from support.desk import FREE, Desk, exact, new_desk, sdc
 from support.payload_key import WAREHOUSE_SECRET
 
 SOURCES = Path(__file__).parents[2]
@@ -107,9 +107,10 @@ def test_no_digest_of_a_candidate_is_seen(released: Desk):
     assert singled_out == []
 
 
-def test_a_warehouse_of_his_own_names_no_candidate_as_the_release_is_named(released: Desk, tmp_path: Path):
+def test_a_warehouse_of_his_own_names_no_candidate_as_the_release_is_named(released: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """He runs the program itself, candidate by candidate, and asks it what a release of these deliveries would be called."""
     everything = "\n".join(seen(released).values())
+    monkeypatch.delenv(VARIABLE)
     his = new_desk(tmp_path, AT=table(TRUTH), BE=FREE)
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'his.db'}", str(his.domain), PERIOD)
     named = {}
@@ -125,10 +126,11 @@ def test_a_warehouse_of_his_own_names_no_candidate_as_the_release_is_named(relea
     desk.engine.dispose()
 
 
-def test_two_secrets_share_no_name_of_anything_confidential(released: Desk, tmp_path: Path):
+def test_two_secrets_share_no_name_of_anything_confidential(released: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """What two warehouses call alike follows from what everybody knows: the domain, the program, the publication."""
+    monkeypatch.delenv(VARIABLE)
     other = new_desk(tmp_path, AT=table(TRUTH), BE=FREE)
-    assert other.release().code == 0
+    assert sdc("release", *other.where, "--out", tmp_path / "out").code == 0, "into a warehouse that makes its own"
     one, two = seen(released), seen(other)
     told = json.loads(one["audit.json"])["digests"]
     public = {told["domain"], told["publication"], json.loads(environment())["source"], hashlib.sha256(environment().encode()).hexdigest()}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.dags.airflow_home import DAGS
+from support.payload_key import WAREHOUSE_SECRET
 from support.two_indicators import write_two_indicators
 
 
@@ -21,6 +22,7 @@ def test_a_count_goes_through_the_dag_beside_a_magnitude(tmp_path: Path) -> None
     out = tmp_path / "out"
     wanted = ["--domain", path, "--period", "2024", "--inbox", tmp_path / "inbox", "--out", out]
     home = {"AIRFLOW_HOME": str(tmp_path / "airflow"), "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{tmp_path / 'airflow.db'}"}
+    home["SDC_WAREHOUSE_SECRET"] = WAREHOUSE_SECRET  # it draws the counts, so it is kept
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC_"))}
     command = [sys.executable, DAGS / "run_here.py", *wanted]
     run = subprocess.run([str(each) for each in command], env=kept | home, capture_output=True, text=True, check=False)

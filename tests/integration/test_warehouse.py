@@ -121,7 +121,7 @@ def test_migrations_make_the_tables_that_the_code_believes_in(warehouse):
 
 
 def test_a_failed_migration_leaves_nothing_behind(warehouse_url, monkeypatch):
-    engine = open_warehouse(warehouse_url)
+    engine = open_warehouse(warehouse_url, KEYS)
     good = "sdc_tasks.warehouse.database.sqlfiles.statements"
     monkeypatch.setattr(good, lambda *_: ["CREATE TABLE half_done (x INTEGER)", "CREATE NONSENSE"])
     with pytest.raises(Exception, match="NONSENSE"):
@@ -148,7 +148,7 @@ def test_several_processes_may_migrate_at_once(warehouse_url):
 
 def test_a_warehouse_that_takes_the_place_of_another_is_migrated(warehouse_url):
     """The newest revision is read once in a process. The revision of the warehouse is read each time: it may be another one now."""
-    first = open_warehouse(warehouse_url)
+    first = open_warehouse(warehouse_url, KEYS)
     migrate(first)
     newest = current_revision(first)
     if first.dialect.name == "sqlite":  # removed, and another file under its name
@@ -159,7 +159,7 @@ def test_a_warehouse_that_takes_the_place_of_another_is_migrated(warehouse_url):
     else:
         downgrade(first)
         first.dispose()
-    second = open_warehouse(warehouse_url)
+    second = open_warehouse(warehouse_url, KEYS)
     assert current_revision(second) is None
     migrate(second)
     assert current_revision(second) == newest
@@ -689,7 +689,7 @@ def test_replacing_rows_does_not_go_round_the_triggers(warehouse):
 def test_every_check_of_the_warehouse_can_fail(warehouse):
     """Each check is shown what it is there for, with the guards taken away."""
     publish_it(warehouse, prepared(warehouse))
-    other = Terms("other", "o" * 64, ("external",), settings='{"structure_id": "NSI:OTHER(1.0)"}')
+    other = Terms("other", "o" * 64, ("external",), settings='{"structure_id": "NSI:OTHER(1.0)", "unrelated": {"sbs": "x"}}')
     publish_it(warehouse, prepared(warehouse, "r7", terms=other), terms=other)
     keys = {}
     for name in ("at.csv", "at_v2.csv"):
@@ -708,6 +708,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
         "release_of_two_domains": "UPDATE operations.terms SET settings = '{}'",
+        "release_beside_related": "SELECT 1",
         "release_embargo": "UPDATE dissemination.release SET embargo = '2030-01-01 00:00:00'",
         "release_not_approved": "UPDATE operations.terms SET approvals = 9",
         "release_not_attacked": "UPDATE operations.terms SET profiles = 'external,coalition'",
@@ -717,6 +718,7 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "audit_not_of_certificate": "UPDATE operations.audit SET primaries = 99",
         "release_beside_others": 'UPDATE operations.audit SET certificate = \'{"beside": ["another"]}\'',
         "delivery_not_logged": "UPDATE operations.delivery SET times = 9 WHERE file = 'at_v2.csv'",
+        "release_of_another_secret": 'UPDATE operations.audit SET certificate = \'{"secret": "another"}\'',
         "payload_key": "UPDATE confidential.secret SET key_id = 'another'",
         "secret_not_logged": "SELECT 1",
         "payload_plain": "UPDATE confidential.payload SET key_id = NULL",

@@ -415,13 +415,15 @@ def test_retrying_is_what_a_missing_approval_asks_for():
 # --- one domain --------------------------------------------------------------------------------------------------------------
 
 
-def of(domain: str, structure: str) -> Terms:
-    return Terms(domain, "c" * 64, ("external",), settings=json.dumps({"structure_id": structure, "indicators": [{"code": "TURNOVER"}]}))
+def of(domain: str, structure: str, **more: object) -> Terms:
+    told = {"structure_id": structure, "indicators": [{"code": "TURNOVER"}], **more}
+    return Terms(domain, "c" * 64, ("external",), settings=json.dumps(told))
 
 
 @pytest.mark.parametrize("structure", ["NSI:SMALL(1.0)", "NSI:SMALL(2.1)"])
 def test_figures_that_a_domain_published_are_not_published_by_another(warehouse, structure):
-    first, second = of("sbs", "NSI:SMALL(1.0)"), of("sbs_again", structure)
+    """Also where its domain file says that they are unrelated: these are the same cells."""
+    first, second = of("sbs", "NSI:SMALL(1.0)"), of("sbs_again", structure, unrelated={"sbs": "nothing in common"})
     publish_it(warehouse, prepared(warehouse, terms=first), terms=first)
     rival = prepared(warehouse, "r2", terms=second)
     with pytest.raises(
@@ -439,7 +441,7 @@ def test_figures_that_a_domain_published_are_not_published_by_another(warehouse,
 
 
 def test_another_structure_period_or_indicator_is_another_figure(warehouse):
-    first, other = of("sbs", "NSI:SMALL(1.0)"), of("sts", "NSI:SHORT_TERM(1.0)")
+    first, other = of("sbs", "NSI:SMALL(1.0)"), of("sts", "ECB:SHORT_TERM(1.0)")
     publish_it(warehouse, prepared(warehouse, terms=first), terms=first)
     assert publish_it(warehouse, prepared(warehouse, "r2", terms=other), terms=other) == (1, True)
     again = of("sbs_again", "NSI:SMALL(1.0)")

@@ -192,6 +192,7 @@ def test_a_payload_of_another_key_than_the_one_in_use_is_found(warehouse):
 
 def _save(engine, number: int) -> str:
     engine = open_warehouse(str(engine.url))
+    migrate(engine)
     found = save_artefact(engine, "problem", f"{number}".encode())
     engine.dispose()
     return found
@@ -200,7 +201,6 @@ def _save(engine, number: int) -> str:
 def test_a_sqlite_warehouse_makes_one_key_file_that_only_its_owner_reads(tmp_path: Path):
     url = f"sqlite:///{tmp_path / 'w.db'}"
     engine = open_warehouse(url)
-    migrate(engine)
     file = key_file(tmp_path / "w.db")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.unlink()

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import MetaData, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential.maintenance import rotate
 from sdc_tasks.warehouse.confidential.store import load_artefact, received
@@ -21,7 +22,7 @@ from sdc_tasks.warehouse.keyring import Keyring, new_key
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, note_task_run, open_cycle, raise_alert
 from support.accepting import accepted
-from support.payload_key import PAYLOAD_KEY
+from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET
 from support.world import FIRST, KEYS, SECOND, TERMS, audited, certificate, prepared, publish_it, raw
 
 FILES = {"at.csv": b"AT", "at_2.csv": b"AT again", "be.csv": b"BE"}
@@ -129,7 +130,8 @@ NEW_TABLES = {
 
 @pytest.fixture
 def old(warehouse_url):
-    engine = open_warehouse(warehouse_url, KEYS, "tester")
+    """The office has its secret: a downgrade drops it, and no other one is made where the log tells of it."""
+    engine = open_warehouse(warehouse_url, KEYS, "tester", Secret.of_hex(WAREHOUSE_SECRET))
     migrate(engine, "0001")
     fill(engine)
     yield engine
@@ -153,7 +155,10 @@ def test_an_upgrade_of_a_filled_warehouse_loses_nothing(old):
     assert [(each.version, each.visible, each.embargo, each.retracted) for each in reader.releases(old)] == [(1, True, None, None)]
     assert [cell.value for cell in reader.released_cells(old, "sbs", "2024")] == [42.0]
     # the log begins with what was released, and is whole
-    assert [(entry.action, entry.subject, entry.actor) for entry in entries(old)] == [("release", "r1", "migration 0003")]
+    assert [(entry.action, entry.subject, entry.actor) for entry in entries(old)] == [
+        ("release", "r1", "migration 0003"),
+        ("make", "confidential.secret", "tester"),
+    ]
     assert broken(entries(old)) == []
     # what lay in the inbox was not sent again
     assert received(old, "sbs", "2024").lying == set(DIGEST.items())

@@ -18,6 +18,7 @@ ALONE, GATE, CELLS = (
 EYES, PROMPT, LOG = "tests/security/test_four_eyes.py", "tests/security/test_sqlite_prompt.py", "tests/integration/test_warehouse_log.py"
 POISON, OWNER = "tests/security/test_log_poison.py", "tests/security/test_functions_of_the_owner.py"
 WORLD, KEYS = "tests/security/test_world_sees_what_is_out.py", "tests/integration/test_warehouse_keys.py"
+RELATED, ONE_SECRET = "tests/integration/test_related.py", "tests/integration/test_one_secret.py"
 RING, WAREHOUSE = "tests/unit/test_warehouse_keyring.py", "tests/integration/test_warehouse.py"
 TOLD = "tests/security/test_told_twice.py"
 PROFILES, ROLES, DAMAGE = "tests/integration/test_profiles.py", "tests/integration/test_warehouse_roles.py", "tests/security/test_damage.py"
@@ -208,6 +209,41 @@ LISTED = [
         postgresql=("WHEN 'submission' THEN good := operations.tells(NEW.environment, '');", "WHEN 'submission' THEN good := TRUE;"),
     ),
     *refuses("0013", "release refused: another domain has published these figures of the period", "no two domains tell the same", (GATE,)),
+    *refuses(
+        "0023",
+        "release refused: beside figures that may be the same, or sums of them",
+        "nothing goes out beside what it may be computed from",
+        (RELATED,),
+    ),
+    *refuses(
+        "0023",
+        "release refused: its certificate does not name why other domains are unrelated",
+        "whoever agrees reads the reason",
+        (RELATED,),
+    ),
+    *both(
+        "0023",
+        "a domain is never unrelated to itself",
+        (RELATED,),
+        sqlite=("        WHEN b.domain = NEW.domain THEN 1\n", ""),
+        postgresql=("            WHEN b.domain = NEW.domain THEN TRUE\n", ""),
+    ),
+    *refuses(
+        "0023", "secret refused: the log tells of another secret of this warehouse", "a warehouse has one secret for ever", (ONE_SECRET,)
+    ),
+    *refuses("0023", "secret refused: it is named already, and the same for ever", "the name of a secret does not change", (ONE_SECRET,)),
+    *refuses(
+        "0023",
+        "release refused: its certificate names another secret than this warehouse has",
+        "what was drawn elsewhere stays in",
+        (ONE_SECRET,),
+    ),
+    *refuses(
+        "0023",
+        "release refused: it is drawn by a secret that is not named, or kept nowhere else",
+        "what is drawn can be drawn again",
+        (ONE_SECRET,),
+    ),
     *refuses("0010", "release refused: its cells are not those that were audited", "what goes out is what was audited", (ALONE, CELLS)),
     *refuses("0010", "release refused: it holds a cell of a country", "no national cell goes out", (ALONE, CELLS)),
     Listed(
@@ -651,7 +687,7 @@ LISTED = [
             ("    if number < terms.approvals:", "    if number < 0:", "approvals are asked for by name"),
             ("    if other is not None:", "    if False:", "staged cells are compared as a whole"),
             (
-                '        record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"])\n',
+                '        record(connection, "release", release.id, **about)\n',
                 "",
                 "a release is in the log",
             ),

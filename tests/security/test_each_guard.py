@@ -658,7 +658,8 @@ def test_the_server_tells_who_and_when(desk: Deployment) -> None:
     """Not the writer, and not the owner of the function: of the log, and of all else that cannot be changed."""
     pipeline, publisher = desk.engine("sdc_pipeline"), desk.engine("sdc_publisher")
     then, now = datetime(1999, 1, 1, tzinfo=UTC), datetime.now(UTC)
-    assert [each.account for each in entries(pipeline)] == [f"{desk.name}_sdc_{role}" for role in ("pipeline", "pipeline", "desk")]
+    who = ("owner", *(f"sdc_{role}" for role in ("pipeline", "pipeline", "desk")))  # the owner migrates, and makes the secret
+    assert [each.account for each in entries(pipeline)] == [f"{desk.name}_{account}" for account in who]
     assert all(abs(each.recorded_at - now) < timedelta(hours=1) for each in entries(pipeline))
     with desk.superuser() as server:
         for table, column, where in (

@@ -71,7 +71,8 @@ def test_a_service_has_the_accounts_that_it_works_with(compose: dict[str, Any], 
     assert set(ACCOUNTS_OF[file.removeprefix("pgpass.")]) == accounts
     mounts = {mount.partition(":")[0] for mount in service.get("volumes", []) if not mount.endswith(":ro")}
     assert mounts & {"inbox", "out", "domains"} == writes
-    assert ("SDC_PAYLOAD_KEYS" in service["secrets"]) == name.startswith("worker-")
+    assert ("SDC_PAYLOAD_KEYS" in service["secrets"]) == (name.startswith("worker-") or name == "prepare")
+    assert ("SDC_WAREHOUSE_SECRET" in service["secrets"]) == (name == "prepare")
     assert service["cap_drop"] == ["ALL"]
     assert service["read_only"]
 

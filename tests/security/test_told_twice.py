@@ -82,12 +82,13 @@ def add(warehouse, action: str, details: str) -> None:
         raw(warehouse, "INSERT INTO operations.log (actor, action, subject, details) VALUES (:actor, :action, :subject, :details)", **said)
         return
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    digest = digest_of_entry(number=1, recorded_at=at, account="file", previous="", **said)
-    row = {**said, "digest": digest}
+    last = entries(warehouse)[-1]  # of the secret
+    digest = digest_of_entry(number=last.number + 1, recorded_at=at, account="file", previous=last.digest, **said)
+    row = {**said, "number": last.number + 1, "previous": last.digest, "digest": digest}
     raw(
         warehouse,
         "INSERT INTO log (number, recorded_at, account, previous, actor, action, subject, details, digest) VALUES "
-        "(1, '2026-01-01 00:00:00.000000', 'file', '', :actor, :action, :subject, :details, :digest)",
+        "(:number, '2026-01-01 00:00:00.000000', 'file', :previous, :actor, :action, :subject, :details, :digest)",
         **row,
     )
 

@@ -108,7 +108,8 @@ def test_nobody_gets_a_secret_that_he_does_not_need(compose: dict[str, Any]) -> 
             holders.setdefault(secret, set()).add(name)
     assert set(holders) == set(compose["secrets"])
     workers = {"worker-default", "worker-solver"}
-    assert holders["SDC_PAYLOAD_KEYS"] == workers, "what is confidential is read where it is computed with, and nowhere else"
+    assert holders["SDC_PAYLOAD_KEYS"] - {"prepare"} == workers, "what is confidential is read where it is computed with, and nowhere else"
+    assert holders["SDC_WAREHOUSE_SECRET"] == {"prepare"}, "it makes the secret with the tables; who has the keys reads it there"
     assert holders["pgpass.prepare"] == {"prepare"}
     assert holders["pgpass.web"] == {"api-server"}
     assert not holders["AIRFLOW__API_AUTH__JWT_SECRET"] & workers, "who has it can write himself a token"

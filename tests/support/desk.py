@@ -15,11 +15,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.migrations import migrate
+from sdc_tasks.warehouse.keyring import key_file
 from support.deliveries import PERIOD, cells, sdmx_1, small_domain
+from support.payload_key import WAREHOUSE_SECRET
 
 # A table of three activities and three size classes that protects its primary cell; what is hidden is one number and its rest.
 PROTECTED = """
@@ -135,7 +138,11 @@ class Desk:
         """Into a folder that may be new; then the warehouse in it has its tables already."""
         if "--warehouse" not in more and not (self.folder / out / "warehouse.db").exists():
             (self.folder / out).mkdir(parents=True, exist_ok=True)
-            (self.folder / out / "warehouse.db").write_bytes(migrated())
+            file, key = migrated()
+            (self.folder / out / "warehouse.db").write_bytes(file)
+            place = key_file(self.folder / out / "warehouse.db")
+            place.touch(mode=0o600)
+            place.write_bytes(key)
         return sdc("release", *self.where, "--out", self.folder / out, *more)
 
     def audit(self, table: Path, *more: object) -> Ended:
@@ -151,14 +158,16 @@ class Desk:
 
 
 @cache
-def migrated() -> bytes:
-    """A warehouse with its tables and nothing in them. To make them takes as long as a tenth of a small release."""
+def migrated() -> tuple[bytes, bytes]:
+    """A warehouse with its tables, the secret of tests and nothing else in them, and its key file. To make them takes as long as a tenth of
+    a small release.
+    """
     with TemporaryDirectory() as folder:
         file = Path(folder) / "warehouse.db"
-        engine = open_warehouse(f"sqlite:///{file}")
+        engine = open_warehouse(f"sqlite:///{file}", secret=Secret.of_hex(WAREHOUSE_SECRET))
         migrate(engine)
         engine.dispose()
-        return file.read_bytes()
+        return file.read_bytes(), key_file(file).read_bytes()
 
 
 def new_desk(folder: Path, **drawings: str) -> Desk:

@@ -33,7 +33,7 @@ MAY: dict[tuple[str, str], set[str]] = {
 }
 MAY_UPDATE = {
     "confidential.payload": {"digest", "content", "key_id"},
-    "confidential.secret": {"content", "key_id"},
+    "confidential.secret": {"content", "key_id", "fingerprint", "kept"},
     "operations.artefact": {"stored_at", "purged_at"},
     "operations.delivery": {"country", "file", "state", "superseded_by", "received_at", "times", "series", "version"},
     "operations.run": {"inputs_digest", "state", "finished_at"},

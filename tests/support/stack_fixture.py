@@ -188,8 +188,8 @@ def prepare_domains(home: Path, domains: Mapping[str, dict[str, Any]]) -> None:
 
 
 def structure(domain: str) -> str:
-    """One of its own: the same figures are not published by two domains."""
-    return f"ESTAT:{domain.upper()}(1.0)"
+    """One of its own, of an agency of its own: related figures are not published by two domains."""
+    return f"{domain.upper()}:SBS(1.0)"
 
 
 def seeded(home: Path, shape: tuple[int, int, int], period: str) -> Path:

@@ -18,6 +18,7 @@ import numpy as np
 from sqlalchemy import insert, text
 
 from sdc_tasks.model.results import AuditReport, Publication, Release
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.database.bulk import insert_many
@@ -33,9 +34,10 @@ from sdc_tasks.warehouse.operations.journal import (
     start_run,
     submit,
 )
-from support.payload_key import PAYLOAD_KEY
+from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET
 
 KEYS = Keyring.of([PAYLOAD_KEY])
+FINGERPRINT = Secret.of_hex(WAREHOUSE_SECRET).fingerprint  # of every warehouse that is made by a test's template
 TERMS = Terms("sbs", "t" * 64, ("external",))
 ACTIVITY = Hierarchy("ACTIVITY", ("TOTAL", "C10", "C11"), (None, "TOTAL", "TOTAL"))
 SPACE = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), (ACTIVITY,))
@@ -86,6 +88,8 @@ def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS,
             "counts": {"primaries": len(report.primaries), "broken_requirements": report.broken},
             "of": of,
             **({"beside": list(beside)} if beside else {}),
+            **({"unrelated": said} if (said := json.loads(terms.settings).get("unrelated")) else {}),
+            **({"secret": FINGERPRINT} if '"rule_aware": true' in terms.settings else {}),
         }
     )
 

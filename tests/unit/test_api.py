@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import io
+import json
 import re
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import pytest
 import sdc_tasks as sdc
 from sdc_tasks import api
 from sdc_tasks.api.progress import teller
+from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
+from support.payload_key import WAREHOUSE_SECRET
 
 SECRET = 8128317
 TABLE = pd.DataFrame(
@@ -268,6 +271,20 @@ def test_a_release_of_frames_its_audit_and_why_a_cell_is_not_exact(demo):
     assert not told.safe, "all sums exact give somebody away"
     assert told.at_risk
     assert found.plot()._repr_svg_().startswith("<?xml")
+
+
+def test_what_is_drawn_is_drawn_by_the_secret_of_the_office_or_not_at_all(demo, monkeypatch):
+    """Two calls would be two draws of one period."""
+    path, tables = demo
+    domain = load_domain(path)
+    aware = domain.model_copy(update={"bases": domain.bases.model_copy(update={"rule_aware": True})})
+    monkeypatch.delenv("SDC_WAREHOUSE_SECRET", raising=False)
+    with pytest.raises(InvalidInput, match=r"drawn by a secret.*Remedy: set SDC_WAREHOUSE_SECRET"):
+        sdc.release(tables, aware, "2024")
+    monkeypatch.setenv("SDC_WAREHOUSE_SECRET", WAREHOUSE_SECRET)
+    one, two = (sdc.release(tables, aware, "2024") for _ in range(2))
+    assert one.publication.digest == two.publication.digest
+    assert "secret" not in json.loads(one.certificate), "no warehouse names it"
 
 
 def test_a_country_that_is_missing_or_wrong_is_named_by_row(demo):

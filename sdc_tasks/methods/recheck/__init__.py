@@ -15,7 +15,8 @@ Its only inputs are the deliveries (`ProtectionProblem`), the table (`Publicatio
 - where bases are drawn by a secret, tables of the evidence prove the width that somebody who has the program is left (`program`); which
   primaries have no claim follows from public figures, and the caller says it;
 - no sum or difference of compositions tells a small count, if small counts must be protected (`ProtectionProblem.least`; `small`);
-- the certificate says what follows from all this, neither more nor less (`certificate`).
+- the certificate says what follows from all this, neither more nor less (`certificate`), and what a person stated, as he stated it
+  (`stated`).
 
 A change is accepted only if no statement depends on it: witnesses may be scaled, left out or replaced as long as the rest proves every
 claim; multipliers too, as long as they give the same bound. `lot` only says where the audit found a witness.
@@ -23,9 +24,10 @@ claim; multipliers too, as long as they give the same bound. `lot` only says whe
 
 from sdc_tasks.methods.recheck.certificate import AUDIENCE, Asked, differences, expected, odds_of_one_decision, of_bases, of_counts, read
 from sdc_tasks.methods.recheck.earlier import told_before
+from sdc_tasks.methods.recheck.stated import statements
 from sdc_tasks.methods.recheck.verdict import Recheck, recheck
 
 __all__ = [
     "AUDIENCE", "Asked", "Recheck", "differences", "expected", "odds_of_one_decision", "of_bases", "of_counts", "read", "recheck",
-    "told_before",
+    "statements", "told_before",
 ]  # fmt: skip

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from sdc_tasks.methods.recheck.stated import statements
 from sdc_tasks.methods.recheck.verdict import Recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -70,7 +71,8 @@ def of_counts(rounding: Mapping[str, object]) -> dict[str, object]:
 class Asked:
     """What a certificate must be about: the domain with its digest, the period, the profiles, the rounding of indicators as whole tables;
     `digests` of the problem, the publication, the requirements and the evidence; `beside`: the publications that the audit also considered;
-    `drawn`: `removed` and `epoch` of bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim.
+    `drawn`: `removed` and `epoch` of bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim;
+    `unrelated` and `secret` as in `stated`.
     """
 
     domain: str
@@ -81,6 +83,8 @@ class Asked:
     beside: tuple[str, ...] = ()
     drawn: tuple[float, int] | None = None
     without_claim: tuple[str, ...] = ()
+    unrelated: Mapping[str, str] = field(default_factory=dict)
+    secret: str = ""
 
 
 def read(text: str) -> dict[str, object]:
@@ -130,6 +134,7 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         "verdict": "passed" if held.all() and not contradictions and not small else "failed",
         "profiles": list(asked.profiles),
         **({"beside": list(asked.beside)} if asked.beside else {}),
+        **statements(asked.unrelated, asked.secret),
         "digests": {**asked.digests, "deliveries": list(problem.deliveries)},
         "counts": counts,
         "contradictions": contradictions,

@@ -19,6 +19,7 @@ NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal 
 class Edition:
     """A version of a published table. `claim`: what its certificate lets the world read of the attack, in sentences. `released_at` is
     aware: every file that must say when it was made says this instant, so that a release that is written again has the same bytes.
+    `secret` is the fingerprint of the secret by which it was drawn, where it was.
     """
 
     domain: Domain
@@ -28,6 +29,7 @@ class Edition:
     version: int
     released_at: datetime
     claim: tuple[str, ...]
+    secret: str = ""
 
     @property
     def name(self) -> str:

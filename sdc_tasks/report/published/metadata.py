@@ -206,6 +206,11 @@ def _compilation(edition: Edition) -> Iterator[str]:
     for aggregate in edition.space.aggregates:
         name = labels.get(aggregate.code) or aggregate.code
         yield f"{name} ({aggregate.code}) is the sum of {', '.join(aggregate.members)}."
+    if edition.secret:
+        yield (
+            f"What is drawn at random follows from a secret that is named {edition.secret}. A table of this period under another name was "
+            "drawn anew."
+        )
     if _rounded_apart(edition) and not edition.domain.bases.additive:
         yield "Totals are rounded each to a base of its own, so that published values need not add up."
 

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, delete, select, text, update
 from sdc_tasks.errors import Damaged, Retriable
 from sdc_tasks.warehouse.confidential.secret import key_in_use, seal_anew, secret_of
 from sdc_tasks.warehouse.confidential.store import plain
-from sdc_tasks.warehouse.database.engine import keys_of, reading, serialise, writing
+from sdc_tasks.warehouse.database.engine import into_the_file, keys_of, reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import artefact, payload
 from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.log import record
@@ -100,13 +100,5 @@ def rotate(engine: Engine) -> int:
 
 def _forget(engine: Engine) -> None:
     """On SQLite, removes deleted bytes from the write-ahead log too. Raises Retriable while somebody still reads them."""
-    if engine.dialect.name != "sqlite":
-        return
-    connection = engine.raw_connection()  # outside any transaction
-    try:
-        connection.cursor().execute("PRAGMA query_only = 0")
-        busy = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    finally:
-        connection.close()
-    if busy:
+    if not into_the_file(engine):
         raise Retriable("somebody reads the warehouse, so deleted bytes are still in its write-ahead log. Remedy: run it again")

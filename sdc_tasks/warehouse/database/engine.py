@@ -129,6 +129,21 @@ def relaxed(connection: Connection) -> None:
         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
+def into_the_file(engine: Engine) -> bool:
+    """On SQLite, moves all that is in the write-ahead log into the database file, and empties the log. Returns whether that was possible:
+    not while somebody reads what was there before.
+    """
+    if engine.dialect.name != "sqlite":
+        return True
+    connection = engine.raw_connection()  # outside any transaction
+    try:
+        connection.cursor().execute("PRAGMA query_only = 0")
+        row: Any = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not row[0]
+    finally:
+        connection.close()
+
+
 def _open_sqlite(url: URL) -> Engine:
     path = Path(str(url.database))
     try:

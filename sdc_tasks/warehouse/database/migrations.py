@@ -16,7 +16,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect
 
-from sdc_tasks.warehouse.database.engine import reading, writing
+from sdc_tasks.errors import Retriable
+from sdc_tasks.warehouse.database.engine import into_the_file, reading, writing
 from sdc_tasks.warehouse.database.sqlfiles import SQL, statements
 
 VERSION_TABLE = "sdc_warehouse_version"
@@ -25,14 +26,23 @@ STATEMENT_TIMEOUT = "60s"
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Upgrades the warehouse to a revision; with the newest, also sets the rights of `sql/roles.sql`. Does nothing if it is up to date."""
+    """Upgrades the warehouse to a revision; with the newest, also sets the rights of `sql/roles.sql`, and makes the secret. Does nothing
+    if it is up to date.
+
+    The secret is there as soon as the tables are, in the same transaction, so that a backup of a warehouse that nobody has used yet holds
+    it, and on SQLite so does a copy of the file without its write-ahead log. Raises InvalidInput where there is no secret and no key to
+    encrypt one by, Retriable where somebody reads the file meanwhile.
+    """
     if revision == "head" and current_revision(engine) == newest_revision():
         return
     with _migrating(engine) as config:
+        config.attributes["newest"] = revision == "head"
         command.upgrade(config, revision)
         if revision == "head" and engine.dialect.name == "postgresql":
             for statement in statements("roles", "postgresql"):
                 config.attributes["connection"].exec_driver_sql(statement.replace("%", "%%"))
+    if revision == "head" and not into_the_file(engine):
+        raise Retriable("somebody reads the warehouse, so its secret is in its write-ahead log alone. Remedy: run it again")
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
@@ -74,7 +84,9 @@ def _alone(connection: Connection) -> None:
 
 
 def _config(connection: Connection | None = None) -> Config:
-    """The configuration for `sql/migrations/env.py`: the folder of the files, and the connection whose transaction they join."""
+    """The configuration for `sql/migrations/env.py`: the folder of the files, and the connection whose transaction they join. It makes the
+    secret where `newest` is set.
+    """
     config = Config()
     config.set_main_option("script_location", str(SQL / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

@@ -34,6 +34,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -481,6 +482,8 @@ secret = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     required("content", LargeBinary),
     required("key_id", Text),
+    Column("fingerprint", Text),  # its public name; nothing until a program that knows fingerprints has opened it
+    Column("kept", Boolean, nullable=False, server_default=false()),  # the office has it elsewhere too
     CheckConstraint("number = 1", name="number"),
     schema=CONFIDENTIAL,
     comment="one row: what keys the names of deliveries and releases, encrypted by the key that key_id names, which is the one in use",

