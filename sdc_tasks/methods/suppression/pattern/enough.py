@@ -40,7 +40,7 @@ def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
 def _unknown(problem: SuppressionProblem, hidden: Bools) -> Bools:
     """(n): the hidden cells that nobody can recalculate."""
     level = RECALCULATED * np.abs(problem.a)
-    asked = replace(problem, primary=hidden, fixed=problem.fixed & ~hidden, lpl=level, upl=level, spl=0 * level, minimum=0)
+    asked = replace(problem, primary=hidden, fixed=problem.fixed & ~hidden, lpl=level, upl=level, spl=0 * level, beside=None, minimum=0)
     found = hidden & (problem.a != 0)
     found[verify(asked, hidden).unprotected] = False
     return np.asarray(found)
