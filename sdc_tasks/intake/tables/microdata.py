@@ -118,16 +118,18 @@ def problem_of_cells(
         (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
         ((counts == 0) & (a != 0), "a value without contributors"),
         (
-            (counts <= len(top)) & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
-            "these are all, and they are less than the cell",
+            ((counts <= len(top)) | (sizes[:, -1] == 0)) & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
+            "these are all, or all but some of 0, and they are less than the cell",
         ),
-        (np.minimum(counts, len(top)) > (sizes > 0).sum(axis=1), "more contributors than sizes of contributions"),
+        (counts < (sizes > 0).sum(axis=1), "fewer contributors than sizes of contributions"),
     )
     for wrong, what in faults:
         if (lines := np.flatnonzero(np.asarray(wrong)[keyed.cell])).size:
             i = int(lines[0])
             raise InvalidInput(f"{records.at(i)}: {'.'.join(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it")
-    alone = np.where(counts == 1, np.arange(n), NOBODY)
+    few = np.zeros(n, dtype=bool) if rules.minimum is None else counts < rules.minimum
+    alone = np.where((counts == 1) | ((sizes[:, 0] > 0) & (sizes[:, 1] == 0) & ~few), np.arange(n), NOBODY)
+    typical = (np.abs(a) / np.maximum(counts, 1.0))[np.abs(a) > 0]
     cells = Contributions(
         np.abs(a),
         counts.astype(np.int64),
@@ -138,6 +140,9 @@ def problem_of_cells(
         np.zeros(n),
         alone,
         np.full(n, NOBODY),
+        float(np.median(typical)) if len(typical) else 1.0,
+        np.zeros((0, n)),
+        np.zeros((0, n), dtype=np.int64),
     )
     own = numbers_at_cells(records, keyed, wanted.columns, "cost") if costs == "file" else None
     return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, own, known=False)
@@ -225,6 +230,7 @@ def _protected(
         M, a, low, free, level, level, none, cost, primary, ~primary & (stays | (a == 0)), M @ a, singleton & primary,
         lambda i: ".".join(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
         cells.protected if known else None, cells.count.astype(float), wanted.minimum,
+        np.where(primary, cells.beside, 0.0) if known else None, cells.beside_respondent if known else None,
     )  # fmt: skip
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

@@ -146,6 +146,8 @@ class SuppressionProblem:
         found = [Layer(self.up, self.down, self.width, self.guards)]
         for level, guarded in zip(self.beside, self.beside_guarded, strict=True):
             up, down = (np.where(self.primary, np.minimum(level, room), 0.0) for room in (self.ub - self.a, self.a - self.lb))
+            implied = (self.guards == NOBODY) & (up <= self.up) & (down <= self.down)  # nobody at all comes so close
+            up, down = np.where(implied, 0.0, up), np.where(implied, 0.0, down)
             if up.any() or down.any():
                 found.append(Layer(up, down, np.zeros(len(up)), guards_of(self.respondents, self.respondent, guarded)))
         return tuple(found)
