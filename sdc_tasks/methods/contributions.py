@@ -30,9 +30,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.respondents import NOBODY
@@ -126,6 +128,65 @@ class Contributions:
     beside_respondent: Ints = field(repr=False)
 
 
+def usual_of(sizes: Floats) -> float:
+    """The median of the sizes above 0; 1 where there are none."""
+    some = sizes[sizes > 0]
+    return float(np.median(some)) if len(some) else 1.0
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Who contributes what to the n cells of a table: an entry for each contributor in each cell, sorted by cell. `x` is signed; the others
+    as for `gathered`. `inner` (n): the cells that are no sums.
+    """
+
+    cell: Ints = field(repr=False)
+    x: Floats = field(repr=False)
+    holder: Ints = field(repr=False)
+    weight: Floats = field(repr=False)
+    waives: Bools = field(repr=False)
+    percent: Floats = field(repr=False)
+    inner: Bools = field(repr=False)
+    rules: ContributionRules
+    usual: float = field(repr=False)
+
+    @cached_property
+    def largest(self) -> Ints:
+        """(n): the number of the largest contributor of each cell, NOBODY of an empty one."""
+        order = np.lexsort((self.holder, np.abs(self.x), self.cell))
+        found = np.full(len(self.inner), NOBODY)
+        found[self.cell[order]] = self.holder[order]  # of several the last
+        return found
+
+    def together(self, groups: sp.csr_array) -> Contributions:
+        """The contributions of g sums of cells; `groups` (g, n): 1 where a cell belongs to a sum."""
+        pairs = groups.tocoo()
+        start = np.searchsorted(self.cell, np.arange(len(self.inner) + 1))
+        count = np.diff(start)[pairs.col]
+        entry = np.arange(count.sum()) + np.repeat(start[pairs.col] - (np.cumsum(count) - count), count)
+        group = np.repeat(pairs.row.astype(np.int64), count)
+        return gathered(
+            group, groups.shape[0], self.x[entry], self.holder[entry], self.weight[entry], self.waives[entry], self.percent[entry],
+            self.rules, self.usual,
+        )  # fmt: skip
+
+
+def behind_of(
+    cell: Ints, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, inner: Bools, rules: ContributionRules,
+    usual: float,
+) -> Behind:  # fmt: skip
+    """Who contributes what, from records in cells, as for `gathered`."""
+    _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
+    k = len(first)
+    asked = np.full(k, np.inf)
+    asking = np.flatnonzero(~np.isnan(percent))
+    np.minimum.at(asked, which[asking], percent[asking])
+    return Behind(
+        cell[first], np.bincount(which, weights=x, minlength=k).astype(float), holder[first], weight[first],
+        np.bincount(which, weights=~waives, minlength=k) == 0, np.where(np.isinf(asked), np.nan, asked), inner, rules, usual,
+    )  # fmt: skip
+
+
 def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floats]:
     """(n): the protection level that each rule asks of each cell, 0 where it asks none."""
     found: dict[Rule, Floats] = {}
@@ -157,12 +218,12 @@ SURELY = 1e-12  # of the size of a cell: what adding fractions leaves is no leve
 
 
 def gathered(
-    cell: Ints, n: int, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, rules: ContributionRules
+    cell: Ints, n: int, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, rules: ContributionRules, usual: float
 ) -> Contributions:
     """The contributions of n cells, from records in cells: `cell` and the rest have an entry for each record in each cell that holds it.
 
     `holder`: the number of who contributes; `weight`: how many contributors a record stands for; `percent`: c of who asked, NaN else.
-    A holder has waived if all his records in a cell did, and has asked if one of them did.
+    A holder has waived if all his records in a cell did, and has asked if one of them did. `usual`: as of `Contributions`.
     """
     _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
     k = len(first)
@@ -189,7 +250,6 @@ def gathered(
     alone = np.where((count == 1) | ((above == 1) & ~few), alone, NOBODY)
     whole_size = np.bincount(where, weights=size * copies, minlength=n).astype(float)
     protected = _protected(where, n, by, gone, size * 100 / ask)
-    usual = float(np.median(np.abs(x)[x != 0])) if x.any() else 1.0
     next_ones = np.flatnonzero(by != protected[where])
     level = _level_of_next(where, size, gone, ask, top, whole_size, few, usual, rules)[next_ones]
     beside, beside_respondent = _by_rank(where[next_ones], n, level, by[next_ones])

@@ -177,7 +177,8 @@ def test_a_total_among_microdata_is_refused(microdata):
         ({"TOP1": 1, "TOP2": 2}, "the contributions do not fall"),
         ({"TOP1": 900}, "the contributions are more than the cell"),
         ({"COUNT": 0}, "a value without contributors"),
-        ({"TOP2": 0}, "more contributors than sizes of contributions"),
+        ({"TOP2": 0}, "these are all, and they are less than the cell"),  # the others have 0
+        ({"COUNT": 1, "TOP1": 20, "TOP2": 10}, "fewer contributors than sizes of contributions"),
         ({"COUNT": 2}, "these are all, and they are less than the cell"),  # in other units, say
         ({"COUNT": 1, "TOP1": 15, "TOP2": 0}, "these are all, and they are less than the cell"),
     ],

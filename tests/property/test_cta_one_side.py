@@ -107,7 +107,8 @@ def test_every_method_moves_a_cell_to_the_side_that_is_asked(method, drawn):
         assert method not in {*EXACT, "benders"}, "there is a table"
         return
     assert np.abs(A @ x).max(initial=0.0) <= NEAR * max(1.0, np.abs(x).max())
-    assert (x >= -NEAR).all() and (x <= ub + NEAR).all()
+    assert (x >= -NEAR).all()
+    assert (x <= ub + NEAR).all()
     assert kept(x, a, cells, lpl, upl, spl)
     assert cost >= best - NEAR
     if method in EXACT:

@@ -185,8 +185,8 @@ def table_problem(
 ) -> CtaProblem:  # fmt: skip
     """The paper setting ([1] eq. 2a–2e): a table `A a = 0` (or = b) of n cells; a, lb, ub, w, fixed (n,).
 
-    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a. A level of 0 beside one above 0 asks for
-    the other side alone, whatever `spl` is.
+    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a. A level of 0 beside one above 0 asks
+    for the other side alone, whatever `spl` is.
     """
     stay = np.zeros(len(a), dtype=bool) if fixed is None else fixed
     lower, upper = np.where(stay, 0.0, np.minimum(lb - a, 0.0)), np.where(stay, 0.0, np.maximum(ub - a, 0.0))

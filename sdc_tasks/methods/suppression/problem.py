@@ -30,6 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.contributions import Behind
 from sdc_tasks.methods.suppression.grid import Grid
 from sdc_tasks.methods.suppression.respondents import NOBODY, guards_of, respondents_of
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
@@ -62,9 +63,10 @@ class SuppressionProblem:
 
     `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell stands,
     if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where unknown;
-    `guarded`: the same for whom the level of a cell protects. `beside`, `beside_guarded` (m, n): levels, the same on both sides, that keep
-    all others from further contributors of a cell, and who these are; 0 where there is none. `count`: contributors, of whom a pattern hides at least `minimum` together
-    (pattern/enough.py). Raises InvalidInput if the table contradicts itself; no message contains a value.
+    `guarded`: the same for whom the level of a cell protects. `count`: contributors, of whom a pattern hides at least `minimum` together
+    (pattern/enough.py). `beside`, `beside_guarded` (m, n): levels, the same on both sides, that keep all others from further contributors
+    of a cell, and who these are; 0 where there is none. `behind`: who contributes what, by which sums of hidden cells are judged
+    (pattern/sums.py). Raises InvalidInput if the table contradicts itself; no message contains a value.
     """
 
     M: sp.csr_array = field(repr=False)
@@ -87,6 +89,7 @@ class SuppressionProblem:
     minimum: int = 0
     beside: Floats | None = field(default=None, repr=False)
     beside_guarded: Ints | None = field(default=None, repr=False)
+    behind: Behind | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -141,8 +144,9 @@ class SuppressionProblem:
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
-        """What each primary must keep, and for whom: its own level first, then one layer for each row of `beside` that asks for anything."""
-        assert self.beside is not None and self.beside_guarded is not None
+        """What each primary must keep, and for whom: its own level first, then one for each row of `beside` that asks for anything."""
+        assert self.beside is not None
+        assert self.beside_guarded is not None
         found = [Layer(self.up, self.down, self.width, self.guards)]
         for level, guarded in zip(self.beside, self.beside_guarded, strict=True):
             up, down = (np.where(self.primary, np.minimum(level, room), 0.0) for room in (self.ub - self.a, self.a - self.lb))
@@ -179,7 +183,8 @@ class SuppressionProblem:
         unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
         told = {"respondent": self.respondent, "guarded": self.guarded}
         unlike += [name for name, numbers in told.items() if numbers is not None and numbers.shape != (n,)]
-        assert self.beside is not None and self.beside_guarded is not None
+        assert self.beside is not None
+        assert self.beside_guarded is not None
         if self.beside.shape != self.beside_guarded.shape or self.beside.shape[1:] != (n,):
             unlike.append("beside")
         if self.minimum and (self.count is None or self.count.shape != (n,) or not (self.count >= 0).all()):
@@ -211,7 +216,11 @@ class SuppressionProblem:
             ("a bound is not a number", np.isnan(self.lb) | np.isnan(self.ub), "give bounds, infinite ones where there are none"),
             ("the value lies outside its bounds", (self.a < self.lb) | (self.a > self.ub), "correct the value or the bounds"),
             ("the cost is negative or not finite", ~(np.isfinite(self.cost) & (self.cost >= 0)), "give costs of at least 0"),
-            ("a protection level is negative or not finite", np.asarray(~(np.isfinite(levels) & (levels >= 0)).all(axis=0)), "give distances ≥ 0"),
+            (
+                "a protection level is negative or not finite",
+                np.asarray(~(np.isfinite(levels) & (levels >= 0)).all(axis=0)),
+                "give distances ≥ 0",
+            ),
             ("a singleton that is no primary cell", self.lone & ~self.primary, "call every cell of a single respondent primary"),
             ("a primary cell must not stay open", self.primary & self.fixed, "let it be suppressed, or do not call it primary"),
         )

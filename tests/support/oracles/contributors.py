@@ -1,4 +1,4 @@
-"""What each contributor works out of each other one, from the records: dense matrices, scipy, no code of the room and no array of the problem.
+"""What each contributor works out of each other one, from the records: dense matrices, scipy, no code and no array of the program.
 
 A table of two dimensions, each a flat list of codes below a total. A contributor knows what is open, every hidden cell that has no records
 but his own, and that nothing is below 0. He is asked about every cell in which he and another one stand.
@@ -88,7 +88,8 @@ class Contributors:
     def reach(self, hidden: Mapping[Key, bool], cells: Sequence[Key], attacker: str | None, side: int) -> float:
         """How far the sum of these cells can be from the truth on a side, for who knows what this contributor knows."""
         known = set(self.alone(attacker)) if attacker else set()
-        bounds = [(0.0, None) if hidden[key] and key not in known else (value, value) for key, value in zip(self.keys, self.values, strict=True)]
+        blank = [hidden[key] and key not in known for key in self.keys]
+        bounds = [(0.0, None) if unknown else (value, value) for unknown, value in zip(blank, self.values, strict=True)]
         cost = np.zeros(len(self.keys))
         cost[[self.place[key] for key in cells]] = -side
         found = linprog(cost, A_eq=self.A, b_eq=np.zeros(len(self.A)), bounds=bounds, method="highs")
@@ -112,11 +113,12 @@ class Contributors:
                     found.append(Breach(tuple(cells), attacker, target, side))
         return found
 
-    def published_sums(self, hidden: Mapping[Key, bool]) -> list[list[Key]]:
-        """Of each relation whose total is open, the parts that are hidden, where there are several: their sum is published."""
-        found = []
-        for total, *parts in self.relations:
-            blank = [part for part in parts if hidden[part] and part in self.inside]
-            if not hidden[total] and len(blank) > 1:
-                found.append(blank)
-        return found
+    def sums(self, hidden: Mapping[Key, bool]) -> list[list[Key]]:
+        """Sums of hidden cells: the hidden parts of each relation, those of them with one largest contributor, all inner cells with one."""
+        largest = {key: max(mine, key=lambda firm: (mine[firm], firm)) for key, mine in self.inside.items()}
+        blank = [[part for part in parts if hidden[part] and part in largest] for _, *parts in self.relations]
+        everywhere = [key for key in largest if hidden[key] and TOTAL not in key]
+        by_largest = [
+            [key for key in cells if largest[key] == firm] for cells in (*blank, everywhere) for firm in sorted(set(largest.values()))
+        ]
+        return [cells for cells in (*blank, *by_largest) if len(cells) > 1]

@@ -52,8 +52,9 @@ class _TopDown:
         self.level = np.array([self.problem.lpl, self.problem.upl, self.problem.spl])
         further = self.problem.layers[1:]
         none = np.zeros((0, n))
-        self.beside = np.vstack([none, *(np.maximum(layer.up, layer.down) for layer in further)]), np.vstack(
-            [none.astype(np.int64), *(layer.guards for layer in further)]
+        self.beside = (
+            np.vstack([none, *(np.maximum(layer.up, layer.down) for layer in further)]),
+            np.vstack([none.astype(np.int64), *(layer.guards for layer in further)]),
         )
         self.holding: list[list[int]] = [[] for _ in range(n)]  # of each cell: the tables that hold it
         for number, table in enumerate(self.tables):

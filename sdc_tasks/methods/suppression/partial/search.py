@@ -126,7 +126,9 @@ class _Search:
                 self._widen(program, v, item, side, part)
 
     def _reach(self, program: LiveLP, item: int, side: int, need: float) -> float:
-        """How far the class of an item can go on one side when every interval is as wide as it may be; at most `need`, less what may be rounding."""
+        """How far the class of an item can go on one side when every interval is as wide as it may be; at most `need`, less what may be
+        rounding.
+        """
         k, p, held = len(self.table.cost), int(self.table.item_class[item]), self.table.known(item)
         below, above = (np.where(held, 0, np.minimum(room / need, MOST_MOVES)) for room in (self.room[:k], self.room[k:]))
         if side > 0:

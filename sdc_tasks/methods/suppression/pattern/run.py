@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
+from sdc_tasks.methods.suppression.pattern.sums import short_sums
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.moment import Moment
@@ -59,7 +60,14 @@ class SuppressionRun(TimedSearch):
         """
         cost = self.problem.cost_of(hidden)
         seconds = np.inf if self.best is None else self.left
-        if cost >= self.cost or not verify(self.problem, hidden, proposed, seconds, witnesses).safe or not enough(self.problem, hidden):
+        return cost < self.cost and verify(self.problem, hidden, proposed, seconds, witnesses).safe and self.adopt(hidden, method)
+
+    def adopt(self, hidden: Bools, method: str) -> bool:
+        """Takes a pattern (n) of which the verifier has found that every primary is protected, in a problem that asks no less: True if it
+        keeps the minimum of contributors, protects sums of hidden cells where that is asked, and is the cheapest so far.
+        """
+        cost = self.problem.cost_of(hidden)
+        if cost >= self.cost or not enough(self.problem, hidden) or len(short_sums(self.problem, hidden)):
             return False
         self.best = Pattern(hidden.copy(), cost)
         if self.bound > cost * (1 + PROVEN):  # a solver may err, a verified pattern cannot

@@ -87,8 +87,7 @@ class _Requirements:
     """
 
     def __init__(self, problem: SuppressionProblem) -> None:
-        own, *others = problem.layers
-        places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in others)]
+        places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in problem.layers[1:])]
         self.starts = np.cumsum([len(each) for each in places])[:-1]
         self.cells, self.lone = np.concatenate(places), problem.lone[np.concatenate(places)]
         self.up, self.down, self.width, self.guards = (
@@ -155,9 +154,7 @@ class _Seen:
                     break
                 before = len(wanted.left())
             sign = 1.0 if family % 2 == 0 else -1.0
-            open_cells = np.flatnonzero(
-                live & ~wanted.lone & (wanted.wants_up() if sign > 0 else wanted.wants_down())
-            )
+            open_cells = np.flatnonzero(live & ~wanted.lone & (wanted.wants_up() if sign > 0 else wanted.wants_down()))
             if not len(open_cells):
                 continue
             cost = np.zeros(len(self.hidden))
