@@ -40,6 +40,12 @@ class Protected:
     x: Floats = field(repr=False)
 
     @property
+    def empty(self) -> Bools:
+        """(n): cells that nobody contributes to, not even 0; where nobody counted, all that are 0 and open."""
+        none = (self.held.crossed.problem.a == 0) & (self.x == 0) & ~self.hidden
+        return none if self.held.count is None else np.asarray(none & (self.held.count == 0))
+
+    @property
     def statuses(self) -> list[str]:
         """u, m, z or s of each cell."""
         return list(map(str, self.held.crossed.statuses(self.hidden)))
@@ -91,11 +97,9 @@ def _number(table: Protected, value: float) -> str:
 
 def _shown(table: Protected) -> list[str]:
     """What the public sees of each cell."""
-    a = table.held.crossed.problem.a
-    none = (a == 0) & (table.x == 0)
     return [
         HIDDEN_MARK if hidden else EMPTY_MARK if empty else _number(table, value)
-        for hidden, empty, value in zip(table.hidden.tolist(), none.tolist(), table.x.tolist(), strict=True)
+        for hidden, empty, value in zip(table.hidden.tolist(), table.empty.tolist(), table.x.tolist(), strict=True)
     ]
 
 
@@ -142,10 +146,10 @@ def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], 
 
 def _sbs(table: Protected, asked: Written) -> str:
     """A line for each cell that is not empty: codes; value; contributors; flag."""
-    crossed, quote, count = table.held.crossed, _quote(asked), table.held.count
+    crossed, quote, count, empty = table.held.crossed, _quote(asked), table.held.count, table.empty
     lines = []
     for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
-        if crossed.problem.a[i] == 0:
+        if empty[i]:
             continue
         flag = "A" if letter == "u" and count is not None and count[i] < FEW else FLAGS[letter]
         many = "" if count is None else printed(float(count[i]))
@@ -158,8 +162,7 @@ def _intermediate(table: Protected, asked: Written) -> str:
     crossed, quote, count = table.held.crossed, _quote(asked), table.held.count
     problem = crossed.problem
     lines = []
-    for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
-        empty = problem.a[i] == 0
+    for i, (key, letter, empty) in enumerate(zip(crossed.keys, table.statuses, table.empty.tolist(), strict=True)):
         if empty and asked.options.get("SE", False):
             continue
         status = {"u": "U", "m": "M", "z": "P", "s": "S"}[letter] if not empty else "E"
@@ -208,6 +211,6 @@ def _jj(table: Protected) -> JJTable:
     """The table, its statuses and its levels as JJ."""
     problem = table.held.crossed.problem
     assert problem.rhs is not None
-    status = np.where(problem.a == 0, "z", np.array(table.statuses))
+    status = np.where((problem.a == 0) & ~table.hidden, "z", np.array(table.statuses))
     lpl, upl, spl = (np.where(problem.primary, level, 0.0) for level in (problem.lpl, problem.upl, problem.spl))
     return JJTable(problem.a, problem.cost, status, problem.lb, problem.ub, lpl, upl, spl, problem.M, problem.rhs)

@@ -29,6 +29,7 @@ from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.methods.suppression.pattern.sums import limits_of
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.weights import Weights, weights_of
@@ -179,7 +180,7 @@ def _read(batch: _Batch, command: Command) -> None:
         each.held = read_table(each.source, each.asked, each.safety, additivity)
         problem = each.held.crossed.problem
         _tell(batch, f"table {batch.tables.index(each) + 1}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
-        if not tabular and int(problem.fixed.sum()) > int((problem.a == 0).sum()):
+        if not tabular and (problem.fixed & (problem.a != 0)).any():
             _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
 
 
@@ -257,6 +258,8 @@ def _searched(batch: _Batch, command: Command, problem: SuppressionProblem, name
         raise Unprotectable(f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes")
     secondaries, gap = int((found.pattern & ~problem.primary).sum()), f", gap {found.gap:.2%}" if name == "OPT" else ""
     _tell(batch, f"{name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
+    if (limits := limits_of(problem)) is not None:
+        _tell(batch, limits)
     return found.pattern
 
 
@@ -270,8 +273,9 @@ def _rounded(batch: _Batch, command: Command, held: Held, arguments: list[str]) 
     _differs(batch, "RND: our controlled rounding, attacked until the levels hold; partitions and stopping rules are ours")
     primary = problem.primaries
     assert problem.rhs is not None
+    fixed = (problem.a == 0) & ~problem.primary
     table = RoundingTable(
-        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, problem.a == 0, primary, problem.lpl[primary], problem.upl[primary],
+        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, fixed, primary, problem.lpl[primary], problem.upl[primary],
         problem.spl[primary], problem.name,
     )  # fmt: skip
     unit = arguments[6:7] == ["1"]

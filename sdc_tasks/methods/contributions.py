@@ -201,7 +201,7 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
         largest = [np.where(cells.waived[:, n - 1], 0.0, cells.top[:, :n].sum(axis=1) * 100 / k - cells.size) for n, k in rules.nk]
         found["nk"] = np.max(largest, axis=0)
     if rules.minimum is not None:
-        few = rules.range / 100 * _ranged(cells.size, cells.usual)
+        few = rules.range / 100 * ranged(cells.size, cells.usual)
         found["frequency"] = np.where((cells.count < rules.minimum) & ~cells.all_waived, few, 0.0)
     if rules.requests:
         found["request"] = cells.asked - cells.size
@@ -209,7 +209,7 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
     return {rule: np.where(there & (level > least), level, 0.0) for rule, level in found.items()}
 
 
-def _ranged(size: Floats, usual: float) -> Floats:
+def ranged(size: Floats, usual: float) -> Floats:
     """What a range is a percentage of: the size, and where that is 0 a usual contribution."""
     return np.where(size > 0, size, usual)
 
@@ -288,7 +288,7 @@ def _level_of_next(
         if n > 1:
             asked.append(np.where(size >= top[:, n - 1], top[:, 1:n].sum(axis=1) * 100 / k - without, 0.0))
     if rules.minimum is not None:
-        asked.append(np.where(few[where], rules.range / 100 * _ranged(np.where(without > SURELY * X, without, 0.0), usual), 0.0))
+        asked.append(np.where(few[where], rules.range / 100 * ranged(np.where(without > SURELY * X, without, 0.0), usual), 0.0))
     level = np.where(gone, 0.0, np.max(asked, axis=0))
     return np.where(level > SURELY * X, level, 0.0)
 

@@ -149,10 +149,9 @@ def test_the_judge_of_sums_knows_every_pair_of_three_cells():
         {("r1", f"c{i}"): {"F": 900 - 100 * i, f"g{i}": 60 + i} for i in range(3)} | {("r1", "c3"): {f"h{i}": 90 for i in range(9)}}
     )
     rows = [[r.row, r.column, r.firm, str(r.value)] for r in drawn]
-    problem = problem_by_rules(
-        TextRows("drawn", ["R", "C", "FIRM", "VALUE"], rows, "line", 2), Wanted(("R", "C"), totals={"R": TOTAL, "C": TOTAL}), ContributionRules(p=15.0),
-        ContributorColumns("FIRM"),
-    ).table  # fmt: skip
+    wanted = Wanted(("R", "C"), totals={"R": TOTAL, "C": TOTAL})
+    read = TextRows("drawn", ["R", "C", "FIRM", "VALUE"], rows, "line", 2)
+    problem = problem_by_rules(read, wanted, ContributionRules(p=15.0), ContributorColumns("FIRM")).table
     who = Contributors(drawn)
     for blank in combinations(["c0", "c1", "c2"], 2):
         hidden = {key: key[1] in blank and key[0] == "r1" for key in who.keys}

@@ -235,6 +235,7 @@ def _protected(
         cells.protected if known else None, cells.count.astype(float), wanted.minimum,
         np.where(primary, cells.beside, 0.0) if known else None, cells.beside_respondent if known else None,
         behind,
+        True,
     )  # fmt: skip
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

@@ -66,7 +66,8 @@ class SuppressionProblem:
     `guarded`: the same for whom the level of a cell protects. `count`: contributors, of whom a pattern hides at least `minimum` together
     (pattern/enough.py). `beside`, `beside_guarded` (m, n): levels, the same on both sides, that keep all others from further contributors
     of a cell, and who these are; 0 where there is none. `behind`: who contributes what, by which sums of hidden cells are judged
-    (pattern/sums.py). Raises InvalidInput if the table contradicts itself; no message contains a value.
+    (pattern/sums.py); `by_rules`: whether rules on contributions found the primaries. Raises InvalidInput if the table contradicts itself;
+    no message contains a value.
     """
 
     M: sp.csr_array = field(repr=False)
@@ -90,6 +91,7 @@ class SuppressionProblem:
     beside: Floats | None = field(default=None, repr=False)
     beside_guarded: Ints | None = field(default=None, repr=False)
     behind: Behind | None = field(default=None, repr=False, compare=False)
+    by_rules: bool = False
 
     def __post_init__(self) -> None:
         for name in NUMBERS:

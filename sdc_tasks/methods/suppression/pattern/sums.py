@@ -29,6 +29,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 MOST_SUMMED = 50_000  # cells of a table whose sums are judged: each needs programs on the whole table
 NAMED_PARTS = 4  # cells of a sum in its name
+SHARED_CELLS = "what a contributor concludes from his part of hidden cells that he shares"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,17 @@ class Sums:
 def judged(problem: SuppressionProblem) -> bool:
     """Whether the sums of a table are judged at all: it is known who contributes to its cells, and it is not too large."""
     return problem.behind is not None and len(problem.a) <= MOST_SUMMED
+
+
+def limits_of(problem: SuppressionProblem) -> str | None:
+    """What is not judged of a pattern of a table whose primaries are found by rules on contributions; None of any other table."""
+    if not problem.by_rules:
+        return None
+    if problem.behind is None:
+        return "not judged: sums of hidden cells, for it is not told who contributes to several of them"
+    if not judged(problem):
+        return f"not judged: sums of hidden cells, in a table of more than {MOST_SUMMED} cells; and {SHARED_CELLS}"
+    return f"judged too: sums of hidden cells of one relation, and of one largest contributor. Not judged: other sums; {SHARED_CELLS}"
 
 
 def sums_of(problem: SuppressionProblem, hidden: Bools) -> Sums:
