@@ -26,8 +26,7 @@ from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
 from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
-from sdc_tasks.methods.suppression.pattern.sums import limits_of, short_sums
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 
@@ -189,8 +188,9 @@ class SuppressResult(OfTable):
             return Explanation(name, "open", (why,))
         opened = self._hidden.copy()
         opened[i] = False
-        left = verify(problem, opened).unprotected
-        if not len(left) and len(short_sums(problem, opened)):
+        verdict, short = judge(problem, opened)
+        left = verdict.unprotected
+        if not len(left) and len(short):
             return Explanation(name, "secondary", ("opened alone, a sum of hidden cells would tell too much of one contributor",))
         if not len(left):
             return Explanation(name, "secondary", ("opened alone, no primary cell is at risk: a minimum of contributors holds it",))

@@ -34,8 +34,7 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
     """
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression.pattern.enough import too_few
-    from sdc_tasks.methods.suppression.pattern.sums import limits_of, short_sums, with_sums
-    from sdc_tasks.methods.suppression.pattern.verify import verify
+    from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
 
     if asked.place is not None or asked.plot is not None or asked.seconds is not None:
         raise InvalidInput("--check judges a pattern and seeks none. Remedy: leave out --out, --plot and --time-limit")
@@ -45,11 +44,11 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
     problem = table.problem
     hidden = table.pattern_in(pattern)
     began = time.monotonic()
-    verdict = verify(problem, hidden)
+    verdict, sums = judge(problem, hidden)
     short = too_few(problem, hidden).tolist() if problem.minimum else []
     left_open = problem.primaries[~hidden[problem.primaries]]
     risky = sorted({*verdict.unprotected.tolist(), *left_open.tolist()})
-    sums, limits = short_sums(problem, hidden), limits_of(problem)
+    limits = limits_of(problem)
     named_sums = [with_sums(problem, sums).name(len(problem.a) + i) for i in range(len(sums))]
     safe = not risky and not short and not named_sums
     figures = {

@@ -18,9 +18,11 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.crowd import in_rounds
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
+from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
-from sdc_tasks.methods.suppression.pattern.sums import short_sums, with_sums
+from sdc_tasks.methods.suppression.pattern.sums import judge, with_sums
+from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats
 
@@ -43,10 +45,20 @@ class _Inside(SuppressionRun):
         self._into.doing = what
 
     def offer(self, hidden: Bools, method: str, proposed: Floats | None = None, witnesses: sp.csr_array | None = None) -> bool:
-        taken = super().offer(hidden, method, proposed, witnesses)
-        if taken:
-            self._into.adopt(hidden[: len(self._into.problem.a)], method)
-        return taken
+        if self.problem.cost_of(hidden) >= self.cost:
+            return False
+        n, seconds = len(self._into.problem.a), np.inf if self.best is None else self.left
+        if len(hidden) == n:
+            verdict, short = judge(self._into.problem, hidden, proposed, seconds, witnesses)
+            safe, kept = verdict.safe, not len(short)
+        else:
+            safe = verify(self.problem, hidden, proposed, seconds, witnesses).safe
+            kept = safe and not len(judge(self._into.problem, hidden[:n])[1])
+        if not safe or not enough(self.problem, hidden):
+            return False
+        if kept and enough(self._into.problem, hidden[:n]):
+            self._into.take(hidden[:n], method)
+        return self.take(hidden, method)
 
     def lift(self, bound: float, method: str) -> None:
         super().lift(bound, method)
@@ -64,7 +76,7 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
     run.alone, n = inner.alone, len(run.problem.a)
     if inner.best is None or run.cost <= inner.cost:
         return ended
-    hidden, asked = inner.best.hidden, short_sums(run.problem, inner.best.hidden)
+    hidden, asked = inner.best.hidden, judge(run.problem, inner.best.hidden)[1]
     for _ in range(MOST_TIMES):
         if run.left <= 0:
             return "time"
@@ -75,9 +87,8 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
         if larger.best is None:
             return "time"
         hidden = larger.best.hidden[:n]
-        more = short_sums(run.problem, hidden)
+        more = judge(run.problem, hidden)[1]
         if not len(more):
-            run.adopt(hidden, "sums of hidden cells")
             return "time" if run.left <= 0 else "work"
         asked = asked.with_(more)
     raise Unprotectable(

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import and_more
 from sdc_tasks.methods.contributions import Contributions, levels
 from sdc_tasks.methods.suppression.pattern.enough import sides
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.pattern.verify import PatternVerdict, verify
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -91,21 +91,29 @@ def sums_of(problem: SuppressionProblem, hidden: Bools) -> Sums:
     return some.only(np.flatnonzero(level > 0))
 
 
-def short_sums(problem: SuppressionProblem, hidden: Bools) -> Sums:
-    """The sums of hidden cells that are not shown to be protected; none where sums are not judged."""
-    if not judged(problem):
-        return _none(len(problem.a))
-    asked = sums_of(problem, hidden)
+def judge(
+    problem: SuppressionProblem,
+    hidden: Bools,
+    proposed: Floats | None = None,
+    seconds: float = np.inf,
+    witnesses: sp.csr_array | None = None,
+) -> tuple[PatternVerdict, Sums]:
+    """The verdict on the primaries of a problem, and the sums of hidden cells that are not shown to be protected; none where sums are not
+    judged. Arguments as for `verify`: what shows that a cell moves shows it of a sum.
+    """
+    asked = sums_of(problem, hidden) if judged(problem) else _none(len(problem.a))
     if not len(asked):
-        return asked
-    n, s = len(problem.a), len(asked)
-    virtual = np.arange(n + s) >= n
-    both = with_sums(problem, asked)
-    assert both.beside is not None
-    lpl, upl, beside = (np.where(virtual, levels, 0.0) for levels in (both.lpl, both.upl, both.beside))
-    alone = replace(both, lpl=lpl, upl=upl, spl=0 * both.spl, beside=beside)
-    left = verify(alone, np.append(hidden, np.ones(s, dtype=bool))).unprotected
-    return asked.only(left[left >= n] - n)
+        return verify(problem, hidden, proposed, seconds, witnesses), asked
+    n, S = len(problem.a), asked.cells
+    found = verify(
+        with_sums(problem, asked),
+        np.append(hidden, np.ones(len(asked), dtype=bool)),
+        None if proposed is None else np.hstack([proposed, (S @ proposed.T).T]),
+        seconds,
+        None if witnesses is None else sp.csr_array(sp.hstack([witnesses, witnesses @ S.T])),
+    )
+    short = found.unprotected[found.unprotected >= n] - n
+    return replace(found, unprotected=found.unprotected[found.unprotected < n]), asked.only(short)
 
 
 def with_sums(problem: SuppressionProblem, sums: Sums) -> SuppressionProblem:
