@@ -232,13 +232,13 @@ def statuses(path: Path, file: Path, hidden: set[tuple[str, str]]) -> Path:
 def test_the_second_of_a_cell_is_not_told_to_the_first(tmp_path):
     """F has 90 beside the 10 of G, and is alone in the three other cells of the square."""
     square = {("N", "C"): {"F": 90, "G": 10}, ("N", "D"): {"F": 70}, ("M", "C"): {"F": 60}, ("M", "D"): {"F": 80}}
-    rest = {key: MANY for key in [("N", "E"), ("M", "E"), ("S", "C"), ("S", "D"), ("S", "E")]}
+    rest = dict.fromkeys([("N", "E"), ("M", "E"), ("S", "C"), ("S", "D"), ("S", "E")], MANY)
     file = firms_in(tmp_path / "firms.csv", square | rest)
     judged = ("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "10", "--contributor", "FIRM", "--check")
     ended = sdc(*judged, statuses(tmp_path / "square.csv", file, set(square)))
     assert ended.code == 3
     assert "not shown to be protected: N.C" in ended.said
-    ended, rows, facts = protected(file, "--p", "10", "--contributor", "FIRM")
+    ended, _, facts = protected(file, "--p", "10", "--contributor", "FIRM")
     assert ended.code == 0, ended.complained
     assert facts["secondaries"] > 0
     assert sdc(*judged, file.parent / "out.csv").code == 0

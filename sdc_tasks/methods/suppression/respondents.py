@@ -27,9 +27,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.contributions import NOBODY as NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
-
-NOBODY = -1
 
 
 def respondents_of(M: sp.csr_array, a: Floats, singleton: Bools, told: Ints | None, name: Callable[[int], str]) -> Ints:
