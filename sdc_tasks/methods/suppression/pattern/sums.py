@@ -71,8 +71,8 @@ def judged(problem: SuppressionProblem) -> bool:
 
 
 def limits_of(problem: SuppressionProblem) -> str | None:
-    """What is not judged of a pattern of a table whose primaries are found by rules on contributions; None of any other table."""
-    if not problem.by_rules:
+    """What is not judged of a pattern of a table of whose contributors something is known; None of any other table."""
+    if not (problem.by_rules or problem.lone.any()):
         return None
     if problem.behind is None:
         return "not judged: sums of hidden cells, for it is not told who contributes to several of them"
