@@ -26,7 +26,7 @@ from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
 from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 
@@ -171,6 +171,11 @@ class SuppressResult(OfTable):
     def figures(self) -> Mapping[str, str]:
         return {"gap": f"{self.gap:.2%}", "ended": self.search.ended, "seconds": f"{self.search.seconds:.1f}"}
 
+    @property
+    def limits(self) -> str | None:
+        """What of the contributors' knowledge was judged beside cells, and what was not; None of a table that came with its primaries."""
+        return limits_of(self._crossed.problem)
+
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         """Why a cell is hidden: its level; or the primary cells that are not shown to be protected if it alone is opened."""
         i, problem = self.cells.find(cell), self._crossed.problem
@@ -183,7 +188,10 @@ class SuppressResult(OfTable):
             return Explanation(name, "open", (why,))
         opened = self._hidden.copy()
         opened[i] = False
-        left = verify(problem, opened).unprotected
+        verdict, short = judge(problem, opened)
+        left = verdict.unprotected
+        if not len(left) and len(short):
+            return Explanation(name, "secondary", ("opened alone, a sum of hidden cells would tell too much of one contributor",))
         if not len(left):
             return Explanation(name, "secondary", ("opened alone, no primary cell is at risk: a minimum of contributors holds it",))
         first = ", ".join(self.cells.name(int(p)) for p in left[:NAMED_PRIMARIES]) + and_more(max(0, len(left) - NAMED_PRIMARIES))

@@ -44,6 +44,12 @@ class Protected:
     x: Floats = field(repr=False)
 
     @property
+    def empty(self) -> Bools:
+        """(n): cells that nobody contributes to, not even 0; where nobody counted, all that are 0 and open."""
+        none = (self.held.crossed.problem.a == 0) & (self.x == 0) & ~self.hidden
+        return none if self.held.count is None else np.asarray(none & (self.held.count == 0))
+
+    @property
     def statuses(self) -> list[str]:
         """u, m, z or s of each cell."""
         return list(map(str, self.held.crossed.statuses(self.hidden)))
@@ -120,17 +126,11 @@ def _number(table: Protected, value: float) -> str:
     return short if float(short) == value else printed(value)
 
 
-def _empty(table: Protected) -> Bools:
-    """(n): the cells that are empty for all to know."""
-    none = (table.held.crossed.problem.a == 0) & (table.x == 0) & ~table.hidden
-    return np.asarray(none if table.held.count is None else none & (table.held.count == 0))
-
-
 def _shown(table: Protected) -> list[str]:
     """What the public sees of each cell."""
     return [
         HIDDEN_MARK if hidden else EMPTY_MARK if empty else _number(table, value)
-        for hidden, empty, value in zip(table.hidden.tolist(), _empty(table).tolist(), table.x.tolist(), strict=True)
+        for hidden, empty, value in zip(table.hidden.tolist(), table.empty.tolist(), table.x.tolist(), strict=True)
     ]
 
 
@@ -178,7 +178,7 @@ def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], 
 
 def _sbs(table: Protected, asked: Written) -> str:
     """A line for each cell that is not empty: codes; value; contributors; flag."""
-    crossed, quote, count, empty = table.held.crossed, _quote(asked, ";"), table.held.count, _empty(table)
+    crossed, quote, count, empty = table.held.crossed, _quote(asked, ";"), table.held.count, table.empty
     lines = []
     for i, (key, letter) in enumerate(zip(crossed.keys, table.statuses, strict=True)):
         if empty[i]:
@@ -193,7 +193,7 @@ def _intermediate(table: Protected, asked: Written) -> str:
     """A table that is read again: codes; value; contributors; status; lpl; upl. With SO+ the status alone."""
     crossed, quote, count = table.held.crossed, _quote(asked, ";"), table.held.count
     problem, lines = crossed.problem, []
-    for i, (key, letter, empty) in enumerate(zip(crossed.keys, table.statuses, _empty(table).tolist(), strict=True)):
+    for i, (key, letter, empty) in enumerate(zip(crossed.keys, table.statuses, table.empty.tolist(), strict=True)):
         nothing = empty and letter == "s"
         if nothing and asked.has("SE"):
             continue

@@ -29,6 +29,7 @@ from sdc_tasks.methods.rounding.controlled import round_table as round_controlle
 from sdc_tasks.methods.rounding.separable import Search
 from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.methods.suppression.pattern.sums import limits_of
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.weights import Weights, weights_of
@@ -186,7 +187,7 @@ def _read(batch: _Batch, command: Command) -> None:
         _tell(batch, f"table {number}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
         if left := unused(each.source, each.asked, each.safety):
             _tell(batch, f"table {number} does not use: {'; '.join(left)}")
-        if not tabular and int(problem.fixed.sum()) > int((problem.a == 0).sum()):
+        if not tabular and (problem.fixed & (problem.a != 0)).any():
             _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
 
 
@@ -287,6 +288,8 @@ def _searched(
     hidden = found.pattern | chosen
     secondaries, gap = int((hidden & ~problem.primary).sum()), f", gap {found.gap:.2%}" if asked.name == "OPT" else ""
     _tell(batch, f"{asked.name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
+    if (limits := limits_of(problem)) is not None:
+        _tell(batch, limits)
     return np.asarray(hidden)
 
 
@@ -297,9 +300,10 @@ def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) ->
     reach, minutes = 1 + asked.number("steps", 0), asked.number("minutes", SILENT_MINUTES)
     primary = problem.primaries
     assert problem.rhs is not None
+    fixed = (problem.a == 0) & ~problem.primary
     table = RoundingTable(
-        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, (problem.a == 0) & ~problem.primary, primary, problem.lpl[primary],
-        problem.upl[primary], problem.spl[primary], problem.name,
+        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, fixed, primary, problem.lpl[primary], problem.upl[primary],
+        problem.spl[primary], problem.name,
     )  # fmt: skip
     weights = None if asked.number("unit costs", 0) else weights_of(problem.a, Weights.INVERSE)
     found = round_controlled(

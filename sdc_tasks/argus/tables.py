@@ -18,6 +18,7 @@ from sdc_tasks.intake.tables.keyed import Columns, dimensions_in, numbers_in
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
+from sdc_tasks.methods.contributions import ranged, usual_of
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, added_up, inside
 
@@ -232,7 +233,7 @@ def _of_cells(
         if many is None:
             raise InvalidInput(f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it")
         few = (many > 0) & (many < rules.minimum)
-        status, level = np.where(few, "u", "s").tolist(), rules.range / 100 * value
+        status, level = np.where(few, "u", "s").tolist(), rules.range / 100 * ranged(value, usual_of(value / np.maximum(many, 1.0)))
         levels = {LPL: level, UPL: level}
     else:
         status, levels = _given(rows, metadata, safety, value)

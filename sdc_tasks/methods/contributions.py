@@ -10,10 +10,19 @@ record, or all records of one contributor, or of one holding. With sampling weig
     request        x_r · 100/c − X > 0                 for a contributor r who asked to be protected where his share exceeds c %
 
 The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. A contributor who asks for protection
-has not waived it. A contributor with records of 0 alone does not count. A cell without contributors is empty, hence public.
+has not waived it. A contributor is who has a record, also one of 0. A cell without contributors is empty, hence public.
 
-A contributor who is alone in a cell knows it. If no rule makes the cell primary (because he waived, for example), the cell stays open: to
-hide it would protect nobody from him.
+That level keeps all others from the largest contributor who has not waived. The next ones have levels of their own against all others, of
+whom the largest attacks best (`beside`): p% and requests as above, for x_t of their own; (n, k) and frequency as they read in the cell
+without its largest contributor, for that is what he does not know of it. A contributor beyond those whom p%, with its `intruders`, and
+(n, k) look at has none by these rules: the others hide him.
+
+The range of a cell, or of what is left of it, that has contributors and adds up to 0 is that of the median contribution of the table above
+0: a percentage of nothing would protect nothing.
+
+A contributor who is alone in a cell knows it; so does one beside whom all have 0, unless the cell has too few contributors, who are then
+to be kept from him. If no rule makes the cell primary (because he waived, for example), the cell stays open: to hide it would protect
+nobody from him.
 """
 
 from __future__ import annotations
@@ -21,15 +30,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 Rule = str  # p, nk, frequency, request
+NOBODY = -1  # the number of no contributor
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,8 @@ class Contributions:
     `size` X; `count` of contributors; `top` (n, most): sizes of the largest contributions, 0 where there are no more; `guarded`: the
     largest size whose contributor has not waived; `waived` (n, most): whether all of so many of the largest have; `all_waived`: whether
     everybody has; `asked`: the largest x_r · 100/c, 0 where nobody asked; `respondent`: the number of an only contributor, else −1;
-    `protected`: that of the largest who has not waived, −1 if another one asked.
+    `protected`: that of the largest who has not waived, −1 if another one asked; `usual`: the median contribution above 0, 1 without one;
+    `beside`, `beside_respondent` (m, n): the levels of further contributors, the largest first, and their numbers; 0 and −1 where none.
     """
 
     size: Floats = field(repr=False)
@@ -111,6 +123,68 @@ class Contributions:
     asked: Floats = field(repr=False)
     respondent: Ints = field(repr=False)
     protected: Ints = field(repr=False)
+    usual: float = field(repr=False)
+    beside: Floats = field(repr=False)
+    beside_respondent: Ints = field(repr=False)
+
+
+def usual_of(sizes: Floats) -> float:
+    """The median of the sizes above 0; 1 where there are none."""
+    some = sizes[sizes > 0]
+    return float(np.median(some)) if len(some) else 1.0
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Who contributes what to the n cells of a table: an entry for each contributor in each cell, sorted by cell. `x` is signed; the others
+    as for `gathered`. `inner` (n): the cells that are no sums.
+    """
+
+    cell: Ints = field(repr=False)
+    x: Floats = field(repr=False)
+    holder: Ints = field(repr=False)
+    weight: Floats = field(repr=False)
+    waives: Bools = field(repr=False)
+    percent: Floats = field(repr=False)
+    inner: Bools = field(repr=False)
+    rules: ContributionRules
+    usual: float = field(repr=False)
+
+    @cached_property
+    def largest(self) -> Ints:
+        """(n): the number of the largest contributor of each cell, NOBODY of an empty one."""
+        order = np.lexsort((self.holder, np.abs(self.x), self.cell))
+        found = np.full(len(self.inner), NOBODY)
+        found[self.cell[order]] = self.holder[order]  # of several the last
+        return found
+
+    def together(self, groups: sp.csr_array) -> Contributions:
+        """The contributions of g sums of cells; `groups` (g, n): 1 where a cell belongs to a sum."""
+        pairs = groups.tocoo()
+        start = np.searchsorted(self.cell, np.arange(len(self.inner) + 1))
+        count = np.diff(start)[pairs.col]
+        entry = np.arange(count.sum()) + np.repeat(start[pairs.col] - (np.cumsum(count) - count), count)
+        group = np.repeat(pairs.row.astype(np.int64), count)
+        return gathered(
+            group, groups.shape[0], self.x[entry], self.holder[entry], self.weight[entry], self.waives[entry], self.percent[entry],
+            self.rules, self.usual,
+        )  # fmt: skip
+
+
+def behind_of(
+    cell: Ints, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, inner: Bools, rules: ContributionRules,
+    usual: float,
+) -> Behind:  # fmt: skip
+    """Who contributes what, from records in cells, as for `gathered`."""
+    _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
+    k = len(first)
+    asked = np.full(k, np.inf)
+    asking = np.flatnonzero(~np.isnan(percent))
+    np.minimum.at(asked, which[asking], percent[asking])
+    return Behind(
+        cell[first], np.bincount(which, weights=x, minlength=k).astype(float), holder[first], weight[first],
+        np.bincount(which, weights=~waives, minlength=k) == 0, np.where(np.isinf(asked), np.nan, asked), inner, rules, usual,
+    )  # fmt: skip
 
 
 def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floats]:
@@ -127,23 +201,29 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
         largest = [np.where(cells.waived[:, n - 1], 0.0, cells.top[:, :n].sum(axis=1) * 100 / k - cells.size) for n, k in rules.nk]
         found["nk"] = np.max(largest, axis=0)
     if rules.minimum is not None:
-        found["frequency"] = np.where((cells.count < rules.minimum) & ~cells.all_waived, rules.range / 100 * cells.size, 0.0)
+        few = rules.range / 100 * ranged(cells.size, cells.usual)
+        found["frequency"] = np.where((cells.count < rules.minimum) & ~cells.all_waived, few, 0.0)
     if rules.requests:
         found["request"] = cells.asked - cells.size
     least = SURELY * cells.size
     return {rule: np.where(there & (level > least), level, 0.0) for rule, level in found.items()}
 
 
+def ranged(size: Floats, usual: float) -> Floats:
+    """What a range is a percentage of: the size, and where that is 0 a usual contribution."""
+    return np.where(size > 0, size, usual)
+
+
 SURELY = 1e-12  # of the size of a cell: what adding fractions leaves is no level
 
 
 def gathered(
-    cell: Ints, n: int, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, rules: ContributionRules
+    cell: Ints, n: int, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, rules: ContributionRules, usual: float
 ) -> Contributions:
     """The contributions of n cells, from records in cells: `cell` and the rest have an entry for each record in each cell that holds it.
 
     `holder`: the number of who contributes; `weight`: how many contributors a record stands for; `percent`: c of who asked, NaN else.
-    A holder has waived if all his records in a cell did, and has asked if one of them did.
+    A holder has waived if all his records in a cell did, and has asked if one of them did. `usual`: as of `Contributions`.
     """
     _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
     k = len(first)
@@ -153,30 +233,76 @@ def gathered(
     asking = np.flatnonzero(~np.isnan(percent))
     np.minimum.at(ask, which[asking], percent[asking])
     gone = (np.bincount(which, weights=~waives, minlength=k) == 0) & np.isinf(ask)
-    keep = np.flatnonzero(there > 0)
-    order = keep[np.lexsort((holder[first][keep], -size[keep], cell[first][keep]))]
+    size = np.where(there > 0, size, 0.0)
+    order = np.lexsort((holder[first], -size, cell[first]))
     where, size, gone, ask, copies = cell[first][order], size[order], gone[order], ask[order], weight[first][order]
+    by = holder[first][order]
+    some = there[order] > 0
+    top, waived = _largest(where[some], n, size[some], gone[some], copies[some], rules.most)
+    guarded, asked = np.zeros(n), np.zeros(n)
+    np.maximum.at(guarded, where, np.where(gone, 0.0, size))
+    np.maximum.at(asked, where, size * 100 / ask)
+    count, above = np.bincount(where, minlength=n), np.bincount(where[some], minlength=n)
+    all_waived = np.bincount(where, weights=~gone, minlength=n) == 0
+    few = np.zeros(n, dtype=bool) if rules.minimum is None else (count < rules.minimum) & ~all_waived
+    alone = np.full(n, NOBODY)
+    alone[where[::-1]] = by[::-1]  # the largest
+    alone = np.where((count == 1) | ((above == 1) & ~few), alone, NOBODY)
+    whole_size = np.bincount(where, weights=size * copies, minlength=n).astype(float)
+    protected = _protected(where, n, by, gone, size * 100 / ask)
+    next_ones = np.flatnonzero(by != protected[where])
+    level = _level_of_next(where, size, gone, ask, top, whole_size, few, usual, rules)[next_ones]
+    beside, beside_respondent = _by_rank(where[next_ones], n, level, by[next_ones])
+    return Contributions(
+        whole_size, count, top, guarded, np.logical_and.accumulate(waived, axis=1), all_waived, asked, alone, protected, usual,
+        beside, beside_respondent,
+    )  # fmt: skip
+
+
+def _largest(where: Ints, n: int, size: Floats, gone: Bools, copies: Floats, most: int) -> tuple[Floats, Bools]:
+    """(n, most), (n, most): the largest contributions of each cell, and whether they have waived. Entries are sorted by cell and size."""
     whole = np.maximum(np.floor(copies), 1.0)  # so many contributors of this size at least
     before = np.cumsum(whole) - whole
     start = np.searchsorted(where, np.arange(n))
     rank = before - before[start.clip(max=max(len(where) - 1, 0))][where] if len(where) else before
-    top, waived = np.zeros((n, rules.most)), np.ones((n, rules.most), dtype=bool)
-    for place in range(rules.most):
+    top, waived = np.zeros((n, most)), np.ones((n, most), dtype=bool)
+    for place in range(most):
         here = np.flatnonzero((rank <= place) & (place < rank + whole))
         top[where[here], place] = size[here]
         waived[where[here], place] = gone[here]
-    guarded, asked = np.zeros(n), np.zeros(n)
-    np.maximum.at(guarded, where, np.where(gone, 0.0, size))
-    np.maximum.at(asked, where, size * 100 / ask)
-    count = np.bincount(where, minlength=n)
-    alone = np.full(n, NOBODY)
-    alone[where] = holder[first][order]
-    whole_size = np.bincount(where, weights=size * copies, minlength=n).astype(float)
-    protected = _protected(where, n, holder[first][order], gone, size * 100 / ask)
-    return Contributions(
-        whole_size, count, top, guarded, np.logical_and.accumulate(waived, axis=1),
-        np.bincount(where, weights=~gone, minlength=n) == 0, asked, np.where(count == 1, alone, NOBODY), protected,
-    )  # fmt: skip
+    return top, waived
+
+
+def _level_of_next(
+    where: Ints, size: Floats, gone: Bools, ask: Floats, top: Floats, X: Floats, few: Bools, usual: float, rules: ContributionRules
+) -> Floats:
+    """(entries): the level of each contributor of each cell who is not its largest, against all others."""
+    X, top = X[where], top[where]
+    asked = [np.where(np.isfinite(ask), size * 100 / ask - X, 0.0)]
+    if rules.p is not None:
+        n = rules.intruders
+        others = np.where(size >= top[:, n], top[:, : n + 1].sum(axis=1) - size, top[:, :n].sum(axis=1))
+        asked.append(rules.p / rules.q * size - np.maximum(X - size - others, 0.0))
+    without = X - top[:, 0]
+    for n, k in rules.nk:
+        if n > 1:
+            asked.append(np.where(size >= top[:, n - 1], top[:, 1:n].sum(axis=1) * 100 / k - without, 0.0))
+    if rules.minimum is not None:
+        asked.append(np.where(few[where], rules.range / 100 * ranged(np.where(without > SURELY * X, without, 0.0), usual), 0.0))
+    level = np.where(gone, 0.0, np.max(asked, axis=0))
+    return np.where(level > SURELY * X, level, 0.0)
+
+
+def _by_rank(where: Ints, n: int, level: Floats, by: Ints) -> tuple[Floats, Ints]:
+    """(m, n), (m, n): the levels above 0 of each cell, the largest first, and whose they are; m: of the cell with most of them."""
+    some = np.flatnonzero(level > 0)
+    order = some[np.lexsort((by[some], -level[some], where[some]))]
+    where, level, by = where[order], level[order], by[order]
+    rank = np.arange(len(where)) - np.searchsorted(where, where)
+    m = int(rank.max(initial=-1)) + 1
+    levels, whose = np.zeros((m, n)), np.full((m, n), NOBODY)
+    levels[rank, where], whose[rank, where] = level, by
+    return levels, whose
 
 
 def _protected(where: Ints, n: int, by: Ints, gone: Bools, asks: Floats) -> Ints:

@@ -393,3 +393,57 @@ def test_the_public_batches_run_as_they_are(tmp_path: Path):
             assert (here / f"tabout_{name}.txt").read_text().count(",x,") == 4
         else:
             assert "162 cells, 9 primaries" in ended.said
+
+
+# --- contributors ---------------------------------------------------------------------------------------------------------------
+
+OPEN = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"|"Turnover"|-1,1\n'
+
+
+def holdings(folder: Path, cells: dict[str, dict[str, int]]) -> None:
+    """Microdata at fixed places: region, size, turnover, holding."""
+    told = [f"{key}{turnover:6}{holding:>4}\n" for key, mine in cells.items() for holding, turnover in mine.items()]
+    (folder / "m.asc").write_text("".join(told))
+    (folder / "m.rda").write_text("Region 1 1\n<RECODEABLE>\nSize 2 1\n<RECODEABLE>\nTurnover 3 6\n<NUMERIC>\nGroup 9 4\n<HOLDING>\n")
+
+
+def test_the_second_holding_of_a_cell_is_not_told_to_the_first(tmp_path: Path):
+    """F has 90 beside the 10 of G, and is alone in the three other cells of the square; hidden alone, they tell him the 10."""
+    fill = {key: {f"{key}{i}": 50 for i in range(6)} for key in ("A3", "B3", "C1", "C2", "C3")}
+    holdings(tmp_path, {"A1": {"F": 90, "G": 10}, "A2": {"F": 70}, "B1": {"F": 60}, "B2": {"F": 80}} | fill)
+    for method in ("OPT(1)", "MOD(1)", "GH(1,75,0)", "NET(1)"):
+        ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> P(0,1)|P(0,1)|P(10,100,1)", "<READMICRODATA>", f"<SUPPRESS> {method}",
+                                   '<WRITETABLE> (1,2,AS+,"o.csv")', head=OPEN))  # fmt: skip
+        assert ended.code == 0, ended.text
+        told = pivot(tmp_path / "o.csv")
+        hidden = {key for key, (shown, _) in told.items() if shown == "x"}
+        assert {("A", "1"), ("A", "2"), ("B", "1"), ("B", "2")} < hidden, method
+        assert "Not judged: other sums" in ended.text, method
+
+
+def test_who_reports_nothing_is_counted(tmp_path: Path):
+    """Thirteen records, one of them 0: the cell of Z is hidden and no empty one, and 5 and 13 are counted, not 4 and 12."""
+    holdings(tmp_path, {"A1": {"Z": 0}, "A2": {f"a{i}": 50 for i in range(4)}, "B1": {f"b{i}": 60 for i in range(4)},
+                        "B2": {f"c{i}": 70 for i in range(4)}})  # fmt: skip
+    ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> FREQ(3,20)", "<READMICRODATA>", "<SUPPRESS> OPT(1)",
+                               '<WRITETABLE> (1,2,AS+,"o.csv")', '<WRITETABLE> (1,5,,"o.tab")', head=OPEN))  # fmt: skip
+    assert ended.code == 0, ended.text
+    told = pivot(tmp_path / "o.csv")
+    assert told["A", "1"] == ("x", "U")
+    assert sum(shown == "x" for shown, _ in told.values()) >= 4
+    rows = {tuple(row[:2]): row[2:] for row in csv.reader((tmp_path / "o.tab").read_text().splitlines(), delimiter=";")}
+    assert rows["A", "1"][1:3] == ["1", "U"]
+    assert rows["A", "Total"][1] == "5"
+    assert rows["Total", "Total"][1] == "13"
+
+
+@pytest.mark.parametrize(("levels", "way"), [("0;40000", 1), ("40000;0", -1)])
+def test_a_level_on_one_side_moves_the_cell_to_that_side(folder: Path, levels: str, way: int):
+    """An a-priori PL with 0 below asks for a rise: the cell may not stay where it is."""
+    (folder / "one.hst").write_text(f"N1;1;U\nN1;1;PL;{levels}\n")
+    ended = sdc("argus", batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", '<APRIORI> "one.hst",1,";"', "<SUPPRESS> CTA(1)",
+                               '<WRITETABLE> (1,2,QU-,"c.csv")'))  # fmt: skip
+    assert ended.code == 0, ended.text
+    with (folder / "c.csv").open(encoding="utf-8") as stream:
+        moved = {(row["Region"], row["Size"]): row["Turnover_CTA"] for row in csv.DictReader(stream)}
+    assert way * (float(moved["N1", "1"]) - float(SECRET)) >= 40000 * (1 - 1e-6)

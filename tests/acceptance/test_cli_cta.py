@@ -102,6 +102,23 @@ def adjusted(solution: Path) -> Floats:
     return np.array([float(line.split()[2]) for line in solution.read_text().splitlines()])
 
 
+# --- levels ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("levels", "way"), [("0 74859.1 0", 1), ("74859.1 0 0", -1), ("0 74859.1 50000", 1)])
+def test_a_level_on_one_side_moves_the_cell_to_that_side(table, levels, way):
+    """Cell 8 would keep a level of 0 below by staying where it is."""
+    table.write_text(DRAWN.replace("74859.1 74859.1 0", levels))
+    ended = sdc("cta", table, "--out", table.with_name("moved.sol"))
+    assert ended.code == 0, ended.complained
+    assert adjusted(table.with_name("moved.sol"))[8] == pytest.approx(int(SECRET) + way * 74859.1)
+
+
+def test_a_primary_without_a_level_is_refused(table):
+    table.write_text(DRAWN.replace("74859.1 74859.1 0", "0 0 0"))
+    assert sdc("cta", table).refused("cell 8: primary without a level. Remedy: give one of lpl, upl and spl", "Remedy: ")
+
+
 # --- what it offers -------------------------------------------------------------------------------------------------------------
 
 

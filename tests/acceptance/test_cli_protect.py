@@ -177,7 +177,8 @@ def test_a_total_among_microdata_is_refused(microdata):
         ({"TOP1": 1, "TOP2": 2}, "the contributions do not fall"),
         ({"TOP1": 900}, "the contributions are more than the cell"),
         ({"COUNT": 0}, "a value without contributors"),
-        ({"TOP2": 0}, "more contributors than sizes of contributions"),
+        ({"TOP2": 0}, "these are all, and they are less than the cell"),  # the others have 0
+        ({"COUNT": 1, "TOP1": 20, "TOP2": 10}, "fewer contributors than sizes of contributions"),
         ({"COUNT": 2}, "these are all, and they are less than the cell"),  # in other units, say
         ({"COUNT": 1, "TOP1": 15, "TOP2": 0}, "these are all, and they are less than the cell"),
     ],
@@ -201,3 +202,80 @@ def test_a_minimum_of_contributors_behind_what_is_hidden(microdata):
         hidden = [branch for branch in ("C", "D", "E") if more[region, branch] in ("u", "m")]
         assert not hidden or more[region, "TOTAL"] == "m" or sum(len(FIRMS[region, branch]) for branch in hidden) >= 9
     assert marked(few) == marked(more)
+
+
+# --- one firm beside another one ------------------------------------------------------------------------------------------------
+
+MANY = {f"k{i}": 50 for i in range(6)}
+
+
+def firms_in(path: Path, cells: dict[tuple[str, str], dict[str, float]]) -> Path:
+    rows = [
+        {"REGION": key[0], "BRANCH": key[1], "TURNOVER": size, "FIRM": f"{firm}{''.join(key) if firm[0] == 'k' else ''}"}
+        for key, mine in cells.items() for firm, size in mine.items()
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def statuses(path: Path, file: Path, hidden: set[tuple[str, str]]) -> Path:
+    """A pattern that hides these cells, of the table that the command writes."""
+    sdc("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "10", "--contributor", "FIRM", "--out", path)
+    with path.open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        row["STATUS"] = "m" if (row["REGION"], row["BRANCH"]) in hidden else "s"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_the_second_of_a_cell_is_not_told_to_the_first(tmp_path):
+    """F has 90 beside the 10 of G, and is alone in the three other cells of the square."""
+    square = {("N", "C"): {"F": 90, "G": 10}, ("N", "D"): {"F": 70}, ("M", "C"): {"F": 60}, ("M", "D"): {"F": 80}}
+    rest = dict.fromkeys([("N", "E"), ("M", "E"), ("S", "C"), ("S", "D"), ("S", "E")], MANY)
+    file = firms_in(tmp_path / "firms.csv", square | rest)
+    judged = ("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "10", "--contributor", "FIRM", "--check")
+    ended = sdc(*judged, statuses(tmp_path / "square.csv", file, set(square)))
+    assert ended.code == 3
+    assert "not shown to be protected: N.C" in ended.said
+    ended, _, facts = protected(file, "--p", "10", "--contributor", "FIRM")
+    assert ended.code == 0, ended.complained
+    assert facts["secondaries"] > 0
+    assert sdc(*judged, file.parent / "out.csv").code == 0
+
+
+def test_the_sum_of_hidden_cells_of_one_firm_is_judged_and_what_is_not_is_said(tmp_path):
+    """900, 700 and 500 of F with 205 of others: the open total of the row tells the 2 305, and so the 2 100 within 6.9 %."""
+    three = {("N", "C"): {"F": 900, "a": 60}, ("N", "D"): {"F": 700, "b": 70}, ("N", "E"): {"F": 500, "c": 75}}
+    rest = {("N", "G"): MANY} | {(row, column): {f"k{i}": 400 for i in range(5)} for row in "MS" for column in "CDEG"}
+    file = firms_in(tmp_path / "firms.csv", three | rest)
+    hidden = {(row, column) for row in "NM" for column in "CDE"}
+    ended = sdc("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "15", "--contributor", "FIRM", "--check",
+                statuses(tmp_path / "six.csv", file, hidden), "--json", tmp_path / "facts.json")  # fmt: skip
+    assert ended.code == 3
+    assert "not shown to be protected: the sum of N.C, N.D, N.E" in " ".join(ended.said.split())
+    assert json.loads((tmp_path / "facts.json").read_text())["sums_at_risk"] == ["the sum of N.C, N.D, N.E"]
+    ended, rows, facts = protected(file, "--p", "15", "--contributor", "FIRM")
+    assert ended.code == 0, ended.complained
+    assert "Not judged: other sums" in " ".join(ended.said.split())
+    assert "judged too: sums of hidden cells" in facts["limits"]
+    assert not {("N", column) for column in "CDE"} <= marked(rows, "s")
+
+
+def test_a_cell_whose_only_firm_reports_nothing_is_hidden_below_the_minimum(tmp_path):
+    """Z reports 0: the count of his cell is 1, and nobody reads the 0."""
+    cells = {(row, column): MANY for row in "NMS" for column in "CDE"} | {("S", "E"): {"Z": 0}}
+    file = firms_in(tmp_path / "firms.csv", cells)
+    ended, rows, _ = protected(file, "--min-frequency", "3", "--contributor", "FIRM")
+    assert ended.code == 0, ended.complained
+    assert rows["S", "E"] == "u"
+    assert len(marked(rows, "m")) >= 3
+    table = [{"REGION": row, "COUNT": 1 if row == "Z" else 6, "TURNOVER": 0 if row == "Z" else 300, "TOP1": 0 if row == "Z" else 50,
+              "TOP2": 0 if row == "Z" else 50} for row in "ABZ"]  # fmt: skip
+    table.append({"REGION": "TOTAL", "COUNT": 13, "TURNOVER": 600, "TOP1": 50, "TOP2": 50})
+    pd.DataFrame(table).to_csv(tmp_path / "table.csv", index=False)
+    told = sdc("protect", tmp_path / "table.csv", "--dims", "REGION", "--value", "TURNOVER", "--min-frequency", "3", "--top", "TOP1,TOP2",
+               "--out", tmp_path / "o.csv")  # fmt: skip
+    assert told.code == 0, told.complained
+    assert "Z,0,u" in (tmp_path / "o.csv").read_text()
+    assert "not told who contributes" in " ".join(told.said.split())

@@ -51,7 +51,7 @@ def by_hand(
     records: list[Record], by: tuple[str, ...], weighted: bool, rules: ContributionRules, waivers: bool
 ) -> dict[tuple[str, str], float]:
     """The level of every cell that has one."""
-    found = {}
+    found, usual = {}, _usual(records)
     for key in product(("T", "a", "b", "a1", "a2"), ("TOTAL", "x", "y")):
         mine: dict[str, list[Record]] = {}
         for number, record in enumerate(records):
@@ -59,15 +59,13 @@ def by_hand(
                 mine.setdefault(whose(record, number, by), []).append(record)
         people = []  # (size, waived, asked for c, weight)
         for each in mine.values():
-            if not any(record["VALUE"] for record in each):
-                continue
             shares = [rules.requests[int(record["ASKED"]) - 1] for record in each if record["ASKED"] and rules.requests]
             waived = waivers and all(record["WAIVED"] for record in each) and not shares
             people.append(
                 (abs(sum(record["VALUE"] for record in each)), waived, min(shares, default=None), each[0]["WEIGHT"] if weighted else 1)
             )
         X = sum(size * weight for size, _, _, weight in people)
-        units = sorted(((size, waived) for size, waived, _, weight in people for _ in range(math.floor(weight))), reverse=True)
+        units = sorted(((size, waived) for size, waived, _, weight in people if size for _ in range(math.floor(weight))), reverse=True)
         asked = [0.0]
         guarded = [i for i, (_, waived) in enumerate(units) if not waived]
         if rules.p is not None and guarded:
@@ -77,11 +75,17 @@ def by_hand(
             if units and not all(waived for _, waived in units[:n]):
                 asked.append(sum(size for size, _ in units[:n]) * 100 / k - X)
         if rules.minimum is not None and len(people) < rules.minimum and not all(waived for _, waived, _, _ in people):
-            asked.append(rules.range / 100 * X)
+            asked.append(rules.range / 100 * (X or usual))
         asked += [size * 100 / share - X for size, _, share, _ in people if share]
         if max(asked) > 1e-9 * X:
             found[key] = max(asked)
     return found
+
+
+def _usual(records: list[Record]) -> float:
+    """What the range of a cell of zeros is a percentage of."""
+    sizes = [abs(int(record["VALUE"])) for record in records if record["VALUE"]]
+    return float(np.median(sizes)) if sizes else 1.0
 
 
 RULES = (
@@ -110,14 +114,16 @@ def test_levels_are_those_of_a_second_program(records, rules, by, waivers):
             totals[key] += float(record["VALUE"]) * (float(record["WEIGHT"]) if "WEIGHT" in by else 1.0)
     assert dict(zip(found.table.keys, problem.a, strict=True)) == pytest.approx(totals)
     for i, key in enumerate(found.table.keys):
-        behind = {
-            whose(record, number, by) for number, record in enumerate(records)
+        mine = [
+            (whose(record, number, by), record) for number, record in enumerate(records)
             if key[0] in ABOVE[str(record["A"])] and key[1] in ABOVE[str(record["B"])]
-            and any(other["VALUE"] for n, other in enumerate(records) if whose(other, n, by) == whose(record, number, by)
-                    and key[0] in ABOVE[str(other["A"])] and key[1] in ABOVE[str(other["B"])])
-        }  # fmt: skip
-        assert problem.lone[i] == (len(behind) == 1 and bool(problem.primary[i]))
-        if len(behind) == 1 and not problem.primary[i]:
+        ]  # fmt: skip
+        behind, above = {name for name, _ in mine}, {name for name, record in mine if record["VALUE"]}
+        kept = any(not (waivers and record["WAIVED"]) or (record["ASKED"] and rules.requests) for _, record in mine)
+        few = rules.minimum is not None and len(behind) < rules.minimum and kept
+        alone = len(behind) == 1 or (len(above) == 1 and not few)
+        assert problem.lone[i] == (alone and bool(problem.primary[i]))
+        if alone and not problem.primary[i] and problem.a[i]:
             assert problem.fixed[i], "nobody is protected by what a single respondent knows"
 
 

@@ -112,7 +112,8 @@ def test_three_dimensions_as_cheap_as_the_whole_model(problem: SuppressionProble
 def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
     return SuppressionProblem(
         problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, 0 * problem.spl, problem.cost, problem.primary,
-        problem.fixed, singleton=problem.singleton, respondent=problem.respondent, guarded=problem.guarded,
+        problem.fixed, singleton=problem.singleton, respondent=problem.respondent, guarded=problem.guarded, beside=problem.beside,
+        beside_guarded=problem.beside_guarded,
     )  # fmt: skip
 
 
@@ -131,13 +132,15 @@ def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(problem
     some = problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < rng.choice([0.3, 0.6, 1.0])))
     unit, row = 2.0 ** rng.integers(-6, 7, len(problem.a)), 3.0 ** rng.integers(-3, 4, problem.M.shape[0])
     scaled = {name: getattr(problem, name) * unit for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
-    rows = sp.diags_array(row) @ problem.M
+    rows, further = sp.diags_array(row) @ problem.M, problem.layers[1:]
     other = replace(
         problem,
         M=sp.csr_array(rows @ sp.diags_array(1 / unit)),
         rhs=np.asarray(problem.rhs) * row,
         respondent=problem.respondents,
         guarded=problem.guards,
+        beside=np.array([np.maximum(layer.up, layer.down) * unit for layer in further]) if further else None,
+        beside_guarded=np.array([layer.guards for layer in further]) if further else None,
         **scaled,
     )
     assert verify(other, some).unprotected.tolist() == unprotected(problem, some)
@@ -161,14 +164,16 @@ def test_what_a_hypercube_shows_programs_show_too(problem: SuppressionProblem) -
     grid = recognised(problem.M)
     assert grid is not None
     search = CubeSearch(problem, grid, lambda _: None, lambda: False)
-    search.cover(problem.primaries)
+    search.cover()
     search.improve()
     rise, fall = shown(problem, search.hidden, search.witnesses())
     met = problem.primary & (rise >= problem.up * (1 - 1e-6)) & (fall >= problem.down * (1 - 1e-6))
     met &= rise + fall >= problem.width * (1 - 1e-6)
     at_risk = unprotected(problem, search.hidden)
-    assert not set(np.flatnonzero(met).tolist()) & set(at_risk)
-    assert set(search.movements) <= set(np.flatnonzero(met).tolist())
+    assert not set(np.flatnonzero(met).tolist()) & set(unprotected(replace(problem, beside=None), search.hidden))
+    own = [number for number in sorted(search.movements) if number < len(problem.primaries)]  # the others are of further contributors
+    assert set(problem.primaries[own].tolist()) <= set(np.flatnonzero(met).tolist())
+    assert set(problem.primaries.tolist()) - set(search.lacking().tolist()) <= set(problem.primaries.tolist()) - set(at_risk)
     assert verify(problem, search.hidden, witnesses=search.witnesses()).unprotected.tolist() == at_risk
 
 

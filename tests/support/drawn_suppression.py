@@ -63,7 +63,11 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
         return problem
     few = rng.integers(0, 2, size=n)  # two respondents, each behind several cells
     guarded = np.where(rng.random(n) < 0.6, rng.integers(0, 3, size=n), -1)  # a third one is alone nowhere
-    return replace(problem, respondent=np.where(lone, few[problem.respondents], -1), guarded=guarded)
+    problem = replace(problem, respondent=np.where(lone, few[problem.respondents], -1), guarded=guarded)
+    if draw(st.booleans()):
+        return problem
+    next_ones = np.where(lone, 0.0, level * rng.uniform(0.1, 1, (2, n)) * (rng.random((2, n)) < 0.5))
+    return replace(problem, beside=next_ones, beside_guarded=rng.integers(0, 3, size=(2, n)))
 
 
 @st.composite

@@ -35,7 +35,7 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
     """
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression.pattern.enough import too_few
-    from sdc_tasks.methods.suppression.pattern.verify import verify
+    from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
 
     if (asked.place, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (None, None, None, *USUAL_SEARCH):
         raise InvalidInput(
@@ -47,11 +47,13 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
     problem = table.problem
     hidden = table.pattern_in(pattern)
     began = time.monotonic()
-    verdict = verify(problem, hidden)
+    verdict, sums = judge(problem, hidden)
     short = too_few(problem, hidden).tolist() if problem.minimum else []
     left_open = problem.primaries[~hidden[problem.primaries]]
     risky = sorted({*verdict.unprotected.tolist(), *left_open.tolist()})
-    safe = not risky and not short
+    limits = limits_of(problem)
+    named_sums = [with_sums(problem, sums).name(len(problem.a) + i) for i in range(len(sums))]
+    safe = not risky and not short and not named_sums
     figures = {
         "safe": safe,
         "objective": problem.cost_of(hidden),
@@ -61,6 +63,7 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
         "unprotected": len(risky),
         "keys": [problem.name(cell) for cell in risky],
         "known_all_the_same": int((hidden & problem.fixed).sum()),
+        **({} if limits is None else {"sums_at_risk": named_sums, "limits": limits}),
         **({"relations_with_too_few_contributors": short} if problem.minimum else {}),
         "programs": verdict.programs,
         "seconds": round(time.monotonic() - began, 3),
@@ -75,6 +78,10 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
         out.print(f"not shown to be protected: {_named(problem, risky)}")
     if short:
         out.print(f"fewer contributors than {problem.minimum} in relation {short[0]}{and_more(len(short) - 1)}")
+    if named_sums:
+        out.print(f"not shown to be protected: {'; '.join(named_sums[:NAMED_CELLS])}{and_more(max(0, len(named_sums) - NAMED_CELLS))}")
+    if limits is not None:
+        out.print(limits)
     if figures["known_all_the_same"]:
         out.print(f"{figures['known_all_the_same']} hidden cells must stay open or are empty; they are taken as known")
     raise typer.Exit(0 if safe else Unprotectable.exit_code)

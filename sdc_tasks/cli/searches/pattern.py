@@ -132,6 +132,8 @@ def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: flo
     """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk. No time: where
     the search ends by counted work, equal input gives equal bytes.
     """
+    from sdc_tasks.methods.suppression.pattern.sums import limits_of
+
     problem = run.problem
     body = {
         "objective": None if best is None else best.cost,
@@ -142,6 +144,7 @@ def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: flo
         **asked,
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
+        **({} if (limits := limits_of(problem)) is None else {"limits": limits}),
         **({} if run.alone is None else {"alone": _alone(run, run.alone)}),
         "history": [moment[1:] for moment in history_until(run.history, elapsed)],
     }
@@ -156,6 +159,8 @@ def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[st
 
 def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, status: Status, place: Path | None) -> None:
     """The end of the run on the terminal."""
+    from sdc_tasks.methods.suppression.pattern.sums import limits_of
+
     if best is None:
         reason = {"unprotectable": "no pattern can protect", "interrupted": "interrupted: none yet that protects"}
         out.print(f"{reason.get(status, 'none yet that protects')} every primary cell", style="bold")
@@ -177,5 +182,7 @@ def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: floa
     if run.alone is not None:
         figures["the method alone"] = f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk"
     show_figures(ending.get(status, "the best pattern so far"), {**figures, "seconds": f"{elapsed:.1f}"})
+    if (limits := limits_of(run.problem)) is not None:
+        out.print(limits)
     if place is not None:
         out.print(f"table with its pattern, with true values, confidential: {place}")

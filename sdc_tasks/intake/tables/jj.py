@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.weights import Weights, weights_of
@@ -93,12 +93,21 @@ class JJTable:
         return {"value": self.a, "cost": self.cost, "lb": self.lb, "ub": self.ub, "lpl": self.lpl, "upl": self.upl, "spl": self.spl}
 
 
+def primaries_of(table: JJTable) -> Bools:
+    """(n): the primary cells. Raises InvalidInput for one without any level: no method would do anything for it."""
+    primary = np.asarray(table.status == "u")
+    without = np.flatnonzero(primary & (table.lpl == 0) & (table.upl == 0) & (table.spl == 0))
+    if without.size:
+        raise InvalidInput(f"cell {without[0]}{and_more(without.size - 1)}: primary without a level. Remedy: give one of lpl, upl and spl")
+    return primary
+
+
 def problem_of(table: JJTable, weights: CellWeights = "file", distance: Distance = Distance.L1) -> CtaProblem:
     """The CTA problem of a table in the paper setting: all cells move but the fixed ones; an empty cell with status s may rise.
 
-    `file`: the costs of the file are the weights.
+    `file`: the costs of the file are the weights. Raises InvalidInput for a primary without a level.
     """
-    p = table.primary
+    p = np.flatnonzero(primaries_of(table))
     return table_problem(
         table.A, table.a, table.lb, table.ub, table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
         p, table.lpl[p], table.upl[p], table.spl[p], table.fixed, distance,

@@ -17,7 +17,7 @@ from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, numbers_
 from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
-from sdc_tasks.methods.contributions import ContributionRules, Contributions, Rule, gathered, levels
+from sdc_tasks.methods.contributions import Behind, ContributionRules, Contributions, Rule, behind_of, gathered, levels, usual_of
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
@@ -81,11 +81,14 @@ def problem_by_rules(
     holder, waives, percent = _holders(records, columns, rules)
     record, cell = _everywhere(at, axes)
     n = int(np.prod(shape))
-    cells = gathered(cell, n, x[record], holder[record], weight[record], waives[record], percent[record], rules)
+    told_of = x[record], holder[record], weight[record], waives[record], percent[record]
+    usual = usual_of(np.abs(x))
+    cells = gathered(cell, n, *told_of, rules, usual)
     told = np.zeros(n)
     told[inner] = sums
     a = without_noise(added_up(told.reshape(shape), axes).ravel(), x * weight)
-    return _protected(records, wanted, axes, a, cells, rules, costs, margins)
+    behind = behind_of(cell, *told_of, inside(axes).ravel(), rules, usual)
+    return _protected(records, wanted, axes, a, cells, rules, costs, margins, behind=behind)
 
 
 def problem_of_cells(
@@ -119,16 +122,17 @@ def problem_of_cells(
         (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
         ((counts == 0) & (a != 0), "a value without contributors"),
         (
-            (counts <= len(top)) & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
+            ((counts <= len(top)) | (sizes[:, -1] == 0)) & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
             "these are all, and they are less than the cell",
         ),
-        (np.minimum(counts, len(top)) > (sizes > 0).sum(axis=1), "more contributors than sizes of contributions"),
+        (counts < (sizes > 0).sum(axis=1), "fewer contributors than sizes of contributions"),
     )
     for wrong, what in faults:
         if (lines := np.flatnonzero(np.asarray(wrong)[keyed.cell])).size:
             i = int(lines[0])
             raise InvalidInput(f"{records.at(i)}: {printed_key(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it")
-    alone = np.where(counts == 1, np.arange(n), NOBODY)
+    few = np.zeros(n, dtype=bool) if rules.minimum is None else counts < rules.minimum
+    alone = np.where((counts == 1) | ((sizes[:, 0] > 0) & (sizes[:, 1] == 0) & ~few), np.arange(n), NOBODY)
     cells = Contributions(
         np.abs(a),
         counts.astype(np.int64),
@@ -139,6 +143,9 @@ def problem_of_cells(
         np.zeros(n),
         alone,
         np.full(n, NOBODY),
+        usual_of(np.abs(a) / np.maximum(counts, 1.0)),
+        np.zeros((0, n)),
+        np.zeros((0, n), dtype=np.int64),
     )
     own = numbers_at_cells(records, keyed, wanted.columns, "cost") if costs == "file" else None
     return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, own, known=False)
@@ -205,6 +212,7 @@ def _protected(
     margins: float,
     own: Floats | None = None,
     known: bool = True,
+    behind: Behind | None = None,
 ) -> ProtectedTable:
     """`own`: (cells,), the costs of the file, which stand beside cells. `known`: the numbers of respondents mean who they are; else each is
     another one, unless it follows.
@@ -226,6 +234,9 @@ def _protected(
         M, a, low, free, level, level, none, cost, primary, ~primary & (stays | (a == 0)), M @ a, singleton & primary,
         lambda i: printed_key(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
         cells.protected if known else None, cells.count.astype(float), wanted.minimum,
+        np.where(primary, cells.beside, 0.0) if known else None, cells.beside_respondent if known else None,
+        behind,
+        True,
     )  # fmt: skip
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
-from sdc_tasks.intake.tables.jj import JJTable
+from sdc_tasks.intake.tables.jj import JJTable, primaries_of
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
@@ -24,12 +24,9 @@ def suppression_of(table: JJTable, costs: CellCosts = "value", frequency: Floats
     """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public zeros.
 
     A status m is not read: secondaries are what is sought. `frequency` (n): contributors, for costs of that name. That the table adds up
-    was judged by its reader, who knows how its values were rounded.
+    was judged by its reader, who knows how its values were rounded. Raises InvalidInput for a primary without a level.
     """
-    primary = table.status == "u"
-    without = np.flatnonzero(primary & (table.lpl == 0) & (table.upl == 0) & (table.spl == 0))
-    if without.size:
-        raise InvalidInput(f"cell {without[0]}{and_more(without.size - 1)}: primary without a level. Remedy: give one of lpl, upl and spl")
+    primary = primaries_of(table)
     priced = Priced(table.A, table.a, primary, table.cost, frequency)
     return SuppressionProblem(
         table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, cell_costs(priced, costs), primary,

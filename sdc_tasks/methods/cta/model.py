@@ -14,7 +14,12 @@ Two settings (METHOD §3):
   additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real deliveries have no table: the neighbours of a primary may be too small for one
   side. So, by default, the audit proves the other side.
 
-L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the chosen side: it raises both levels.
+In the paper setting a level on one side only asks for that side: z ≤ −0 would hold for the true value itself. Such a cell gets the bound 0
+on its other side, and the same level there, so that no method can choose it; none of them needs to know more. In a release a level of 0 is
+what the attacker's baseline leaves of one: nothing is asked of that side, and the audit judges the other.
+
+L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the chosen side: it raises the level of each side that
+is asked.
 Everything is divided by `unit`, near the median level, so that a solver's tolerances have the same meaning in any unit.
 """
 
@@ -180,20 +185,25 @@ def table_problem(
 ) -> CtaProblem:  # fmt: skip
     """The paper setting ([1] eq. 2a–2e): a table `A a = 0` (or = b) of n cells; a, lb, ub, w, fixed (n,).
 
-    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a.
+    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a. A level of 0 beside one above 0 asks
+    for the other side alone, whatever `spl` is.
     """
     stay = np.zeros(len(a), dtype=bool) if fixed is None else fixed
-    unit = unit_of(np.maximum(np.maximum(lpl, upl), spl))
+    lower, upper = np.where(stay, 0.0, np.minimum(lb - a, 0.0)), np.where(stay, 0.0, np.maximum(ub - a, 0.0))
+    lower[sensitive[(lpl == 0) & (upl > 0)]] = 0.0
+    upper[sensitive[(upl == 0) & (lpl > 0)]] = 0.0
+    down, up = (np.maximum(np.where(own == 0, other, own), spl) for own, other in ((lpl, upl), (upl, lpl)))
+    unit = unit_of(np.maximum(down, up))
     return CtaProblem(
         unit=unit,
         cells=np.arange(len(a)),
         A=sp.csr_array(A),
         w=w,
-        lower=np.where(stay, 0.0, np.minimum(lb - a, 0.0)) / unit,
-        upper=np.where(stay, 0.0, np.maximum(ub - a, 0.0)) / unit,
+        lower=lower / unit,
+        upper=upper / unit,
         sensitive=sensitive,
-        lpl=np.maximum(lpl, spl) / unit,
-        upl=np.maximum(upl, spl) / unit,
+        lpl=down / unit,
+        upl=up / unit,
         distance=distance,
     )
 

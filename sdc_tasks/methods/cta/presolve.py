@@ -170,8 +170,8 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     if len(hopeless):
         p = int(sensitive[hopeless[0]])
         raise Unprotectable(
-            f"{reduced.name(p)} cannot be protected{_others(len(hopeless))}: its bounds leave less room than its level on both sides. "
-            f"{REMEDY}"
+            f"{reduced.name(p)} cannot be protected{_others(len(hopeless))}: its bounds leave less room than its level on each side that "
+            f"is asked. {REMEDY}"
         )
     return reduced
 

@@ -14,7 +14,8 @@ cover    linear programs, one for each primary and side: cover.py
 cubes    hypercubes through all levels, each its own proof, for tables whose dimensions are known: cubes/
 hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed until they are safe: baselines/
 
-A pattern counts only if `verify.py`, which shares no code with the methods, finds it safe.
+Where it is known who contributes to the cells, sums of hidden cells are protected too: summed.py. A pattern counts only if `verify.py`,
+which shares no code with the methods, finds it safe.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from sdc_tasks.methods.suppression.network import minimum_cost_flows
 from sdc_tasks.methods.suppression.paths import shortest_paths
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
+from sdc_tasks.methods.suppression.pattern.sums import judged
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.summed import with_sums_kept
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.solver.clock import Limit
 
@@ -71,7 +74,11 @@ def suppress(
 def execute(run: SuppressionRun, options: PatternOptions) -> str:
     """Searches until the run is over or the work is done; returns "time" or "work"."""
     method = _METHODS[options.method]
-    return in_rounds(run, lambda inner: method(inner, options)) if run.problem.minimum else method(run, options)
+
+    def search(inner: SuppressionRun) -> str:
+        return in_rounds(inner, lambda each: method(each, options)) if inner.problem.minimum else method(inner, options)
+
+    return with_sums_kept(run, search, options.seed) if judged(run.problem) else search(run)
 
 
 def _auto(run: SuppressionRun, options: PatternOptions) -> str:

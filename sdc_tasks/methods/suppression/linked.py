@@ -170,6 +170,7 @@ class _Merged:
             M, a, np.minimum(lb, a), np.maximum(ub, a), lpl, upl, spl, self.extreme(self.column("cost"), True), primary, fixed, M @ a,
             self.extreme(self.column("singleton"), True) > 0, self.name, respondent=self.respondents(),
             count=self.counts() if minimum else None, minimum=minimum,
+            by_rules=any(each.by_rules for each in self.problems),
         )  # fmt: skip
 
     def respondents(self) -> Ints:

@@ -7,7 +7,10 @@ to lie in [lb, ub], and reads all others. With deviations z = x − a he conside
 
 and a pattern is *safe* if for every primary p
 
-    max z_p ≥ upl_p,   min z_p ≤ −lpl_p,   max z_p − min z_p ≥ spl_p      over Z(y).
+    max z_p ≥ upl_p,   min z_p ≤ −lpl_p,   max z_p − min z_p ≥ spl_p      over Z(y),
+
+against everybody whom the level is to keep away (`Layer`): the level of the largest contributor against all others, and those of the
+next ones (`beside`), each against all but himself.
 
 Cell suppression is min Σ cost_i y_i over the safe patterns; the primaries themselves cost nothing.
 
@@ -27,13 +30,31 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.contributions import Behind
 from sdc_tasks.methods.suppression.grid import Grid
-from sdc_tasks.methods.suppression.respondents import guards_of, respondents_of
+from sdc_tasks.methods.suppression.respondents import NOBODY, guards_of, respondents_of
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 ADDITIVE = 1e-6  # allowed miss of a relation, as a share of its largest value
 MASKS = ("primary", "fixed", "singleton")
 NUMBERS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """(n) each: how far every primary must rise and fall, and both together, and whom that protects, numbered as `respondents`; cut at the
+    bounds, 0 where nothing is asked.
+    """
+
+    up: Floats = field(repr=False)
+    down: Floats = field(repr=False)
+    width: Floats = field(repr=False)
+    guards: Ints = field(repr=False)
+
+    @property
+    def most(self) -> Floats:
+        """(n): the largest of the three."""
+        return np.asarray(np.maximum(np.maximum(self.up, self.down), self.width))
 
 
 @dataclass(frozen=True)
@@ -43,7 +64,10 @@ class SuppressionProblem:
     `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `label` names a cell in messages. `grid`: where each cell stands,
     if the table is known to be crossed from dimensions. `respondent`: a number for who stands behind a singleton, −1 where unknown;
     `guarded`: the same for whom the level of a cell protects. `count`: contributors, of whom a pattern hides at least `minimum` together
-    (pattern/enough.py). Raises InvalidInput if the table contradicts itself; no message contains a value.
+    (pattern/enough.py). `beside`, `beside_guarded` (m, n): levels, the same on both sides, that keep all others from further contributors
+    of a cell, and who these are; 0 where there is none. `behind`: who contributes what, by which sums of hidden cells are judged
+    (pattern/sums.py); `by_rules`: whether rules on contributions found the primaries. Raises InvalidInput if the table contradicts itself;
+    no message contains a value.
     """
 
     M: sp.csr_array = field(repr=False)
@@ -64,6 +88,10 @@ class SuppressionProblem:
     guarded: Ints | None = field(default=None, repr=False)
     count: Floats | None = field(default=None, repr=False)
     minimum: int = 0
+    beside: Floats | None = field(default=None, repr=False)
+    beside_guarded: Ints | None = field(default=None, repr=False)
+    behind: Behind | None = field(default=None, repr=False, compare=False)
+    by_rules: bool = False
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -76,7 +104,13 @@ class SuppressionProblem:
         M.sum_duplicates()
         M.eliminate_zeros()
         object.__setattr__(self, "M", M)
-        for name in ("respondent", "guarded"):
+        if self.beside is None:
+            object.__setattr__(self, "beside", np.zeros((0, len(self.a))))
+            object.__setattr__(self, "beside_guarded", np.zeros((0, len(self.a)), dtype=np.int64))
+        elif self.beside_guarded is None:
+            object.__setattr__(self, "beside_guarded", np.full(np.shape(self.beside), NOBODY))
+        object.__setattr__(self, "beside", read_only(np.asarray(self.beside, dtype=float)))
+        for name in ("respondent", "guarded", "beside_guarded"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.int64)))
         if self.count is not None:
@@ -111,6 +145,20 @@ class SuppressionProblem:
         return read_only(guards_of(self.respondents, self.respondent, self.guarded))
 
     @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """What each primary must keep, and for whom: its own level first, then one for each row of `beside` that asks for anything."""
+        assert self.beside is not None
+        assert self.beside_guarded is not None
+        found = [Layer(self.up, self.down, self.width, self.guards)]
+        for level, guarded in zip(self.beside, self.beside_guarded, strict=True):
+            up, down = (np.where(self.primary, np.minimum(level, room), 0.0) for room in (self.ub - self.a, self.a - self.lb))
+            implied = (self.guards == NOBODY) & (up <= self.up) & (down <= self.down)  # nobody at all comes so close
+            up, down = np.where(implied, 0.0, up), np.where(implied, 0.0, down)
+            if up.any() or down.any():
+                found.append(Layer(up, down, np.zeros(len(up)), guards_of(self.respondents, self.respondent, guarded)))
+        return tuple(found)
+
+    @cached_property
     def down(self) -> Floats:
         """(n): lpl, cut at the lower bound; 0 where no cell is primary."""
         return read_only(np.where(self.primary, np.minimum(self.lpl, self.a - self.lb), 0.0))
@@ -137,6 +185,10 @@ class SuppressionProblem:
         unlike = [name for name in arrays if getattr(self, name).shape != (n,)]
         told = {"respondent": self.respondent, "guarded": self.guarded}
         unlike += [name for name, numbers in told.items() if numbers is not None and numbers.shape != (n,)]
+        assert self.beside is not None
+        assert self.beside_guarded is not None
+        if self.beside.shape != self.beside_guarded.shape or self.beside.shape[1:] != (n,):
+            unlike.append("beside")
         if self.minimum and (self.count is None or self.count.shape != (n,) or not (self.count >= 0).all()):
             raise InvalidInput("a minimum of contributors needs the number of contributors of each cell. Remedy: give counts of at least 0")
         if unlike or self.rhs is None or self.rhs.shape != (self.M.shape[0],):
@@ -160,13 +212,17 @@ class SuppressionProblem:
             )
 
     def _faults(self) -> tuple[tuple[str, Bools, str], ...]:
-        levels = np.array([self.lpl, self.upl, self.spl])
+        levels = np.vstack([self.lpl, self.upl, self.spl, *(() if self.beside is None else self.beside)])
         return (
             ("the value is not a finite number", ~np.isfinite(self.a), "give every cell a value"),
             ("a bound is not a number", np.isnan(self.lb) | np.isnan(self.ub), "give bounds, infinite ones where there are none"),
             ("the value lies outside its bounds", (self.a < self.lb) | (self.a > self.ub), "correct the value or the bounds"),
             ("the cost is negative or not finite", ~(np.isfinite(self.cost) & (self.cost >= 0)), "give costs of at least 0"),
-            ("a protection level is negative or not finite", ~(np.isfinite(levels) & (levels >= 0)).all(axis=0), "give distances ≥ 0"),
+            (
+                "a protection level is negative or not finite",
+                np.asarray(~(np.isfinite(levels) & (levels >= 0)).all(axis=0)),
+                "give distances ≥ 0",
+            ),
             ("a singleton that is no primary cell", self.lone & ~self.primary, "call every cell of a single respondent primary"),
             ("a primary cell must not stay open", self.primary & self.fixed, "let it be suppressed, or do not call it primary"),
         )

@@ -5,9 +5,10 @@ all respondents of singletons, together, but for the respondent of p himself:
 
     z_i = 0   for every singleton i whose respondent is not that of p.
 
-If p has several respondents, its level protects one of them, the largest, from the others. Where it is known who he is (`guarded`), all
-others attack, and he does not: otherwise p would count as disclosed whenever its parts have one respondent each. Where it is unknown,
-all attack.
+If p has several respondents, a level protects one of them from the others. Where it is known who he is (`guarded`), all others attack, and
+he does not: otherwise p would count as disclosed whenever its parts have one respondent each. Where it is unknown, all attack. The largest
+has the largest level; each further one whom a rule protects has a level of his own (`beside`), against which the largest attacks with all
+that he knows.
 
 So cells of one respondent never give each other away, and no number of colluding respondents finds out more of p: a pattern that withstands
 all of them withstands each alone, any two of them, and outsiders. That is the local problem (singletons of one relation) and the global one
@@ -26,9 +27,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.contributions import NOBODY as NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
-
-NOBODY = -1
 
 
 def respondents_of(M: sp.csr_array, a: Floats, singleton: Bools, told: Ints | None, name: Callable[[int], str]) -> Ints:
@@ -64,7 +64,8 @@ def respondents_of(M: sp.csr_array, a: Floats, singleton: Bools, told: Ints | No
 def guards_of(respondents: Ints, told: Ints | None, guarded: Ints | None) -> Ints:
     """(n): the number, among `respondents`, of whom each cell protects; NOBODY where nobody told, or where he is alone in no cell.
 
-    `told`, `guarded` (n): the numbers that are known, of only respondents and of those whom levels protect.
+    `told`, `guarded` (n): the numbers that are known, of only respondents and of those whom levels protect. The level of a singleton is its
+    respondent's own.
     """
     found = respondents.copy()
     if told is None or guarded is None:

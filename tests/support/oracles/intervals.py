@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from support.oracles.suppression import asked
 
 SLACK = 1e-6
 
@@ -14,17 +15,21 @@ SLACK = 1e-6
 def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
     """The least loss; None where nothing is safe. A width is a copy for each end of it."""
     n = len(problem.a)
-    copies = [(int(p), sides) for p in problem.primaries for sides in ((1,), (-1,), (1, -1))]
-    copies = [(p, sides) for p, sides in copies if _need(problem, p, sides) > 0]
-    width = 2 * n + n * sum(len(sides) for _, sides in copies)
+    copies = [
+        (p, sides, need, guard)
+        for p, down, up, both, guard in asked(problem)
+        for sides, need in (((1,), up), ((-1,), down), ((1, -1), both))
+        if need > 0
+    ]
+    width = 2 * n + n * sum(len(sides) for _, sides, _, _ in copies)
     equal, most, least = [], [], []
     start = 2 * n
-    for p, sides in copies:
+    for p, sides, need, guard in copies:
         reach = sp.lil_array((1, width))
         for side in sides:
             place = slice(start, start + n)
             start += n
-            still = problem.lone & (problem.respondents != problem.guards[p])
+            still = problem.lone & (problem.respondents != guard)
             moves = sp.diags_array((~still).astype(float))
             block = sp.lil_array((problem.M.shape[0], width))
             block[:, place] = problem.M
@@ -36,7 +41,7 @@ def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
                 most.append(rows)
             reach[0, place.start + p] = -side
         most.append(reach)
-        least.append((sum(block.shape[0] for block in most) - 1, -_need(problem, p, sides)))
+        least.append((sum(block.shape[0] for block in most) - 1, -need))
     cost = np.concatenate([weight, weight, np.zeros(width - 2 * n)])
     room = np.concatenate([problem.a - problem.lb, problem.ub - problem.a])
     room[np.concatenate([problem.fixed, problem.fixed])] = 0.0
@@ -51,13 +56,9 @@ def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
     return float(found.fun) if found.status == 0 else None
 
 
-def _need(problem: SuppressionProblem, p: int, sides: tuple[int, ...]) -> float:
-    return float(problem.width[p] if len(sides) == 2 else problem.up[p] if sides == (1,) else problem.down[p])
-
-
-def attacked(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int) -> tuple[float, float]:
+def attacked(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int, guard: int) -> tuple[float, float]:
     """The smallest and the largest value of a cell that agree with relations and intervals; other single respondents know theirs."""
-    known = problem.lone & (problem.respondents != problem.guards[cell])
+    known = problem.lone & (problem.respondents != guard)
     low, high = problem.a - np.where(known, 0, below), problem.a + np.where(known, 0, above)
     ends = []
     for sign in (1.0, -1.0):
@@ -72,10 +73,10 @@ def attacked(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, 
 def exposed(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray) -> list[int]:
     """The primaries that fall short of a level."""
     short = []
-    for p in problem.primaries:
-        low, high = attacked(problem, below, above, int(p))
-        slack = SLACK * max(problem.up[p], problem.down[p], problem.width[p]) + 1e-7
-        down, up = problem.a[p] - low, high - problem.a[p]
-        if down < problem.down[p] - slack or up < problem.up[p] - slack or down + up < problem.width[p] - slack:
-            short.append(int(p))
-    return short
+    for p, down, up, width, guard in asked(problem):
+        low, high = attacked(problem, below, above, p, guard)
+        slack = SLACK * max(up, down, width) + 1e-7
+        below_it, above_it = problem.a[p] - low, high - problem.a[p]
+        if below_it < down - slack or above_it < up - slack or below_it + above_it < width - slack:
+            short.append(p)
+    return sorted(set(short))

@@ -14,9 +14,22 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 SLACK = 1e-6
 
 
-def interval(problem: SuppressionProblem, pattern: np.ndarray, cell: int) -> tuple[float, float]:
-    """The smallest and the largest value of a cell that agree with what is open ([2] eq. 6, 9)."""
-    known = ~pattern | (problem.lone & (problem.respondents != problem.guards[cell]))
+def asked(problem: SuppressionProblem) -> list[tuple[int, float, float, float, int]]:
+    """(cell, down, up, width, whom it protects) of every level: the primaries' own, then those of further contributors."""
+    found = [
+        (int(p), float(problem.down[p]), float(problem.up[p]), float(problem.width[p]), int(problem.guards[p])) for p in problem.primaries
+    ]
+    for level, guarded in zip(problem.beside, problem.beside_guarded, strict=True):
+        for p in problem.primaries[level[problem.primaries] > 0].tolist():
+            his = problem.respondents[problem.lone & (problem.respondent == guarded[p]) & (guarded[p] >= 0)] if guarded[p] >= 0 else []
+            down, up = min(level[p], problem.a[p] - problem.lb[p]), min(level[p], problem.ub[p] - problem.a[p])
+            found.append((p, down, up, 0.0, int(his[0]) if len(his) else -1))
+    return found
+
+
+def interval(problem: SuppressionProblem, pattern: np.ndarray, cell: int, guard: int | None = None) -> tuple[float, float]:
+    """The smallest and the largest value of a cell that agree with what is open ([2] eq. 6, 9), for all respondents but the guard."""
+    known = ~pattern | (problem.lone & (problem.respondents != (problem.guards[cell] if guard is None else guard)))
     low, high = np.where(known, problem.a, problem.lb), np.where(known, problem.a, problem.ub)
     ends = []
     for sign in (1.0, -1.0):
@@ -30,13 +43,13 @@ def interval(problem: SuppressionProblem, pattern: np.ndarray, cell: int) -> tup
 def unprotected(problem: SuppressionProblem, pattern: np.ndarray) -> list[int]:
     """The primaries that fall short of a requirement."""
     short = []
-    for p in problem.primaries:
-        low, high = interval(problem, pattern, int(p))
-        slack = SLACK * max(problem.up[p], problem.down[p], problem.width[p])
+    for p, down, up, width, guard in asked(problem):
+        low, high = interval(problem, pattern, p, guard)
+        slack = SLACK * max(up, down, width)
         below, above = problem.a[p] - low, high - problem.a[p]
-        if below < problem.down[p] - slack or above < problem.up[p] - slack or below + above < problem.width[p] - slack:
-            short.append(int(p))
-    return short
+        if below < down - slack or above < up - slack or below + above < width - slack:
+            short.append(p)
+    return sorted(set(short))
 
 
 def least_by_enumeration(problem: SuppressionProblem) -> float | None:
@@ -60,12 +73,12 @@ def least_by_model(problem: SuppressionProblem) -> float | None:
     n = len(problem.a)
     if not problem.primary.any():
         return 0.0
-    copies = [(int(p), side) for p in problem.primaries for side in (1, -1)]
+    copies = [(p, side, up if side > 0 else down, guard) for p, down, up, _, guard in asked(problem) for side in (1, -1)]
     blocks, low, high = [], [], []
     width = n * (1 + len(copies))
-    for k, (p, side) in enumerate(copies):
+    for k, (p, side, need, guard) in enumerate(copies):
         place = slice(n * (k + 1), n * (k + 2))
-        may = ~problem.lone | (problem.respondents == problem.guards[p])
+        may = ~problem.lone | (problem.respondents == guard)
         for rows, right in (
             (problem.M, (0.0, 0.0)),
             (sp.eye_array(n), (0.0, np.inf)),  # z ≥ (lb − a) y
@@ -82,7 +95,7 @@ def least_by_model(problem: SuppressionProblem) -> float | None:
         block = sp.lil_array((1, width))
         block[0, n * (k + 1) + p] = side
         blocks.append(block)
-        low.append(np.array([problem.up[p] if side > 0 else problem.down[p]]))
+        low.append(np.array([need]))
         high.append(np.array([np.inf]))
     y_low, y_high = problem.primary.astype(float), np.where(problem.fixed, 0.0, 1.0)
     far = np.full(n * len(copies), np.inf)

@@ -50,6 +50,12 @@ class _TopDown:
         n = len(self.problem.a)
         self.hidden = self.problem.primary.copy()
         self.level = np.array([self.problem.lpl, self.problem.upl, self.problem.spl])
+        further = self.problem.layers[1:]
+        none = np.zeros((0, n))
+        self.beside = (
+            np.vstack([none, *(np.maximum(layer.up, layer.down) for layer in further)]),
+            np.vstack([none.astype(np.int64), *(layer.guards for layer in further)]),
+        )
         self.holding: list[list[int]] = [[] for _ in range(n)]  # of each cell: the tables that hold it
         for number, table in enumerate(self.tables):
             for cell in table.cells.ravel().tolist():
@@ -102,6 +108,7 @@ class _TopDown:
             M, problem.a[cells], problem.lb[cells], problem.ub[cells], lpl, upl, spl, problem.cost[cells], hidden,
             ~hidden & (problem.fixed[cells] | sealed), M @ problem.a[cells], problem.lone[cells],
             respondent=problem.respondents[cells], guarded=problem.guards[cells],
+            beside=self.beside[0][:, cells], beside_guarded=self.beside[1][:, cells],
         )  # fmt: skip
         run = SuppressionRun(inside, Shared(self.run), self.run.gap_wanted)
         try:

@@ -244,7 +244,7 @@ class Cover:
             self.programs += 1
             room = np.maximum(np.maximum(rise, fall), 1 / DEAREST)
             cost = np.where(free, 0.0, price / np.minimum(room, 1.0))
-            mine = allowed & ~table.known(p)
+            mine = allowed & ~table.known(item)
             up = np.where(mine & (rise > STILL), np.minimum(rise, most), 0.0)
             down = np.where(mine & (fall > STILL), np.minimum(fall, most), 0.0)
             u = program.cheapest(p, sign, far, up, down, cost)
@@ -270,6 +270,4 @@ class Cover:
         up = np.where(sure, size * np.where(moved > 0, ahead, back), 0.0)
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
-        moving = np.unique(table.holder[table.lone & (z != 0)])
-        own = np.ones(len(moved), dtype=bool) if not len(moving) else (table.guard[table.item_class] == moving[0]) & (len(moving) == 1)
-        return np.asarray((reach >= table.item_need * MET_SHARE) & own)
+        return np.asarray((reach >= table.item_need * MET_SHARE) & table.open_to(np.unique(table.holder[table.lone & (z != 0)])))

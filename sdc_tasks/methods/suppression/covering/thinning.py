@@ -224,7 +224,7 @@ class Thinning:
         k = len(table.cost)
         mine = np.zeros(k, dtype=bool)
         mine[classes] = True
-        mine &= ~table.known(p)
+        mine &= ~table.known(item)
         above, below = (np.where(mine, np.minimum(room, 1e4 * need), 0.0) / need for room in (table.above, table.below))
         cost = np.zeros(k)
         cost[p] = -1.0 if side >= 0 else 1.0
@@ -421,9 +421,7 @@ class _Thinner:
         if table.lone.any():
             holder, lone = table.holder[classes], table.lone[classes]
             for j in range(witnesses.shape[1]):
-                moving = np.unique(holder[lone & ~tiny[:, j]])
-                if len(moving):
-                    met[:, j] &= (table.holder[table.item_class] == moving[0]) & (len(moving) == 1)
+                met[:, j] &= table.open_to(np.unique(holder[lone & ~tiny[:, j]]))
         return np.asarray(met.T)
 
     def _renew(self) -> None:

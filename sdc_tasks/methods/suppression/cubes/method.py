@@ -43,7 +43,7 @@ def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
         run.doing = f"hypercubes for {what}"
 
     search = CubeSearch(problem, grid or grid_for(problem, "cubes"), tell, lambda: run.left <= 0)
-    search.cover(problem.primaries)
+    search.cover()
     if len(left := search.lacking()):
         run.doing = f"{len(left)} primaries without a hypercube"
         if run.left <= 0:

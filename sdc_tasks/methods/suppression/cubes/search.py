@@ -39,8 +39,21 @@ class Movement:
     moves: Floats = field(repr=False)
 
 
+@dataclass(frozen=True)
+class _Wants:
+    """What is asked: a cell, how far it must go to either side, and whom that protects; the levels of the primaries in their order, then
+    those of further contributors.
+    """
+
+    cell: Ints = field(repr=False)
+    need: Floats = field(repr=False)
+    guard: Ints = field(repr=False)
+
+
 class CubeSearch:
-    """Hides cells of one problem until as many primaries as possible have a movement. `hidden` (n); `movements`: by primary."""
+    """Hides cells of one problem until as many of the levels of primaries as possible have a movement. `hidden` (n); `movements`: by the
+    number of what is asked.
+    """
 
     def __init__(self, problem: SuppressionProblem, grid: Grid, tell: Callable[[str], None], over: Callable[[], bool]) -> None:
         self.problem, self.shape = problem, grid.sizes
@@ -63,57 +76,57 @@ class CubeSearch:
         self._smallest = 2 ** sum(size > 1 for size in grid.sizes)
         self._known = problem.respondents[self._cell]
         self._singletons = bool(problem.lone.any())
-        self.need = _needs(problem)
+        self._wants = _wants(problem)
 
-    def cover(self, primaries: Ints) -> None:
-        """Looks for a movement of each of these cells, in the order of their needs."""
-        order = primaries[np.argsort(-self.need[primaries], kind="stable")].tolist()
-        for done, p in enumerate(order):
+    def cover(self) -> None:
+        """Looks for a movement for each level, in the order of their needs."""
+        order = np.argsort(-self._wants.need, kind="stable").tolist()
+        for done, want in enumerate(order):
             if done % TELL_EVERY == 0:
                 self._tell(f"{done} of {len(order)} primaries")
                 if self._over():
                     return
-            if p not in self.movements and (found := self._movement(p)) is not None:
-                self.take(p, found)
+            if want not in self.movements and (found := self._movement(want)) is not None:
+                self.take(want, found)
 
     def improve(self) -> None:
         """Each primary chooses anew: what its own movement alone needs is not free for it any more."""
-        order = sorted(self.movements, key=lambda p: (-self.need[p], p))
-        for done, p in enumerate(order):
+        order = sorted(self.movements, key=lambda want: (-self._wants.need[want], want))
+        for done, want in enumerate(order):
             if done % TELL_EVERY == 0:
                 self._tell(f"{done} of {len(order)} primaries chosen anew")
                 if self._over():
                     return
-            mine = self._position[self.movements[p].cells]
+            mine = self._position[self.movements[want].cells]
             if not ((self._users[mine] == 1) & (self._cost[mine] > 0)).any():
                 continue
-            old = self._give_back(p)
-            found = self._movement(p, near=len(old.cells) <= self._smallest)
-            self.take(p, old if found is None or self._new_cost(found) >= self._new_cost(old) else found)
+            old = self._give_back(want)
+            found = self._movement(want, near=len(old.cells) <= self._smallest)
+            self.take(want, old if found is None or self._new_cost(found) >= self._new_cost(old) else found)
 
-    def take(self, p: int, movement: Movement) -> None:
-        """Gives a primary a movement, and hides what it moves."""
-        self.movements[p] = movement
+    def take(self, want: int, movement: Movement) -> None:
+        """Gives a level a movement, and hides what it moves."""
+        self.movements[want] = movement
         self.hidden[movement.cells] = True
         at = self._position[movement.cells]
         self._users[at] += 1
         self._price[at] = 0.0
 
     def lacking(self) -> Ints:
-        """The primaries that need a movement and have none."""
-        wanted = np.flatnonzero(self.problem.primary & (self.need > 0))
-        return np.array([p for p in wanted.tolist() if p not in self.movements], dtype=np.int64)
+        """The primaries that need a movement and have none, for one of their levels."""
+        missing = [want for want in np.flatnonzero(self._wants.need > 0).tolist() if want not in self.movements]
+        return np.unique(self._wants.cell[missing])
 
     def witnesses(self) -> sp.csr_array:
         """(movements, n): all movements, in the order of their primaries."""
-        kept = [self.movements[p] for p in sorted(self.movements)]
+        kept = [self.movements[want] for want in sorted(self.movements)]
         starts = np.concatenate([[0], np.cumsum([len(each.cells) for each in kept])]).astype(np.int64)
         moves = np.concatenate([*(each.moves for each in kept), np.zeros(0)])
         cells = np.concatenate([*(each.cells for each in kept), np.zeros(0, dtype=np.int64)])
         return sp.csr_array((moves, cells, starts), shape=(len(kept), len(self.problem.a)))
 
-    def _give_back(self, p: int) -> Movement:
-        old = self.movements.pop(p)
+    def _give_back(self, want: int) -> Movement:
+        old = self.movements.pop(want)
         at = self._position[old.cells]
         self._users[at] -= 1
         free = at[(self._users[at] == 0) & (self._cost[at] > 0)]
@@ -124,10 +137,10 @@ class CubeSearch:
     def _new_cost(self, movement: Movement) -> float:
         return float(self._price[self._position[movement.cells]].sum())
 
-    def _movement(self, p: int, near: bool = False) -> Movement | None:
-        """The cheapest hypercube that moves a primary as far as it needs; of several where one alone cannot."""
+    def _movement(self, want: int, near: bool = False) -> Movement | None:
+        """The cheapest hypercube that moves a primary as far as a level needs; of several where one alone cannot."""
+        p, need, guard = int(self._wants.cell[want]), float(self._wants.need[want]), int(self._wants.guard[want])
         at = self._codes(p)
-        guard, need = int(self.problem.guards[p]), float(self.need[p])
         steps = [[dimension.near(code) for dimension, code in zip(self._dimensions, at, strict=True)]]
         if not near:
             steps.append([dimension.every(code) for dimension, code in zip(self._dimensions, at, strict=True)])
@@ -214,8 +227,13 @@ class CubeSearch:
         return np.asarray(price)
 
 
-def _needs(problem: SuppressionProblem) -> Floats:
-    """(n): how far a movement must let each primary go to either side; what its own bounds cut off one side the other one makes good."""
+def _wants(problem: SuppressionProblem) -> _Wants:
+    """How far movements must let each primary go to either side; what its own bounds cut off one side the other one makes good."""
     above, below = problem.ub - problem.a, problem.a - problem.lb
-    wide = np.maximum(problem.width / 2, problem.width - np.minimum(above, below))
-    return np.asarray(np.maximum(np.maximum(problem.up, problem.down), wide))
+    places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in problem.layers[1:])]
+    needs, guards = [], []
+    for layer, p in zip(problem.layers, places, strict=True):
+        wide = np.maximum(layer.width / 2, layer.width - np.minimum(above, below))
+        needs.append(np.maximum(np.maximum(layer.up, layer.down), wide)[p])
+        guards.append(layer.guards[p])
+    return _Wants(np.concatenate(places), np.concatenate(needs), np.concatenate(guards))

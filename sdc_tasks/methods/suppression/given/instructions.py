@@ -16,6 +16,7 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 
 What = Literal["u", "s", "z", "c", "pl"]
@@ -40,6 +41,7 @@ def instructed(problem: SuppressionProblem, instructions: Sequence[Instruction])
     _refuse_twice(problem, instructions)
     cost, levels = problem.cost.copy(), np.array([problem.lpl, problem.upl, problem.spl])
     primary, fixed = problem.primary.copy(), problem.fixed.copy()
+    guarded = None if problem.guarded is None else problem.guarded.copy()
     for each in instructions:
         match each.what:
             case "c":
@@ -49,6 +51,8 @@ def instructed(problem: SuppressionProblem, instructions: Sequence[Instruction])
             case "u":
                 if fixed[each.cell]:
                     raise _refused(problem, each, "it stays open in the table, so that it cannot be primary. Remedy: drop the line")
+                if guarded is not None and not primary[each.cell]:
+                    guarded[each.cell] = NOBODY  # nobody said whom the level protects: from all
                 primary[each.cell] = True
             case "s":
                 if problem.lone[each.cell]:
@@ -63,7 +67,7 @@ def instructed(problem: SuppressionProblem, instructions: Sequence[Instruction])
             raise _refused(problem, each, "levels of a cell that is not primary. Remedy: add a line u for it, or drop this one")
         if each.what == "u" and not levels[:, each.cell].any():
             raise _refused(problem, each, "primary without a level. Remedy: add a line pl with its levels")
-    return replace(problem, cost=cost, lpl=levels[0], upl=levels[1], spl=levels[2], primary=primary, fixed=fixed)
+    return replace(problem, cost=cost, lpl=levels[0], upl=levels[1], spl=levels[2], primary=primary, fixed=fixed, guarded=guarded)
 
 
 def kept_open(instructions: Sequence[Instruction], n: int) -> Bools:

@@ -84,4 +84,5 @@ def blurred(problem: SuppressionProblem, share: float, seed: int) -> Suppression
     """
     rng = np.random.default_rng(seed)
     lpl, upl, spl = (level * (1 + share * rng.random(len(problem.a))) for level in (problem.lpl, problem.upl, problem.spl))
-    return replace(problem, lpl=lpl, upl=upl, spl=spl)
+    assert problem.beside is not None
+    return replace(problem, lpl=lpl, upl=upl, spl=spl, beside=problem.beside * (1 + share * rng.random(problem.beside.shape)))

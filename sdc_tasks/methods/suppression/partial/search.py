@@ -115,7 +115,7 @@ class _Search:
         """Widens until an item of width is met: half of it up and half of it down, or as far as the whole table lets it go."""
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        highest, lowest = self._reach(program, p, 1, need), self._reach(program, p, -1, need)
+        highest, lowest = self._reach(program, item, 1, need), self._reach(program, item, -1, need)
         if highest + lowest < need * REACHED_SHARE:
             raise self._unprotectable(item)
         up = min(max(need / 2, need - lowest), highest)
@@ -125,9 +125,11 @@ class _Search:
                 v[p + (k if side > 0 else 0)] = max(v[p + (k if side > 0 else 0)], part)
                 self._widen(program, v, item, side, part)
 
-    def _reach(self, program: LiveLP, p: int, side: int, need: float) -> float:
-        """How far a class can go on one side when every interval is as wide as it may be; at most `need`, less what may be rounding."""
-        k, held = len(self.table.cost), self.table.known(p)
+    def _reach(self, program: LiveLP, item: int, side: int, need: float) -> float:
+        """How far the class of an item can go on one side when every interval is as wide as it may be; at most `need`, less what may be
+        rounding.
+        """
+        k, p, held = len(self.table.cost), int(self.table.item_class[item]), self.table.known(item)
         below, above = (np.where(held, 0, np.minimum(room / need, MOST_MOVES)) for room in (self.room[:k], self.room[k:]))
         if side > 0:
             above[p] = min(above[p], 1.0)
@@ -143,7 +145,7 @@ class _Search:
     def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> Floats:
         """Widens intervals, in place, by the direction of least cost that moves a class by its need; the direction."""
         k, p = len(self.table.cost), int(self.table.item_class[item])
-        held, far = self.table.known(p), MOST_MOVES
+        held, far = self.table.known(item), MOST_MOVES
         below, above = np.where(held, 0, v[:k]) / need, np.where(held, 0, v[k:]) / need
         more_below = np.where(held, 0, self.room[:k] - v[:k]) / need
         more_above = np.where(held, 0, self.room[k:] - v[k:]) / need
@@ -241,7 +243,7 @@ class _Search:
         """How far the class of an item moves to a side, in needs; the coefficients of what the duals prove of it; where it moves so."""
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        still = self.table.known(p)
+        still = self.table.known(item)
         below = np.where(still, 0.0, np.minimum(v[:k] / need, MOST_MOVES))
         above = np.where(still, 0.0, np.minimum(v[k:] / need, MOST_MOVES))
         cost = np.zeros(k)
@@ -294,24 +296,20 @@ class _Shown:
 
     def __init__(self, table: Reduced) -> None:
         self._table = table
-        self._up, self._down = np.zeros(len(table.cost)), np.zeros(len(table.cost))
+        self._far = np.zeros(len(table.item_need))
 
     def met(self, item: int) -> bool:
         """Whether an item is met for sure; one of width is never said to be."""
-        p, need, side = int(self._table.item_class[item]), float(self._table.item_need[item]), int(self._table.item_side[item])
-        return bool(side != 0 and (self._up if side > 0 else self._down)[p] >= need)
+        return bool(self._table.item_side[item] != 0 and self._far[item] >= self._table.item_need[item])
 
     def learn(self, u: Floats, v: Floats) -> None:
-        """Reads all classes off a deviation inside intervals v = (below, above), and off its mirror image if that is inside too."""
+        """Reads all items off a deviation inside intervals v = (below, above), and off its mirror image if that is inside too."""
         table, k = self._table, len(u)
         u = np.clip(u, -v[:k], v[k:])
         u = np.where(np.abs(u) * BALANCED >= np.abs(table.M @ u).max(initial=0.0), u, 0.0)
         holders = np.unique(table.holder[table.lone & (u != 0)])
-        if len(holders) > 1:  # those who know one of two respondents' cells see through it
-            return
-        own = np.ones(k, dtype=bool) if not len(holders) else table.holder == holders[0]
+        told = table.open_to(holders)  # those who know one of two respondents' cells see through it
         for sign in (1.0, -1.0):
             moves = sign * u
             if (moves <= v[k:]).all() and (-moves <= v[:k]).all():
-                np.maximum(self._up, np.where(own, moves, 0.0), out=self._up)
-                np.maximum(self._down, np.where(own, -moves, 0.0), out=self._down)
+                np.maximum(self._far, np.where(told, table.item_side * moves[table.item_class], 0.0), out=self._far)

@@ -135,7 +135,7 @@ class Flows(Attackers):
         table = self.table
         p, need = int(table.item_class[item]), float(table.item_need[item])
         room = np.minimum(np.concatenate([table.above, table.below]) / need, 1.0)
-        room[np.tile(table.known(p), 2)] = 0.0
+        room[np.tile(table.known(item), 2)] = 0.0
         room[[p, p + self._k]] = 0.0
         capacity = np.zeros(len(self._indices))
         np.add.at(capacity, self._slot, room * np.concatenate([y, y]))
@@ -186,7 +186,7 @@ class Programs(Attackers):
         """
         table = self.table
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        known = table.known(p)
+        known = table.known(item)
         rise, fall = np.where(known, 0.0, table.above) / need, np.where(known, 0.0, table.below) / need
         reached, alpha = 0.0, None
         for most in self._mosts if thorough else self._mosts[:1]:

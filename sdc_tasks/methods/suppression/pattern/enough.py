@@ -31,7 +31,7 @@ def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
     """The relations with an open total whose hidden parts have fewer contributors than the minimum."""
     assert problem.count is not None
     unknown = _unknown(problem, hidden)
-    parts, totals = _sides(problem.M)
+    parts, totals = sides(problem.M)
     some = parts @ unknown.astype(float) > 0
     total_open = totals @ unknown.astype(float) == 0
     return np.flatnonzero(some & total_open & (parts @ np.where(unknown, problem.count, 0.0) < problem.minimum))
@@ -40,13 +40,14 @@ def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
 def _unknown(problem: SuppressionProblem, hidden: Bools) -> Bools:
     """(n): the hidden cells that nobody can recalculate."""
     level = RECALCULATED * np.abs(problem.a)
-    asked = replace(problem, primary=hidden, fixed=problem.fixed & ~hidden, lpl=level, upl=level, spl=0 * level, minimum=0)
+    fixed = problem.fixed & ~hidden
+    asked = replace(problem, primary=hidden, fixed=fixed, lpl=level, upl=level, spl=0 * level, beside=None, behind=None, minimum=0)
     found = hidden & (problem.a != 0)
     found[verify(asked, hidden).unprotected] = False
     return np.asarray(found)
 
 
-def _sides(M: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+def sides(M: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
     """(m, n) each: 1 at the parts of every relation, 1 at its total, which is the only cell of its sign."""
     rows = np.repeat(np.arange(M.shape[0]), np.diff(M.indptr))
     positive = np.bincount(rows, weights=M.data > 0, minlength=M.shape[0])

@@ -4,7 +4,8 @@
 - A relation with one remaining cell fixes it (z = 0). A relation with two ties them, z_j = t z_i: hiding only one does not help. So
   cells form classes with one deviation u each, z_i = t_i u. A class with a primary that has a requirement is hidden (`forced`); any other
   class costs the sum of its cells. This is repeated until nothing changes; equal relations are kept once.
-- An *item* is one requirement: class, side, need. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need.
+- An *item* is one requirement: class, side, need, guard. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need; against all
+  respondents but the guard.
 
 Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes, or whose class has less room than
 it needs, is refused here. The attackers' programs later find primaries that cannot reach their level even if everything is hidden.
@@ -43,10 +44,10 @@ class Reduced:
     cost: Floats = field(repr=False)
     forced: Bools = field(repr=False)
     holder: Ints = field(repr=False)
-    guard: Ints = field(repr=False)
     item_class: Ints = field(repr=False)
     item_side: Ints = field(repr=False)
     item_need: Floats = field(repr=False)
+    item_guard: Ints = field(repr=False)
     class_of: Ints = field(repr=False)
     ratio: Floats = field(repr=False)
     offset: float
@@ -57,9 +58,15 @@ class Reduced:
         """(k): classes with a singleton."""
         return np.asarray(self.holder != NOBODY)
 
-    def known(self, p: int) -> Bools:
-        """(k): classes that those who attack class p know: the singletons of all but whom it protects."""
-        return np.asarray(self.lone & (self.holder != self.guard[p]))
+    def known(self, item: int) -> Bools:
+        """(k): classes that those whom an item keeps away know: the singletons of all but whom it protects."""
+        return np.asarray(self.lone & (self.holder != self.item_guard[item]))
+
+    def open_to(self, holders: Ints) -> Bools:
+        """(items): those about which a deviation tells that moves singletons of these respondents alone; all where there are none."""
+        if not len(holders):
+            return np.ones(len(self.item_class), dtype=bool)
+        return np.asarray((self.item_guard == holders[0]) & (len(holders) == 1))
 
     def pattern(self, y: Bools, problem: SuppressionProblem) -> Bools:
         """(n): the cells that classes y hide, and the primaries."""
@@ -87,7 +94,7 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     """The classes and items of a problem. Raises Unprotectable for a primary that the relations fix."""
     M, n = problem.M, problem.M.shape[1]
     column, ratio = _classes(M, ~problem.fixed & (problem.ub > problem.lb))
-    wanted = problem.primary & (np.maximum(np.maximum(problem.up, problem.down), problem.width) > 0)
+    wanted = problem.primary & (np.max([layer.most for layer in problem.layers], axis=0) > 0)
     if len(stuck := np.flatnonzero(wanted & (column < 0))):
         raise Unprotectable(_stuck(problem, stuck))
     kept, class_of = np.unique(column, return_inverse=True)
@@ -99,17 +106,15 @@ def reduce(problem: SuppressionProblem) -> Reduced:
     below, above = _room(problem, inside, class_of, t, k)
     forced = np.zeros(k, dtype=bool)
     forced[class_of[wanted]] = True
-    guard = _one_each(problem.guards, np.flatnonzero(wanted), class_of, k)
-    guard = np.where(guard == SEVERAL, NOBODY, guard)
-    holder = _holder(problem, wanted, class_of, k)
-    items = _items(problem, wanted, class_of, t, k)
-    _refuse_narrow(problem, wanted & np.isin(class_of, _narrow(*items, below, above)))
+    holder = _holder(problem, class_of, k)
+    items = _items(problem, class_of, t)
+    _refuse_narrow(problem, wanted & np.isin(class_of, _narrow(*items[:3], below, above)))
     cost = np.zeros(k)
     secondary = inside[~problem.primary[inside]]
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     R = _network_form(_distinct(sp.csr_array(M @ T)))
     return Reduced(
-        R, below, above, np.where(forced, 0.0, cost), forced, holder, guard, *items, class_of, t,
+        R, below, above, np.where(forced, 0.0, cost), forced, holder, *items, class_of, t,
         offset=float(cost[forced].sum()), network=is_network(R),
     )  # fmt: skip
 
@@ -163,35 +168,43 @@ def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, 
     return below, above
 
 
-def _holder(problem: SuppressionProblem, wanted: Bools, class_of: Ints, k: int) -> Ints:
+def _holder(problem: SuppressionProblem, class_of: Ints, k: int) -> Ints:
     """(k): the respondent of the singletons of each class, NOBODY without one, SEVERAL if they are of different respondents."""
-    holder = _one_each(problem.respondents, np.flatnonzero(problem.lone & (class_of >= 0)), class_of, k)
-    mine = np.flatnonzero(wanted & (class_of >= 0))
-    with_others = (holder[class_of[mine]] != NOBODY) & (holder[class_of[mine]] != problem.guards[mine])
-    if len(given := mine[with_others]):
-        raise Unprotectable(_stuck(problem, given))
+    cells = np.flatnonzero(problem.lone & (class_of >= 0))
+    low, high = np.full(k, np.iinfo(np.int64).max), np.full(k, NOBODY)
+    np.minimum.at(low, class_of[cells], problem.respondents[cells])
+    np.maximum.at(high, class_of[cells], problem.respondents[cells])
+    holder = np.where((high == NOBODY) | (low == high), high, SEVERAL)
+    for layer in problem.layers:
+        mine = np.flatnonzero((layer.most > 0) & (class_of >= 0))
+        with_others = (holder[class_of[mine]] != NOBODY) & (holder[class_of[mine]] != layer.guards[mine])
+        if len(given := mine[with_others]):
+            raise Unprotectable(_stuck(problem, given))
     return holder
 
 
-def _one_each(of: Ints, cells: Ints, class_of: Ints, k: int) -> Ints:
-    """(k): the number that these cells of each class have in common, NOBODY without such a cell, SEVERAL where they differ."""
-    low, high = np.full(k, np.iinfo(np.int64).max), np.full(k, NOBODY)
-    np.minimum.at(low, class_of[cells], of[cells])
-    np.maximum.at(high, class_of[cells], of[cells])
-    return np.where((high == NOBODY) | (low == high), high, SEVERAL)
-
-
-def _items(problem: SuppressionProblem, wanted: Bools, class_of: Ints, t: Floats, k: int) -> tuple[Ints, Ints, Floats]:
-    """Class, side and need of every item, largest need first; of several for one class and side the largest counts."""
-    p = np.flatnonzero(wanted)
-    c, size, falls = class_of[p], np.abs(t[p]), t[p] < 0
-    need = np.zeros((3, k))
-    np.maximum.at(need[0], c, np.where(falls, problem.down[p], problem.up[p]) / size)
-    np.maximum.at(need[1], c, np.where(falls, problem.up[p], problem.down[p]) / size)
-    np.maximum.at(need[2], c, problem.width[p] / size)
-    kind, cell = np.nonzero(need)
-    order = np.lexsort((kind, cell, -need[kind, cell]))
-    return cell[order], np.array([1, -1, 0])[kind[order]], need[kind[order], cell[order]]
+def _items(problem: SuppressionProblem, class_of: Ints, t: Floats) -> tuple[Ints, Ints, Floats, Ints]:
+    """Class, side, need and guard of every item, largest need first; of several for one class, side and guard the largest counts, and what
+    all are kept from is not asked again for all but one.
+    """
+    told = [(layer, np.flatnonzero((layer.most > 0) & (class_of >= 0))) for layer in problem.layers]
+    of = np.concatenate([np.column_stack([class_of[p], layer.guards[p]]) for layer, p in told])
+    groups, group = np.unique(of, axis=0, return_inverse=True)
+    need, group = np.zeros((3, len(groups))), group.ravel()
+    first = 0
+    for layer, p in told:
+        mine, size, falls = group[first : first + len(p)], np.abs(t[p]), t[p] < 0
+        np.maximum.at(need[0], mine, np.where(falls, layer.down[p], layer.up[p]) / size)
+        np.maximum.at(need[1], mine, np.where(falls, layer.up[p], layer.down[p]) / size)
+        np.maximum.at(need[2], mine, layer.width[p] / size)
+        first += len(p)
+    from_all = np.searchsorted(groups[:, 0], groups[:, 0])  # NOBODY is the first of a class, if there is one
+    from_all = np.where(groups[from_all, 1] == NOBODY, from_all, np.arange(len(groups))) if len(groups) else from_all
+    need = np.where((need <= need[:, from_all]) & (from_all != np.arange(len(groups))), 0.0, need)
+    kind, place = np.nonzero(need)
+    order = np.lexsort((kind, place, -need[kind, place]))
+    kind, place = kind[order], place[order]
+    return groups[place, 0], np.array([1, -1, 0])[kind], need[kind, place], groups[place, 1]
 
 
 def _narrow(item_class: Ints, item_side: Ints, item_need: Floats, below: Floats, above: Floats) -> Ints:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.pattern.sums import judge
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Bools, Floats
@@ -59,7 +59,15 @@ class SuppressionRun(TimedSearch):
         """
         cost = self.problem.cost_of(hidden)
         seconds = np.inf if self.best is None else self.left
-        if cost >= self.cost or not verify(self.problem, hidden, proposed, seconds, witnesses).safe or not enough(self.problem, hidden):
+        if cost >= self.cost:
+            return False
+        verdict, short = judge(self.problem, hidden, proposed, seconds, witnesses)
+        return verdict.safe and not len(short) and enough(self.problem, hidden) and self.take(hidden, method)
+
+    def take(self, hidden: Bools, method: str) -> bool:
+        """Takes a pattern (n) that was judged, and found to keep all that the problem asks; True if it is the cheapest so far."""
+        cost = self.problem.cost_of(hidden)
+        if cost >= self.cost:
             return False
         self.best = Pattern(hidden.copy(), cost)
         if self.bound > cost * (1 + PROVEN):  # a solver may err, a verified pattern cannot

@@ -4,6 +4,7 @@ A primary counts as protected only if points x are found with
 
     M x = M a,   lb ≤ x ≤ ub,   x_i = a_i wherever the pattern is open,   x_p ≥ a_p + upl_p    (or ≤ a_p − lpl_p)
 
+for each of its levels, that of the largest contributor and those of the next ones, with x_i = a_i also for the singletons of all others.
 Plain arithmetic checks this. Solvers, and whoever made the pattern, only propose points: if they are wrong, a safe pattern may count as
 unsafe, never the reverse.
 
@@ -69,7 +70,7 @@ def verify(
     misused = read_only(np.flatnonzero((pattern & problem.fixed) | (problem.primary & ~pattern)))
     requirements = _Requirements(problem)
     if witnesses is not None:
-        requirements.see(*(each[problem.primaries] for each in shown(problem, pattern, witnesses)))
+        requirements.read(problem, pattern, witnesses)
     programs = 0
     if len(requirements.left()):
         seen = _Seen(problem, pattern, requirements)
@@ -80,19 +81,34 @@ def verify(
 
 
 class _Requirements:
-    """How far each primary must rise and fall, in data units, and how far it was shown to, so far."""
+    """How far each primary must rise and fall, in data units, for whom (`guards`), and how far it was shown to, so far.
+
+    One entry for each primary, in their order, then one for each further contributor whom a level protects.
+    """
 
     def __init__(self, problem: SuppressionProblem) -> None:
-        self.primaries = p = problem.primaries
-        self.up, self.down, self.width = problem.up[p], problem.down[p], problem.width[p]
-        self.rise, self.fall = np.zeros(len(p)), np.zeros(len(p))
+        places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in problem.layers[1:])]
+        self.starts = np.cumsum([len(each) for each in places])[:-1]
+        self.cells, self.lone = np.concatenate(places), problem.lone[np.concatenate(places)]
+        self.up, self.down, self.width, self.guards = (
+            np.concatenate([getattr(layer, name)[p] for layer, p in zip(problem.layers, places, strict=True)])
+            for name in ("up", "down", "width", "guards")
+        )
+        self.rise, self.fall = np.zeros(len(self.cells)), np.zeros(len(self.cells))
+
+    def read(self, problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array) -> None:
+        """What witnesses show, by arithmetic alone."""
+        found = []
+        for layer, cells in zip(problem.layers, np.split(self.cells, self.starts), strict=True):
+            found.append([each[cells] for each in shown(problem, pattern, witnesses, layer.guards)])
+        self.see(*(np.concatenate(side) for side in zip(*found, strict=True)))
 
     def see(self, rise: Floats, fall: Floats) -> None:
         self.rise, self.fall = np.maximum(self.rise, rise), np.maximum(self.fall, fall)
 
     def left(self) -> Ints:
         """Positions in the table of primaries that some requirement of is not shown yet."""
-        return np.asarray(self.primaries[self.wants_up() | self.wants_down()])
+        return np.unique(self.cells[self.wants_up() | self.wants_down()])
 
     def wants_up(self) -> Bools:
         return np.asarray((self.rise < self.up * (1 - SLACK)) | self._narrow())
@@ -112,8 +128,8 @@ class _Seen:
         self.hidden = _loose(problem.M, np.flatnonzero(pattern & ~problem.fixed & (problem.ub > problem.lb)))
         inside = np.full(problem.M.shape[1], -1)
         inside[self.hidden] = np.arange(len(self.hidden))
-        self.column = inside[problem.primaries]  # −1: known to the attacker
-        self.respondent, self.guard = problem.respondents[self.hidden], problem.guards[self.hidden]
+        self.column = inside[requirements.cells]  # −1: known to the attacker
+        self.respondent = problem.respondents[self.hidden]
         self.below = (problem.a - problem.lb)[self.hidden]
         self.above = (problem.ub - problem.a)[self.hidden]
         M = sp.csr_array(sp.csc_array(problem.M)[:, self.hidden])
@@ -138,9 +154,7 @@ class _Seen:
                     break
                 before = len(wanted.left())
             sign = 1.0 if family % 2 == 0 else -1.0
-            open_cells = np.flatnonzero(
-                live & ~self.problem.lone[self.problem.primaries] & (wanted.wants_up() if sign > 0 else wanted.wants_down())
-            )
+            open_cells = np.flatnonzero(live & ~wanted.lone & (wanted.wants_up() if sign > 0 else wanted.wants_down()))
             if not len(open_cells):
                 continue
             cost = np.zeros(len(self.hidden))
@@ -152,7 +166,7 @@ class _Seen:
                     far = max(level[k], wanted.width[k])
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
-                    self.learn(solver.point(cost, self.column[[k]], sign, np.array([far]), int(self.guard[self.column[k]])))
+                    self.learn(solver.point(cost, self.column[[k]], sign, np.array([far]), int(wanted.guards[k])))
         return solver.programs
 
     def _free(self, live: Bools) -> int:
@@ -175,7 +189,7 @@ class _Seen:
         error = float(np.abs(self.M @ d).max(initial=0.0))
         moved = np.where(self.column >= 0, d[self.column], 0.0)
         if len(moving):
-            moved = np.where(self.problem.guards[self.problem.primaries] == moving[0], moved, 0.0)
+            moved = np.where(self.requirements.guards == moving[0], moved, 0.0)
         sure = np.abs(moved) * SURE >= error
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)

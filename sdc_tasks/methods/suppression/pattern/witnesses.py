@@ -14,21 +14,25 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import Bools, Floats, Ints
 
 SURE = 1e-6  # what the relations miss is at most this share of the move of a primary, and each of the terms of the relation itself
 AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
 
 
-def shown(problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array) -> tuple[Floats, Floats]:
-    """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary to rise and to fall; 0 elsewhere."""
+def shown(problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array, guards: Ints | None = None) -> tuple[Floats, Floats]:
+    """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary to rise and to fall; 0 elsewhere.
+
+    `guards` (n): whom each primary protects, numbered as the respondents of the problem; else those of its own levels.
+    """
     n = len(problem.a)
+    guards = problem.guards if guards is None else guards
     rise, fall = np.zeros(n), np.zeros(n)
     if witnesses.shape[1] != n:
         raise ValueError(f"a witness for a table of {n} cells has {n} entries, not {witnesses.shape[1]}")
     may_move = pattern & ~problem.fixed
     for first in range(0, witnesses.shape[0], AT_ONCE):
-        _read(problem, may_move, _clean(witnesses[first : first + AT_ONCE]), rise, fall)
+        _read(problem, guards, may_move, _clean(witnesses[first : first + AT_ONCE]), rise, fall)
     return rise, fall
 
 
@@ -40,7 +44,7 @@ def _clean(witnesses: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(some[np.flatnonzero(np.diff(some.indptr))])
 
 
-def _read(problem: SuppressionProblem, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats) -> None:
+def _read(problem: SuppressionProblem, guards: Ints, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats) -> None:
     if not z.shape[0]:
         return
     starts, row = z.indptr[:-1], np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
@@ -59,7 +63,7 @@ def _read(problem: SuppressionProblem, may_move: Bools, z: sp.csr_array, rise: F
     first = np.minimum.reduceat(np.where(told == NOBODY, np.iinfo(np.int64).max, told), starts)
     nobody = last == NOBODY
     counts = problem.primary[cell] & (allowed & (nobody | (first == last)))[row]
-    counts &= (nobody[row] | (problem.guards[cell] == last[row])) & (size * SURE >= missed[row])
+    counts &= (nobody[row] | (guards[cell] == last[row])) & (size * SURE >= missed[row])
     c, up = cell[counts], move[counts] > 0
     far_ahead, far_back = size[counts] * ahead[row[counts]], size[counts] * back[row[counts]]
     np.maximum.at(rise, c, np.where(up, far_ahead, far_back))

@@ -1,0 +1,105 @@
+"""Patterns that protect sums of hidden cells too ([2] §4.4); pattern/sums.py says which.
+
+The problem without sums is solved first, by whatever method is asked. Where a sum falls short, it becomes a virtual primary cell, and the
+pattern grows by linear programs until all are protected; what has grown has other sums, so this is repeated, and no sum is dropped again.
+The bound is that of the problem without sums, because they only add requirements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.covering.patterns import Patterns
+from sdc_tasks.methods.suppression.crowd import in_rounds
+from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
+from sdc_tasks.methods.suppression.pattern.enough import enough
+from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
+from sdc_tasks.methods.suppression.pattern.sums import judge, with_sums
+from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.table import Bools, Floats
+
+MOST_TIMES = 40  # that a pattern grows because of its sums
+
+
+class _Inside(SuppressionRun):
+    """A run for a problem without sums, or with some of them as cells. What it finds is offered to the run that asks for all of them."""
+
+    def __init__(self, problem: SuppressionProblem, into: SuppressionRun, bounds: bool) -> None:
+        self._into, self._bounds = into, bounds
+        super().__init__(problem, Shared(into), into.gap_wanted)
+
+    @property
+    def doing(self) -> str:
+        return self._into.doing
+
+    @doing.setter
+    def doing(self, what: str) -> None:
+        self._into.doing = what
+
+    def offer(self, hidden: Bools, method: str, proposed: Floats | None = None, witnesses: sp.csr_array | None = None) -> bool:
+        if self.problem.cost_of(hidden) >= self.cost:
+            return False
+        n, seconds = len(self._into.problem.a), np.inf if self.best is None else self.left
+        if len(hidden) == n:
+            verdict, short = judge(self._into.problem, hidden, proposed, seconds, witnesses)
+            safe, kept = verdict.safe, not len(short)
+        else:
+            safe = verify(self.problem, hidden, proposed, seconds, witnesses).safe
+            kept = safe and not len(judge(self._into.problem, hidden[:n])[1])
+        if not safe or not enough(self.problem, hidden):
+            return False
+        if kept and enough(self._into.problem, hidden[:n]):
+            self._into.take(hidden[:n], method)
+        return self.take(hidden, method)
+
+    def lift(self, bound: float, method: str) -> None:
+        super().lift(bound, method)
+        if self._bounds:
+            self._into.lift(bound, method)
+
+
+def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str], seed: int) -> str:
+    """Offers the run patterns that protect sums too; `search` finds patterns of a run without sums. Returns why it ended.
+
+    Raises Unprotectable, naming the cells of a sum, if it is not protected with everything hidden that may be.
+    """
+    inner = _Inside(replace(run.problem, behind=None), run, bounds=True)
+    ended = search(inner)
+    run.alone, n = inner.alone, len(run.problem.a)
+    if inner.best is None or run.cost <= inner.cost:
+        return ended
+    hidden, asked = inner.best.hidden, judge(run.problem, inner.best.hidden)[1]
+    for _ in range(MOST_TIMES):
+        if run.left <= 0:
+            return "time"
+        larger = _Inside(replace(with_sums(run.problem, asked), behind=None), run, bounds=False)
+        start = np.append(hidden, np.ones(len(asked), dtype=bool))
+        grow = partial(_grown, start=start, seed=seed)
+        in_rounds(larger, grow) if larger.problem.minimum else grow(larger)
+        if larger.best is None:
+            return "time"
+        hidden = larger.best.hidden[:n]
+        more = judge(run.problem, hidden)[1]
+        if not len(more):
+            return "time" if run.left <= 0 else "work"
+        asked = asked.with_(more)
+    raise Unprotectable(
+        f"no pattern protects the sums of hidden cells: {larger.problem.name(n)} was the first. Remedy: join codes with few contributors"
+    )
+
+
+def _grown(run: SuppressionRun, start: Bools, seed: int) -> str:
+    """Offers a pattern that grows from another one, and the same without what is not needed."""
+    table = reduce(run.problem)
+    patterns = Patterns(run, table, attackers_of(table), seed)
+    patterns.hide_everything()
+    patterns.complete(table.classes(start), table.cost, "with sums of hidden cells")
+    return "time" if run.left <= 0 else "work"
