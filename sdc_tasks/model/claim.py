@@ -60,6 +60,11 @@ def _open(told: Certificate) -> set[str]:
     }
 
 
+def _not_judged(told: Certificate) -> set[str]:
+    """Those for which not everybody was judged who has a part of what a profile knows."""
+    return {cell for cells in told.get("not_judged", {}).values() for cell in cells}
+
+
 def _cut(told: Certificate) -> set[str]:
     return {each["cell"] for each in _primaries(told) if each.get("cut_to_national_baseline") is not False}
 
@@ -72,6 +77,10 @@ def _beside(told: Certificate) -> bool:
 # The first line that holds a cell is said of it; a cell in none of them is protected.
 EXTENTS = (
     Extent("not protected", Tone.BAD, "Some confidential cells are not as uncertain as their rule asks.", _open),
+    Extent(
+        "not judged against every attacker who has a part of what a profile knows", Tone.WARN,
+        "Some confidential cells were not tried against everybody who knows a part of what the attackers named here know.", _not_judged,
+    ),
     Extent(
         "only as far as their national table allows", Tone.WARN,
         "Some confidential cells do not reach what their rule asks, because the table of their own country leaves them less uncertain; "

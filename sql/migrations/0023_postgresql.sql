@@ -173,4 +173,35 @@ END $$;
 CREATE TRIGGER release_secret BEFORE INSERT ON dissemination.release
 FOR EACH ROW EXECUTE FUNCTION dissemination.secret_named();
 
+-- What an earlier version of the period asked for, a later one needs too: whoever loosens the domain file does not decide alone, and what is
+-- out was promised against attackers whom the later version must withstand as well.
+CREATE FUNCTION dissemination.asked_before() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT 1
+        FROM dissemination.release r
+        JOIN operations.submission s ON s.release_id = r.release_id
+        JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
+        WHERE r.domain = NEW.domain AND r.period = NEW.period AND (
+            t.approvals > (
+                SELECT count(DISTINCT a.approver) FROM operations.approval a
+                WHERE a.release_id = NEW.release_id AND a.audit_digest = NEW.audit_digest
+                    AND a.publication_digest = NEW.publication_digest AND a.account IS NOT NULL
+            )
+            OR NOT EXISTS (
+                SELECT 1 FROM operations.audit a
+                WHERE a.release_id = NEW.release_id AND a.digest = NEW.audit_digest
+                    AND string_to_array(t.profiles, ',') <@ string_to_array(a.profiles, ',')
+            )
+        )
+    ) THEN
+        RAISE integrity_constraint_violation USING
+            MESSAGE = 'release refused: an earlier version of the period asked for more approvals or attackers';
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER release_asked_before BEFORE INSERT ON dissemination.release
+FOR EACH ROW EXECUTE FUNCTION dissemination.asked_before();
+
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA confidential, operations, dissemination FROM PUBLIC;

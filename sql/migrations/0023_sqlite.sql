@@ -65,3 +65,25 @@ CREATE TRIGGER release_secret BEFORE INSERT ON release BEGIN
         AND (told(t.settings, 'bases', 'rule_aware') IS 'true' OR coalesce(told(t.settings, 'indicators'), '') LIKE '%"rounding": {%')
         AND (told(a.certificate, 'secret') IS NULL OR (SELECT kept FROM secret) IS NOT 1);
 END;
+
+-- What an earlier version of the period asked for, a later one needs too: whoever loosens the domain file does not decide alone, and what is
+-- out was promised against attackers whom the later version must withstand as well.
+CREATE TRIGGER release_asked_before BEFORE INSERT ON release BEGIN
+    SELECT raise(ABORT, 'release refused: an earlier version of the period asked for more approvals or attackers')
+    FROM release r
+    JOIN submission s ON s.release_id = r.release_id
+    JOIN terms t ON t.domain = s.domain AND t.digest = s.terms_digest
+    JOIN json_each('["' || replace(t.profiles, ',', '","') || '"]') AS asked
+    WHERE r.domain = NEW.domain AND r.period = NEW.period AND (
+        t.approvals > (
+            SELECT count(DISTINCT a.approver) FROM approval a
+            WHERE a.release_id = NEW.release_id AND a.audit_digest = NEW.audit_digest AND a.publication_digest = NEW.publication_digest
+                AND a.account IS NOT NULL
+        )
+        OR NOT EXISTS (
+            SELECT 1 FROM audit a
+            WHERE a.release_id = NEW.release_id AND a.digest = NEW.audit_digest
+                AND instr(',' || a.profiles || ',', ',' || asked.value || ',') > 0
+        )
+    );
+END;

@@ -151,6 +151,28 @@ def test_a_later_version_withstands_whom_an_earlier_one_had_to_withstand(warehou
         out(warehouse, second, TERMS)
 
 
+def test_the_database_itself_asks_what_an_earlier_version_asked(warehouse, people):
+    """Plain SQL, under terms that ask for no approval and for fewer attackers."""
+    strict = replace(TWO_EYES_MORE, profiles=("external", "coalition"))
+    first = submitted(warehouse, "r1", strict, profiles=("external", "coalition"))
+    for name in ("Anna ", "bert"):
+        approve(people[name], "r1", FIRST.digest)
+    assert out(warehouse, first, strict) == (1, True)
+    both = ("external", "coalition", "vintage")
+    staged(warehouse, SECOND)
+    for release_id, profiles, agreed in (("r2", both, False), ("r3", ("external", "vintage"), True)):
+        submitted(warehouse, release_id, TERMS, SECOND, profiles=profiles)
+        for name in ("Anna ", "bert") if agreed else ():
+            approve(people[name], release_id, SECOND.digest)
+        with pytest.raises(IntegrityError, match="an earlier version of the period asked for more approvals or attackers"):
+            by_hand(warehouse, release_id, SECOND, version=2)
+    submitted(warehouse, "r4", TERMS, SECOND, profiles=both)
+    for name in ("Anna ", "bert"):
+        approve(people[name], "r4", SECOND.digest)
+    by_hand(warehouse, "r4", SECOND, version=2)
+    assert count(warehouse, "dissemination.release") == 2
+
+
 def test_an_approval_is_of_one_publication_of_a_passed_audit_by_somebody_else(warehouse, people):
     submitted(warehouse, "r1", TWO_EYES_MORE)
     failed = audited(SECOND, down=0.5)

@@ -12,7 +12,9 @@ from sdc_tasks.warehouse.database.sqlfiles import statements
 revision = "0023"
 down_revision = "0022"
 
-GATES = ("dissemination.related_gate()", "dissemination.secret_named()", "confidential.secret_gate()")
+GATES = (
+    "dissemination.related_gate()", "dissemination.secret_named()", "dissemination.asked_before()", "confidential.secret_gate()",
+)  # fmt: skip
 FUNCTIONS = ("akin(text, text)", "areas(text)", "agency(text)", "same_time(text, text)", "days(text)")
 
 
@@ -32,7 +34,7 @@ def downgrade() -> None:
         for function in FUNCTIONS:
             op.execute(f"DROP FUNCTION operations.{function}")
     else:
-        for trigger in ("release_related", "release_secret", "secret_gate", "secret_named"):
+        for trigger in ("release_related", "release_secret", "release_asked_before", "secret_gate", "secret_named"):
             op.execute(f"DROP TRIGGER {trigger}")
     for column in ("kept", "fingerprint"):
         op.drop_column("secret", column, schema=_schema())
