@@ -25,8 +25,8 @@ from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.keys import printed_key
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.model.weights import weights_of
 from sdc_tasks.solver.names import SolverName
 

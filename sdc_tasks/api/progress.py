@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.time.moment import Moment
 
 Tell = Callable[[str], None]
 Progress = Tell | bool | None  # a function that gets lines; True or False; None: True in a notebook, else False

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.keys import codes_in, printed_key
-from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.time.moment import Moment
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from sdc_tasks.model.periods import bounds, reference
+from sdc_tasks.model.time.periods import bounds, reference
 
 PERIOD = r"^\d{4}([-A-Z0-9]{0,8})$(?!\n)"  # also in JavaScript
 

@@ -42,10 +42,10 @@ from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
 from sdc_tasks.model.keys import printed_key
-from sdc_tasks.model.periods import reference
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, linked
+from sdc_tasks.model.time.periods import reference
 
 HERE = Path(__file__).parent
 _OF_NO_TABLE = ("calendar", "dissemination", "structures")  # keys that change nothing in a table; what structures say is added

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from sdc_tasks.model.periods import bounds
+from sdc_tasks.model.time.periods import bounds
 
 
 def _text(bound: Any) -> Any:

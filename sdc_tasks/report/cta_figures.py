@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.time.moment import Moment
 
 ImageFormat = Literal["svg", "png"]
 

@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.progress import Progress, Say, silent
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Clock
 
 

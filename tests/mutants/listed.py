@@ -684,7 +684,12 @@ LISTED = [
                 "terms are those of the submission",
             ),
             ("    require_terms(connection, terms)\n", "", "terms are those of the warehouse"),
-            ("    if number < terms.approvals:", "    if number < 0:", "approvals are asked for by name"),
+            ("    if number < approvals:", "    if number < 0:", "approvals are asked for by name"),
+            (
+                "        _require_what_was_asked(release, versions)\n",
+                "",
+                "a later version withstands whom an earlier one had to withstand",
+            ),
             ("    if other is not None:", "    if False:", "staged cells are compared as a whole"),
             (
                 '        record(connection, "release", release.id, **about)\n',

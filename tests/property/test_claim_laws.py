@@ -213,15 +213,15 @@ def test_a_certificate_that_says_less_never_makes_a_claim_larger(told: Told, dat
 
 
 def test_a_further_extent_is_one_line(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry of a certificate that lists primaries, such as those not judged against every attacker."""
+    """An entry of a certificate that lists primaries in a further way."""
     from sdc_tasks.model import claim
 
-    line = Extent("not judged against every attacker", Tone.WARN, "Some were not judged.", lambda told: told.get("not_judged", ()))
+    line = Extent("not looked at again", Tone.WARN, "Some were not looked at.", lambda told: told.get("not_looked_at", ()))
     monkeypatch.setattr(claim, "EXTENTS", (*EXTENTS, line))
-    listed = told.certificate | {"not_judged": ["AA.TURNOVER.C.S", "AA.TURNOVER.C.L", "BB.TURNOVER.C.S", "CC.TURNOVER.F.L"]}
+    listed = told.certificate | {"not_looked_at": ["AA.TURNOVER.C.S", "AA.TURNOVER.C.L", "BB.TURNOVER.C.S", "CC.TURNOVER.F.L"]}
     sentence = "16 of 21 primaries protected; 2 only as far as their national table allows (CC 1, DD 1); "
-    sentence += "3 not judged against every attacker (AA 2, BB 1)"
+    sentence += "3 not looked at again (AA 2, BB 1)"
     texts = told.texts(listed)
     for name in ("report.html", "brief", "console"):
         assert sentence in plain(texts[name])
-    assert "Some were not judged." in texts["metadata.html"]
+    assert "Some were not looked at." in texts["metadata.html"]

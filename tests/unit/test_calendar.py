@@ -13,7 +13,7 @@ import yaml
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.periods import bounds, canonical
+from sdc_tasks.model.time.periods import bounds, canonical
 from support.deliveries import small_domain
 
 LUXEMBOURG = ZoneInfo("Europe/Luxembourg")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib import colors, image
 
-from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.report.cta_figures import DECADES, UNMOVED, decades, plot_deviations, plot_history, short, steps
 
 HISTORY = [

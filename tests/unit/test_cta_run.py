@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.time.moment import Moment
 from support.oracles.cta_tables import by_hand
 
 BOTH, TOTAL, FAR, SHORT = (np.array(z, dtype=float) for z in ([1, -1, 0], [1, 0, 1], [3, -3, 0], [0.5, -0.5, 0]))

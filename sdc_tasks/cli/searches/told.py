@@ -16,7 +16,7 @@ FACTS_HELP = "confidential, because sums over hidden cells are equations for an 
 PLOT_HELP = "confidential as these figures: {what} over time, .svg or .png"
 
 if TYPE_CHECKING:
-    from sdc_tasks.model.moment import Moment
+    from sdc_tasks.model.time.moment import Moment
 
 
 def figures_text(figures: Mapping[str, object]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sdc_tasks.cli.interrupt import Interruption
-    from sdc_tasks.model.moment import Moment
+    from sdc_tasks.model.time.moment import Moment
 
 Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "out of memory", "failed"]
 TICK = 0.1  # seconds between two looks at the run

@@ -15,9 +15,9 @@ import numpy as np
 
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.verify import Incumbent, verify
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.timed import TimedSearch
 

@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.duality import Core, classes
-from sdc_tasks.methods.recheck.everyone import Judged, implied, left_out
 from sdc_tasks.methods.recheck.form import require_form, weaker_of
 from sdc_tasks.methods.recheck.integers import Exhaustion
 from sdc_tasks.methods.recheck.knowledge import Known, attackers
+from sdc_tasks.methods.recheck.owed.everyone import Judged, implied, left_out
+from sdc_tasks.methods.recheck.owed.promise import Needs, promised, rows
 from sdc_tasks.methods.recheck.program import asked_about, wide
-from sdc_tasks.methods.recheck.promise import Needs, promised, rows
 from sdc_tasks.methods.recheck.small import small_told
 from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
 from sdc_tasks.methods.recheck.witnesses import prove

@@ -39,7 +39,7 @@ from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.pattern.sums import judged
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.summed import with_sums_kept
-from sdc_tasks.model.moment import Moment
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Limit
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sdc_tasks.model.periods import bounds
+from sdc_tasks.model.time.periods import bounds
 
 
 def same_time(one: str, other: str) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 
 from sdc_tasks.methods.suppression.partial.intervals import Intervals, judge
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.timed import TimedSearch
 

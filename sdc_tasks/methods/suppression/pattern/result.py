@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Bools, Ints, read_only
+from sdc_tasks.model.time.moment import Moment
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.model.moment import Moment
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.timed import TimedSearch
 

@@ -1,0 +1,1 @@
+"""Instants and reference periods."""
