@@ -266,3 +266,44 @@ def test_a_table_of_other_deliveries_tells_nothing_where_it_contradicts_them():
 def test_without_an_earlier_release_there_is_nobody_more():
     problem = one_cell_release("AT 100 secret 3 | BE 240 public", EU="AT BE")
     assert earlier(problem, []).profiles == Earlier().profiles == ()
+
+
+# --- a loosened domain file -----------------------------------------------------------------------------------------------------------
+
+
+def keeps_its_promise(draw: Draw) -> None:
+    """Version 1 is chosen by the program. Version 2 comes with other levels and flags, some values revised. Whoever kept version 1 is left
+    the levels of version 1 of every cell that is hidden in both, as far as the tables and version 1 leave them.
+    """
+    rng, first, domain = draw.rng, draw.problem, drawn_domain()
+    publication = pipeline.choose_bases(first, pipeline.baseline(first, domain)[0], Adjustment(), domain)
+    then = another(first, rng, bool(rng.random() < 0.5), bool(rng.random() < 0.5), len(first.space.countries))
+    primary = then.suppressed & (rng.random(then.space.size) < 0.5)
+    factor = rng.choice([0.0, 1e-4, 0.1, 2.0])
+    levels = {name: np.where(primary, getattr(first, name) * factor, 0.0) for name in ("lpl", "upl", "spl")}
+    second, _ = pipeline.still_promised(replace(then, primary=primary, **levels), [first])
+    second = replace(second, earlier=earlier(second, [(first, publication)], 0.0))
+    requirements, _ = pipeline.baseline(second, domain)
+    decided = pipeline.choose_bases(second, requirements, Adjustment(), domain)
+    p = np.flatnonzero(second.primary)
+    mine = first.primary[p]
+    promised = np.column_stack([first.lpl[p], first.upl[p]])
+    room = np.column_stack([second.a[p] - second.lb[p], second.ub[p] - second.a[p]])
+    kept = [cold.Vintage(first, publication)]
+    alone = cold.reaches(second, cold.vintages(second, None, kept, None))
+    found = cold.reaches(second, cold.vintages(second, decided, kept, None))
+    needed = np.minimum(np.minimum(promised, room), alone)
+    assert (found >= needed * (1 - 1e-5) - 1e-5)[mine].all()
+
+
+@FEW
+@given(SMALL)
+def test_a_loosened_domain_file_breaks_no_promise_of_the_first_version(draw):
+    keeps_its_promise(draw)
+
+
+@pytest.mark.exhaustive
+@MANY
+@given(SMALL)
+def test_a_loosened_domain_file_breaks_no_promise_of_the_first_version_in_hundreds_of_pairs(draw):
+    keeps_its_promise(draw)
