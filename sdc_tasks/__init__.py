@@ -1,6 +1,7 @@
 """Protected EU aggregates from confidential national tables. Knows nothing of Airflow; read `pipeline.py` first.
 
-`import sdc_tasks as sdc` gives a notebook the functions of `sdc_tasks.api`, which load when they are first used.
+`import sdc_tasks as sdc` gives a notebook the functions of `sdc_tasks.api`, which load when they are first used. `sdc_tasks.__version__` is
+that of the installed package.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ __all__ = ["Contributors", "Rules", "adjust", "audit", "primary", "release", "ro
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        from sdc_tasks.tested import PROJECT
+
+        return version(PROJECT)
     if name in __all__:
         from importlib import import_module
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 
 from support.deliveries import PERIOD, sdmx_1
 from support.desk import FREE, PROTECTED, SECRET_KEYS, SECRETS, Desk, exact, new_desk, sdc, sdc_process
+
+ROOT = Path(__file__).parents[2]
 
 # --- what it offers -----------------------------------------------------------------------------------------------------------
 
@@ -27,6 +30,12 @@ def test_the_help_names_every_command_and_option(command):
     ended = sdc(*command, "--help")
     assert ended.code == 0
     assert [word for word in OFFERED[command] if word not in ended.said] == []
+
+
+def test_the_version_is_that_of_the_package():
+    written = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    ended = sdc("--version")
+    assert (ended.code, ended.said.strip()) == (0, f"sdc {written}")
 
 
 def test_the_installed_command_starts():
