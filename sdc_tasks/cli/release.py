@@ -223,7 +223,7 @@ def audit(
         through = (
             f" through {', '.join(each.through[:NAMED_CELLS])}{and_more(max(0, len(each.through) - NAMED_CELLS))}" if each.through else ""
         )
-        out.print(f"{each.primary}: attacked by {each.attacker}{through}" + (", to withhold one of them ends it" if through else ""))
+        out.print(f"{each.primary} is attacked by {each.attacker}{through}" + ("; to withhold one of them ends it" if through else ""))
     _tell_weaker(problem, found)
     if found.undecided.any():
         out.print(f"{int(found.undecided.sum())} cells count as not protected, because a MILP stopped at its limit")

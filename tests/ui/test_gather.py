@@ -292,6 +292,7 @@ def test_pages_import_the_reader_and_nothing_else_of_the_project() -> None:
         "sdc_tasks.errors",
         "sdc_tasks.model.claim",
         "sdc_tasks.model.findings",
+        "sdc_tasks.model.keys",
         "sdc_tasks.model.public_files",
         "sdc_tasks.model.series",
         "sdc_tasks.warehouse.reader",

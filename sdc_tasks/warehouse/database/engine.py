@@ -131,17 +131,29 @@ def relaxed(connection: Connection) -> None:
 
 def into_the_file(engine: Engine) -> bool:
     """On SQLite, moves all that is in the write-ahead log into the database file, and empties the log. Returns whether that was possible:
-    not while somebody reads what was there before.
+    not while somebody reads what was there before. Raises Retriable where the disk is full.
     """
     if engine.dialect.name != "sqlite":
         return True
+    deadline = time.monotonic() + BUSY_SECONDS
     connection = engine.raw_connection()  # outside any transaction
     try:
         connection.cursor().execute("PRAGMA query_only = 0")
-        row: Any = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not row[0]
+        while not _emptied(engine, connection.cursor()):  # SQLite waits for readers, but not for somebody else who does the same
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        return True
     finally:
         connection.close()
+
+
+def _emptied(engine: Engine, cursor: Any) -> bool:
+    with _retriable(engine):
+        try:
+            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError as error:  # not by way of SQLAlchemy, which would begin a transaction
+            raise OperationalError("PRAGMA wal_checkpoint(TRUNCATE)", None, error) from error
 
 
 def _open_sqlite(url: URL) -> Engine:
