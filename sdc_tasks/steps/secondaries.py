@@ -88,6 +88,8 @@ def delivered(desk: Desk, release_id: str, notes: list[str]) -> ProtectionProble
     problem = pipeline.build_problem([each.table for each in read.values() if each.table is not None], desk.domain, salt)
     kept, lowered = pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
     notes += [f"{LOWER_LEVELS} version {n}: {k} cells, which keep those" for n, k in enumerate(lowered, start=1) if k]
+    for note in notes:
+        desk.say(note)
     return kept
 
 

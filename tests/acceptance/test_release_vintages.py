@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdc_tasks import intake, pipeline, steps
+from sdc_tasks import intake, outputs, pipeline, steps
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps import publication
+from sdc_tasks.warehouse import reader
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, SECRETS, Desk, new_desk, sdc, warehouse
 from support.oracles.profiles import Vintage, external, reaches, vintages
@@ -93,6 +94,27 @@ def revise(desk: Desk, drawing: str) -> tuple[ProtectionProblem, Vintage]:
     before = Vintage(asked(desk), published(desk))
     desk.deliver("CY", drawing)
     return asked(desk), before
+
+
+def test_a_loosened_domain_file_lowers_no_level_of_the_version_that_is_out(desk):
+    """BE shows its table now, so the exact sums would give AT away. The domain file asks for a ten-thousandth of a percent in place of ten:
+    the table still leaves AT.D.L its 25 140.9 on both sides, and who looks on is told.
+    """
+    before = Vintage(asked(desk), published(desk))
+    desk.deliver("BE", FREE)
+    desk.settle("rule: {kind: percent, percent: 10}", "rule: {kind: percent, percent: 0.0001}")
+    now = asked(desk)
+    victim = [now.space.key(int(cell)) for cell in np.flatnonzero(now.primary)].index("AT.TURNOVER.D.L")
+    assert now.lpl[np.flatnonzero(now.primary)[victim]] < 1
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "levels lower than those of version 1: 1 cells, which keep those" in ended.said
+    left = reaches(now, vintages(now, published(desk), [before]))[victim]
+    assert (left >= 25_140.9 - 1e-6).all()
+    mine = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
+    [release_id] = [each.release_id for each in reader.releases(mine.engine) if each.version == 2]
+    assert "**levels lower than those of version 1: 1 cells, which keep those**" in outputs.brief(mine, release_id)
+    mine.engine.dispose()
 
 
 def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
