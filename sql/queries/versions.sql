@@ -1,8 +1,8 @@
 -- All that was released of a period, with the reason where it was retracted, and what its terms asked for.
 SELECT r.release_id, r.version, r.publication_digest, t.reason, asked.approvals, asked.profiles
 FROM dissemination.release r
-JOIN operations.submission s ON s.release_id = r.release_id
-JOIN operations.terms asked ON asked.domain = s.domain AND asked.digest = s.terms_digest
+LEFT JOIN operations.submission s ON s.release_id = r.release_id
+LEFT JOIN operations.terms asked ON asked.domain = s.domain AND asked.digest = s.terms_digest
 LEFT JOIN dissemination.retraction t ON t.release_id = r.release_id
 WHERE r.domain = :domain AND r.period = :period
 ORDER BY r.version

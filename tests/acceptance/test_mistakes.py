@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -20,7 +21,7 @@ import yaml
 
 from sdc_tasks.demo import write_demo
 from support.deliveries import scaled
-from support.desk import Desk, Ended, migrated, sdc
+from support.desk import Desk, Ended, sdc
 from support.payload_key import PAYLOAD_KEY
 
 Record = dict[str, str]
@@ -207,6 +208,9 @@ TOLD: list[tuple[str, str, Mistake]] = [
 ]  # fmt: skip
 
 
+UNUSED = "unused.db"  # a warehouse that nobody has used, in the folder of the office
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_key() -> Iterator[None]:
     """The copies of a warehouse are read with the key of the first."""
@@ -216,7 +220,7 @@ def one_key() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def office(tmp_path_factory: pytest.TempPathFactory, one_key: None) -> Desk:
+def office(tmp_path_factory: pytest.TempPathFactory, one_key: None, migrated_file: Path) -> Desk:
     """Five countries, and a warehouse in which all of them have delivered the year before."""
     folder = tmp_path_factory.mktemp("mistakes")
     domain = write_demo(folder, countries=5, activities=8, sizes=3)
@@ -232,7 +236,8 @@ def office(tmp_path_factory: pytest.TempPathFactory, one_key: None) -> Desk:
         scaled(before, 100)
         before.write_text(before.read_text().replace(f",{PERIOD},", f",{LAST},").replace(f";{PERIOD};", f";{LAST};"))
     (folder / "out").mkdir()
-    (folder / "out" / "warehouse.db").write_bytes(migrated())
+    shutil.copy(migrated_file, folder / "out" / "warehouse.db")
+    shutil.copy(migrated_file, folder / UNUSED)
     where = ["--domain", domain, "--period", LAST, "--inbox", folder / LAST]
     ended = sdc("release", *where, "--out", folder / "out")
     assert ended.code == 0, ended.text
@@ -257,8 +262,10 @@ def released(office: Desk, folder: Path, content: bytes, first: bool = False, do
     (folder / "out").mkdir()
     (folder / "inbox").mkdir()
     before, own = office.folder / "out" / "warehouse.db", folder / "out" / "warehouse.db"
-    own.write_bytes(migrated() if first else b"")
-    if not first:
+    if first:
+        shutil.copy(office.folder / UNUSED, own)
+    else:
+        own.write_bytes(b"")
         with closing(sqlite3.connect(before)) as kept, closing(sqlite3.connect(own)) as copy:
             kept.backup(copy)
     for file in office.inbox.iterdir():

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdc_tasks.methods.contributions import ContributionRules, Contributions, levels
+from sdc_tasks.methods.contributions import ContributionRules, Contributions, levels, usual_of
 from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
@@ -122,7 +122,7 @@ def _contributions(axes: Sequence[Hierarchy], home: Ints, output: Floats) -> Con
     waived: Bools = np.zeros((n, RULES.most), dtype=bool)
     return Contributions(
         size, count, np.column_stack([first_size, second_size]), first_size, waived, np.zeros(n, dtype=bool), np.zeros(n),
-        np.where(count == 1, farm, NOBODY), farm,
+        np.where(count == 1, farm, NOBODY), farm, usual_of(output), np.zeros((0, n)), np.zeros((0, n), dtype=np.int64),
     )  # fmt: skip
 
 

@@ -23,10 +23,10 @@ from sdc_tasks.warehouse.confidential.store import deliveries, load_artefact, re
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.migrations import migrate
-from sdc_tasks.warehouse.dissemination.publisher import cells_of, publish
+from sdc_tasks.warehouse.dissemination.publisher import NotApproved, cells_of, publish
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
 from sdc_tasks.warehouse.log import broken, entries
-from sdc_tasks.warehouse.operations.decisions import approvers
+from sdc_tasks.warehouse.operations.decisions import approve, approvers
 from sdc_tasks.warehouse.operations.journal import Terms
 from support.accepting import accepted
 from support.world import FIRST, KEYS, SECOND, SPACE, audited, certificate, prepared, publish_it, published, raw
@@ -240,7 +240,11 @@ def test_work_goes_on_and_an_old_audit_releases_nothing_more(old: Engine) -> Non
     terms = Terms("sbs", "b" * 64, ("external",), retention_days=90_000, settings='{"id": "sbs"}')
     with pytest.raises(IntegrityError, match="not those that were audited"):
         publish(old, Release("r4", report.problem, THIRD, report), space=SPACE, terms=terms, period="2026")
-    assert publish_it(old, prepared(old, "r5", FIRST)) == (3, True)
+    fifth = prepared(old, "r5", FIRST)
+    with pytest.raises(NotApproved, match="as many as an earlier version of the period asked for"):
+        publish_it(old, fifth)
+    approve(old.execution_options(sdc_actor="anna"), "r5", FIRST.digest)
+    assert publish_it(old, fifth) == (3, True)
     assert {name for name, rows in run_checks(old).items() if rows} == {"payload_plain"}
 
 

@@ -138,11 +138,7 @@ class Desk:
         """Into a folder that may be new; then the warehouse in it has its tables already."""
         if "--warehouse" not in more and not (self.folder / out / "warehouse.db").exists():
             (self.folder / out).mkdir(parents=True, exist_ok=True)
-            file, key = migrated()
-            (self.folder / out / "warehouse.db").write_bytes(file)
-            place = key_file(self.folder / out / "warehouse.db")
-            place.touch(mode=0o600)
-            place.write_bytes(key)
+            new_warehouse(self.folder / out / "warehouse.db")
         return sdc("release", *self.where, "--out", self.folder / out, *more)
 
     def audit(self, table: Path, *more: object) -> Ended:
@@ -168,6 +164,15 @@ def migrated() -> tuple[bytes, bytes]:
         migrate(engine)
         engine.dispose()
         return file.read_bytes(), key_file(file).read_bytes()
+
+
+def new_warehouse(file: Path) -> None:
+    """Writes a warehouse that nobody has used, with its key file beside it."""
+    content, key = migrated()
+    file.write_bytes(content)
+    place = key_file(file)
+    place.touch(mode=0o600)
+    place.write_bytes(key)
 
 
 def new_desk(folder: Path, **drawings: str) -> Desk:

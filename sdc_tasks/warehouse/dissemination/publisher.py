@@ -87,7 +87,7 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             "audit_passed": True,
             "released_at": datetime.now(UTC),
         }
-        approvals = max([terms.approvals, *(row.approvals for row in versions)])
+        approvals = max([terms.approvals, *(row.approvals or 0 for row in versions)])
         row["embargo"] = _embargo(connection, release, terms, approvals, str(row["audit_digest"]))
         _store(connection, release.publication, space, domain, period)
         connection.execute(insert(release_table), row)
@@ -153,7 +153,8 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
 def _require_what_was_asked(release: Release, versions: Sequence[Any]) -> None:
     """What is out was promised against these attackers: a later version reveals its cells again, and withstands them too."""
     for row in versions:
-        if missing := [profile for profile in row.profiles.split(",") if profile not in release.report.profiles]:
+        asked = row.profiles.split(",") if row.profiles else []  # a release of an early version of the program has no terms
+        if missing := [profile for profile in asked if profile not in release.report.profiles]:
             raise ReleaseBlocked(
                 f"{release.id}: version {row.version} of the period had to withstand profile {', '.join(missing)}, and this one was not "
                 "audited against it. Remedy: name it in audit.profiles of the domain file"
