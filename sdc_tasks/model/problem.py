@@ -71,8 +71,9 @@ class Earlier:
     values; `area code` are the country and the cell within the table of one area (or a substitute, where there is none); `integral`: the
     value is known to be whole.
 
-    `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came. `told_by` (m, pieces): the pieces
-    that tell each row. Both are empty where there are fewer than two pieces: then nobody has a part of it. Raises ValueError for arrays of
+    `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came. `told_by`
+    (m, pieces): the pieces each of which tells the row; of an assumption, those that are needed together. Both are
+    empty where there are fewer than two pieces: then nobody has a part of it. Raises ValueError for arrays of
     different lengths, and for assumed rows that are not last.
     """
 

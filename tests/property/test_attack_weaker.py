@@ -154,6 +154,15 @@ def test_nobody_who_lacks_a_version_comes_closer_than_he_may(draw, count):
     agree(problem, draw.publication(), "vintage", keepers(problem, told, None))
 
 
+@law(40)
+@given(SMALL, st.sampled_from([0.0, 10.0]))
+def test_nobody_who_lacks_a_version_and_knows_revisions_comes_closer_than_he_may(draw, revision):
+    """Of a version that he lacks he knows no revision either."""
+    problem, told = versions(draw, 2, revision)
+    if "revision" in problem.earlier.profiles:
+        agree(problem, draw.publication(), "revision", keepers(problem, told, revision))
+
+
 @law(15)
 @given(SMALL)
 def test_what_is_chosen_withstands_whoever_has_some_versions(draw):

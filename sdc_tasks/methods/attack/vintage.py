@@ -77,11 +77,16 @@ def earlier(
             publication.rounded[told],
         )
     if revision is not None:
-        for first, second in known.revised(all_pairs=revision > TIED):
+        several = len(pieces.names) > 1
+        for first, second in known.revised(all_pairs=several or revision > TIED):
             apart = known.value[first] - known.value[second]
             most = np.maximum(revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])), np.abs(apart))
             low, high = (np.zeros(len(apart)), np.zeros(len(apart))) if revision == TIED else (-most - apart, most - apart)
-            rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
+            if not several:
+                rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
+            else:  # whoever lacks a version knows no revision to or from its values
+                at, by = known.told_together(first, second)
+                rows.add(known.picked(first[at]) - known.picked(second[at]), low[at], high[at], by, assumed=True)
     later = np.flatnonzero(known.column >= problem.space.size)
     return rows.together(
         pieces.names,
@@ -139,9 +144,10 @@ def _same_table(problem: ProtectionProblem, then: ProtectionProblem, country: st
 class _Unknowns:
     """Every pair of a national cell and a value that it had, ascending by country, cell and value; arrays with one entry for each pair.
 
-    `column`: its column in the system, −1 if everybody knows the value. `now`: whether this is the present value. `public`: public in
-    some vintage; `public_in` (pairs, pieces): in which. `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether
-    they are narrower than the present bounds. `of`: the pairs of the cells of each release.
+    `column`: its column in the system, −1 if everybody knows the value. `now`: whether this is the present value.
+    `public`: public in some vintage; `public_in` (pairs, pieces): in which; `held_in`: in which it was at all.
+    `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether they are narrower than the
+    present bounds. `of`: the pairs of the cells of each release.
     """
 
     width: int
@@ -151,6 +157,7 @@ class _Unknowns:
     now: Bools
     public: Bools
     public_in: Bools
+    held_in: Bools
     lower: Floats
     upper: Floats
     narrowed: Bools
@@ -163,6 +170,22 @@ class _Unknowns:
         """(which, width): one row for each pair, with a 1 in its column; an empty row if the value is known."""
         there = np.flatnonzero(self.column[which] >= 0)
         return sp.csr_array((np.ones(len(there)), (there, self.column[which[there]])), shape=(len(which), self.width))
+
+    def told_together(self, first: Ints, second: Ints) -> tuple[Ints, Bools]:
+        """For each pair of values, each way to have both: the pair, and the pieces that it takes, none for a present value."""
+        ways = [
+            (i, one, other)
+            for i, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+            for one in self._tellers(a)
+            for other in self._tellers(b)
+        ]
+        by = np.zeros((len(ways), self.held_in.shape[1]), dtype=bool)
+        for row, (_, one, other) in zip(by, ways, strict=True):
+            row[[piece for piece in (one, other) if piece >= 0]] = True
+        return np.array([i for i, _, _ in ways], dtype=np.int64), by
+
+    def _tellers(self, value: int) -> list[int]:
+        return [-1] if self.now[value] else np.flatnonzero(self.held_in[value]).tolist()
 
     def revised(self, all_pairs: bool) -> list[tuple[Ints, Ints]]:
         """Pairs of values of one cell: neighbouring values only, or all."""
@@ -204,8 +227,10 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pi
     now[mine] = True
     is_public, always = gathered(np.logical_or, False, public), gathered(np.logical_and, True, public)
     public_in, piece = np.zeros((many, len(pieces.names)), dtype=bool), np.concatenate([np.full(len(mine), -1), *pieces.of_cells])
-    told = np.flatnonzero(public & (piece >= 0))
-    public_in[which[told], piece[told]] = True
+    held_in = np.zeros_like(public_in)
+    for into, some in ((public_in, public), (held_in, np.ones(len(piece), dtype=bool))):
+        told = np.flatnonzero(some & (piece >= 0))
+        into[which[told], piece[told]] = True
     hidden = np.flatnonzero(~public[: len(mine)])
     column[mine[hidden]] = hidden
     later = np.flatnonzero(~now & ~always)
@@ -216,7 +241,7 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pi
     area, code = np.divmod(cell[first], len(keys))
     return _Unknowns(
         width=problem.space.size + len(later), cell=cell[first], value=value[first], column=column, now=now, public=is_public,
-        public_in=public_in, lower=low, upper=high, narrowed=narrowed, integral=all_of("integral")[first],
+        public_in=public_in, held_in=held_in, lower=low, upper=high, narrowed=narrowed, integral=all_of("integral")[first],
         area=np.where(area < len(problem.space.countries), area, 0), code=_stand_in(problem.space, list(keys))[code],
         of=np.split(which, np.cumsum([len(own) for own in number])[:-1])[1:],
     )  # fmt: skip

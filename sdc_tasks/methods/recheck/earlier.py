@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import TypeVar
 
 import numpy as np
@@ -51,7 +51,7 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
     country = _places(each for p in problems for each in p.space.countries)
     key = _places(each for p in problems for each in p.space.national_keys)
     of = [_unknowns(p, country, key) for p in problems]
-    pieces, piece_of = _pieces(problem, releases)
+    pieces, piece_of, news = _pieces(problem, releases)
     public = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if p.public[i]}
     hidden = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if not p.public[i]}
     shown_by: dict[Unknown, set[int]] = {}
@@ -99,15 +99,25 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
             ends = (0.0, 0.0) if publication.base[k] == 0 else (lower - truth, upper - truth)
             parts = {column[cells[i]]: sign for i, sign in above[k].items() if i < len(cells) and cells[i] in column}
             rows.append(Row(parts, *ends, piece_of[number, space.countries[0]], bool(publication.rounded[k])))
-    rows += [Row(*row, set(), assumed=True) for row in _assumed(sorted(low), column, revision)]
+    held_by: dict[Unknown, set[int]] = {}
+    for number, (cells, (then, _)) in enumerate(zip(of[1:], releases, strict=True)):
+        for i, each in enumerate(cells):
+            name = number, then.space.countries[i // then.space.national_size]
+            held_by.setdefault(each, set()).update(piece_of[name] if name in news else ())
+    for one, other, entries, lowest, highest in _assumed(sorted(low), column, revision, len(pieces) > 1):
+        both: list[list[int | None]] = [[None] if each in now else [*sorted(held_by.get(each, ()))] for each in (one, other)]
+        for way in product(*both) if len(pieces) > 1 else [()]:
+            rows.append(Row(entries, lowest, highest, {piece for piece in way if piece is not None}, assumed=True))
     told = [row for row in rows if row.entries]
     return _together(told, problem.space.size + len(later), problem, later, low, high, integral, list(key), pieces)
 
 
 def _pieces(
     problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]
-) -> tuple[list[str], dict[tuple[int, str], set[int]]]:
-    """The names of the pieces; and of each release (from 0) and country the piece that tells its table, all of them where it is no news."""
+) -> tuple[list[str], dict[tuple[int, str], set[int]], set[tuple[int, str]]]:
+    """The names of the pieces; of each release (from 0) and country the piece that tells its table, all of them where it is no news; and
+    where it is news.
+    """
     names, of = list[str](), dict[tuple[int, str], set[int]]()
     for number, (then, publication) in enumerate(releases):
         n, whole = then.space.national_size, not np.isnan(publication.value).all()
@@ -119,10 +129,11 @@ def _pieces(
                     continue
                 names.append(f"the table of {country} as it came")
             of[number, country] = {len(names) - 1}
+    news = set(of)
     for number, (then, _) in enumerate(releases):
         for country in then.space.countries:
             of.setdefault((number, country), set(range(len(names))))
-    return names, of
+    return names, of, news
 
 
 def _as_now(problem: ProtectionProblem, then: ProtectionProblem, country: str, span: slice) -> bool:
@@ -153,9 +164,11 @@ def _entries(matrix: sp.csr_array) -> list[dict[int, float]]:
 
 
 def _assumed(
-    values: Sequence[Unknown], column: Mapping[Unknown, int], revision: float | None
-) -> list[tuple[dict[int, float], float, float]]:
-    """Rows for pairs of values of one cell: neighbouring values if the revision is known, else all pairs, nearest first."""
+    values: Sequence[Unknown], column: Mapping[Unknown, int], revision: float | None, several: bool
+) -> list[tuple[Unknown, Unknown, dict[int, float], float, float]]:
+    """Pairs of values of one cell with their rows: neighbouring values if the revision is known and nobody lacks one, else all pairs,
+    nearest first.
+    """
     if revision is None:
         return []
     cells: dict[tuple[int, int], list[Unknown]] = {}
@@ -165,14 +178,15 @@ def _assumed(
         (j - i, position, one, other)
         for position, found in enumerate(cells.values())
         for (i, one), (j, other) in combinations(enumerate(found), 2)
-        if revision or j - i == 1
+        if revision or several or j - i == 1
     ]
     rows = []
     for _, _, one, other in sorted(pairs, key=lambda pair: (pair[0], pair[1], pair[2])):
         apart = one[2] - other[2]
         most = max(revision / 100 * max(abs(one[2]), abs(other[2])), abs(apart)) if revision else 0.0
         entries = {column[each]: sign for each, sign in ((one, 1.0), (other, -1.0)) if each in column}
-        rows.append((entries, -most - apart, most - apart) if revision else (entries, 0.0, 0.0))
+        ends = (-most - apart, most - apart) if revision else (0.0, 0.0)
+        rows.append((one, other, entries, *ends))
     return rows
 
 

@@ -64,8 +64,14 @@ def heard_by(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -
     if not ours.published or before.rows.shape == (0, 0):
         return np.zeros(0, dtype=np.int64)
     have = [piece for piece in range(len(before.pieces)) if piece not in set(lacks)]
-    told = [not lacks or any(before.told_by[row, piece] for piece in have) for row in range(before.rows.shape[0])]
-    return np.flatnonzero(np.where(before.assumed, ours.revised, np.array(told, dtype=bool)))
+    told = []
+    for row in range(before.rows.shape[0]):
+        of_row = [bool(before.told_by[row, piece]) for piece in range(len(before.pieces))]
+        if before.assumed[row]:  # takes all of its pieces
+            told.append(ours.revised and not any(of_row[piece] for piece in lacks))
+        else:
+            told.append(not lacks or any(of_row[piece] for piece in have))
+    return np.flatnonzero(np.array(told, dtype=bool))
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:

@@ -69,12 +69,14 @@ class Keeper(Outsider):
 
     def kept(self, earlier: Earlier, lacks: Collection[int] = ()) -> Bools:
         """(rows of `earlier`,): the rows that attackers of the profile know who lack these pieces. A row that several pieces tell is known
-        to whoever has one of them; an assumption rests on no piece.
+        to whoever has one of them. Who assumes how far a cell was revised needs all pieces that its row names: those of both values.
         """
-        told = ~earlier.assumed
+        told, assumed = ~earlier.assumed, self.assumes(earlier)
         if len(lacks):
-            told = told & earlier.told_by[:, ~np.isin(np.arange(len(earlier.pieces)), list(lacks))].any(axis=1)
-        return np.asarray(told | self.assumes(earlier))
+            missing = np.isin(np.arange(len(earlier.pieces)), list(lacks))
+            told = told & earlier.told_by[:, ~missing].any(axis=1)
+            assumed = assumed & ~earlier.told_by[:, missing].any(axis=1)
+        return np.asarray(told | assumed)
 
     @abstractmethod
     def must_be_withstood(self, earlier: Earlier) -> bool:

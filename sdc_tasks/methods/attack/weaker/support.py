@@ -48,12 +48,15 @@ class _Way:
 
 @dataclass(frozen=True)
 class Unpublished:
-    """The attackers of one polyhedron with nothing new published. `row_by`: the pieces that tell each row."""
+    """The attackers of one polyhedron with nothing new published. `row_by`: the pieces each of which tells a row; `needed`: those that
+    an assumption takes together.
+    """
 
     problem: ProtectionProblem
     system: AttackSystem
     knowledge: Knowledge
     row_by: list[tuple[int, ...]]
+    needed: list[tuple[int, ...]]
     component: Ints
     _live: dict[tuple[int, float], tuple[Ints, Ints, LiveLP]] = field(default_factory=dict)
 
@@ -63,16 +66,18 @@ class Unpublished:
         system = attack_system(problem, who)
         earlier, width = problem.earlier.known_to(who), system.A.shape[1]
         row_by: list[tuple[int, ...]] = [()] * system.A.shape[0]
+        needed: list[tuple[int, ...]] = [()] * system.A.shape[0]
         if earlier.pieces:
             has = ~np.isin(np.arange(len(earlier.pieces)), list(who.lacks))
             first = system.A.shape[0] - earlier.rows.shape[0]
-            for i in np.flatnonzero(~earlier.assumed).tolist():
-                row_by[first + i] = tuple(np.flatnonzero(earlier.told_by[i] & has).tolist())
+            for i in range(earlier.rows.shape[0]):
+                by = tuple(np.flatnonzero(earlier.told_by[i] & has).tolist())
+                (needed if earlier.assumed[i] else row_by)[first + i] = by
         told = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
         entries = sp.coo_array(system.A[told])
         both = sp.csr_array((np.ones(entries.nnz), (entries.row, len(told) + entries.col)), shape=(len(told) + width,) * 2)
         component = connected_components(both, directed=False)[1][len(told) :]
-        return cls(problem, system, knowledge_of(problem, who.profile), row_by, component.astype(np.int64))
+        return cls(problem, system, knowledge_of(problem, who.profile), row_by, needed, component.astype(np.int64))
 
     def left(self, cell: int, lacks: Collection[int], promise: Levels, row: int = 0) -> Remaining:
         """What these attackers leave of a primary, without the respondents in `lacks`. `row`: that of the requirements, for the attacks.
@@ -124,6 +129,7 @@ class Unpublished:
             )
         priced, used = np.abs(result.dual) > NO_PRICE, set[int]()
         for row in rows[priced].tolist():
+            used |= set(self.needed[row])
             if (tellers := self.row_by[row]) and not used & set(tellers):
                 used.add(tellers[0])
         used |= set(by[columns[np.abs(result.reduced) > NO_PRICE]].tolist())
