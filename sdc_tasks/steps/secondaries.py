@@ -25,7 +25,7 @@ from sdc_tasks.steps.deliveries import ASK, second
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_kept, terms_of
 from sdc_tasks.steps.memory import load, once
-from sdc_tasks.steps.versions import told_before
+from sdc_tasks.steps.versions import require_no_looser, told_before
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.confidential.secret import salt_of
@@ -61,6 +61,7 @@ def open_release(desk: Desk) -> str:
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
     inputs = inputs_of(desk, deliveries)
     release_id = release_id_of(desk, inputs)
+    require_no_looser(desk, release_id)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
     journal.set_inputs(desk.engine, release_id, inputs.digest)
     journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdc_tasks import pipeline
+from sdc_tasks.domains.loosened import loosened
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.methods.attack import earlier
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
@@ -29,6 +30,16 @@ def known(desk: Desk, release_id: str) -> list[ReleaseInfo]:
     if release_id not in now and now != reader.made_after(desk.engine, release_id):
         raise ReleaseBlocked(f"{release_id}: another version was published since this release was opened. {publisher.ANEW}")
     return out
+
+
+def require_no_looser(desk: Desk, release_id: str) -> None:
+    """Raises InvalidInput where the domain file gives up what a version of the period that is out asked for, and no level can keep."""
+    for version, settings in reader.settings_out(desk.engine, desk.domain.id, desk.period, release_id):
+        if lost := loosened(settings, desk.domain.settings):
+            raise InvalidInput(
+                f"{desk.domain.id} {desk.period}: {'; '.join(lost)}. Version {version} of the period is out and was protected by this, and "
+                "both together would reveal what it hid. Remedy: say it in the domain file as that version did"
+            )
 
 
 def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Publication]]:

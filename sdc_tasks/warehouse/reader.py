@@ -69,6 +69,13 @@ class ReleasedCell:
     visible_share: float | None
 
 
+def settings_out(engine: Engine, domain: str, period: str, but: str) -> list[tuple[int, dict[str, Any]]]:
+    """(version, settings of the domain file) of all that was released of the period, but for one release; not of releases without terms."""
+    with reading(engine) as connection:
+        rows = connection.execute(clause("queries/versions", connection.dialect.name), {"domain": domain, "period": period})
+        return [(row.version, json.loads(row.settings)) for row in rows if row.release_id != but and row.settings]
+
+
 def releases(engine: Engine, domain: str | None = None) -> list[ReleaseInfo]:
     """Every published version, newest first, also those under embargo or retracted."""
     found = [ReleaseInfo(**row) for row in _query(engine, "releases", RELEASE_TYPES)]

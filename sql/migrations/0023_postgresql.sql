@@ -182,6 +182,7 @@ BEGIN
         FROM dissemination.release r
         JOIN operations.submission s ON s.release_id = r.release_id
         JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
+        JOIN operations.audit b ON b.release_id = r.release_id AND b.digest = r.audit_digest
         WHERE r.domain = NEW.domain AND r.period = NEW.period AND (
             t.approvals > (
                 SELECT count(DISTINCT a.approver) FROM operations.approval a
@@ -191,7 +192,7 @@ BEGIN
             OR NOT EXISTS (
                 SELECT 1 FROM operations.audit a
                 WHERE a.release_id = NEW.release_id AND a.digest = NEW.audit_digest
-                    AND string_to_array(t.profiles, ',') <@ string_to_array(a.profiles, ',')
+                    AND string_to_array(b.profiles, ',') <@ string_to_array(a.profiles, ',')
             )
         )
     ) THEN

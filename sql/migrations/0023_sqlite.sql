@@ -73,7 +73,8 @@ CREATE TRIGGER release_asked_before BEFORE INSERT ON release BEGIN
     FROM release r
     JOIN submission s ON s.release_id = r.release_id
     JOIN terms t ON t.domain = s.domain AND t.digest = s.terms_digest
-    JOIN json_each('["' || replace(t.profiles, ',', '","') || '"]') AS asked
+    JOIN audit b ON b.release_id = r.release_id AND b.digest = r.audit_digest
+    JOIN json_each('["' || replace(b.profiles, ',', '","') || '"]') AS asked
     WHERE r.domain = NEW.domain AND r.period = NEW.period AND (
         t.approvals > (
             SELECT count(DISTINCT a.approver) FROM approval a

@@ -117,6 +117,19 @@ def test_a_loosened_domain_file_lowers_no_level_of_the_version_that_is_out(desk)
     mine.engine.dispose()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("A: {role: primary, rule: {kind: percent, percent: 10}}", "A: {role: public}", "flag A hid cells, and is public now"),
+        ("unit_multiplier: 3", "unit_multiplier: 0", "indicator TURNOVER has another unit_multiplier"),
+    ],
+)
+def test_a_domain_file_that_gives_up_what_no_level_can_keep_is_refused(desk, old, new, told):
+    desk.settle(old, new)
+    assert desk.release().refused(told, "Version 1 of the period is out", "Remedy")
+    assert warehouse(desk.folder / "out").versions == [1]
+
+
 def test_a_revision_that_hides_nothing_more_is_the_second_version(desk):
     revise(desk, CORRECTED)
     ended = desk.release()

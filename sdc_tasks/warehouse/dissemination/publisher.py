@@ -153,11 +153,11 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
 def _require_what_was_asked(release: Release, versions: Sequence[Any]) -> None:
     """What is out was promised against these attackers: a later version reveals its cells again, and withstands them too."""
     for row in versions:
-        asked = row.profiles.split(",") if row.profiles else []  # a release of an early version of the program has no terms
+        asked = row.profiles.split(",") if row.profiles else []
         if missing := [profile for profile in asked if profile not in release.report.profiles]:
             raise ReleaseBlocked(
-                f"{release.id}: version {row.version} of the period had to withstand profile {', '.join(missing)}, and this one was not "
-                "audited against it. Remedy: name it in audit.profiles of the domain file"
+                f"{release.id}: version {row.version} of the period withstood profile {', '.join(missing)}, and this one was not "
+                "audited against it. Remedy: name it in audit.profiles of the domain file, or audit.revision as then"
             )
 
 
