@@ -73,6 +73,8 @@ def release(
     from sdc_tasks.domains import load_domain
 
     load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
+    if out_folder.resolve() == inbox.resolve():
+        raise InvalidInput(f"--out {out_folder}: is the inbox, and what a release writes would count as deliveries. Remedy: another folder")
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     place = side_by_side.Place(url, domain, period, time.monotonic())

@@ -47,6 +47,14 @@ def test_the_installed_command_starts():
 # --- how it answers mistakes --------------------------------------------------------------------------------------------------
 
 
+def test_what_a_release_writes_does_not_go_into_the_inbox(tmp_path):
+    desk = new_desk(tmp_path, AT=FREE, BE=FREE)
+    before = sorted(desk.inbox.iterdir())
+    ended = sdc("release", *desk.where, "--out", desk.inbox)
+    assert ended.refused("is the inbox", "Remedy: another folder")
+    assert sorted(desk.inbox.iterdir()) == before
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED)

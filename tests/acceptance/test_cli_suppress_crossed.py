@@ -185,6 +185,7 @@ def test_a_jj_file_takes_no_dimensions_and_another_file_needs_them(table, tmp_pa
     jj = tmp_path / "table.jj"
     jj.write_text("0\n")
     assert sdc("suppress", jj, "--dims", "TOWN,JOB").refused("a JJ file brings its own relations", "Remedy: ")
+    assert sdc("suppress", jj, "--value", "PAID").refused("a JJ file brings its own relations", "Remedy: ")
     assert sdc("suppress", table).refused("which columns are dimensions?", "Remedy: ")
 
 

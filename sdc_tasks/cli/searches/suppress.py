@@ -150,7 +150,7 @@ def suppress(
             )  # fmt: skip
             return _crossed(file, wanted, costs, margins, given_with(file), some=len(files) > 1)
         of_others = (dims, totals, hierarchy, status, primary, level, lpl, upl, singletons, respondent, cost, frequency)
-        if empty or min_contributors or margins != 1 or any(each is not None for each in of_others):
+        if empty or min_contributors or margins != 1 or value != "VALUE" or any(each is not None for each in of_others):
             raise InvalidInput(
                 f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of dimensions and columns"
             )
