@@ -152,7 +152,7 @@ def test_the_entrypoint_makes_variables_of_secrets_with_such_names(tmp_path: Pat
     )
     got = json.loads(done.stdout)
     wanted = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir() if re.fullmatch("[A-Z0-9_]+", path.name)}
-    assert len(wanted) == 5
+    assert len(wanted) == 6
     assert {name: got.get(name) for name in wanted} == wanted
     assert not any("pgpass" in name or "conf" in name for name in got)
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine, create_engine
 from sdc_tasks import steps
 from sdc_tasks.warehouse.confidential.maintenance import damage
 from sdc_tasks.warehouse.operations.journal import start_run
+from support.payload_key import PAYLOAD_KEY
 from support.stack_fixture import Running
 
 pytestmark = pytest.mark.stack
@@ -19,8 +20,9 @@ ANOTHER = "INSERT INTO operations.run (release_id, domain, period, state, starte
 
 
 @pytest.fixture
-def warehouse(stack: Running) -> Iterator[Engine]:
-    """One of its own, opened by the owner of the server."""
+def warehouse(stack: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """One of its own, opened by the owner of the server. It is made with its secret, so with a key."""
+    monkeypatch.setenv("SDC_PAYLOAD_KEYS", PAYLOAD_KEY)
     server = create_engine(stack.stack.address("postgres", "postgres"), isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
         connection.exec_driver_sql("CREATE DATABASE sdc_damage")
