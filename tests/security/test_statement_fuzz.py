@@ -118,7 +118,7 @@ def test_a_right_too_many_is_seen(postgres_url: str, right: str) -> None:
         server.execute(grant.format(account=f"{made.name}_{role}", name=made.name))
         server.execute(f"SELECT '{SECRETS.text('session')}'")
         with pytest.raises(Violation, match=what):
-            fuzz((made, server), role, 2_000)
+            fuzz((made, server), role, 6_000)
 
 
 @pytest.mark.slow
