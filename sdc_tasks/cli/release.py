@@ -260,7 +260,8 @@ def _tell_weaker(problem: ProtectionProblem, found: AuditReport) -> None:
     for profile in dict.fromkeys(profile for profile, _ in found.unjudged):
         cells = [problem.space.key(cell) for name, cell in found.unjudged if name == profile]
         out.print(
-            f"not judged against every attacker with a part of what profile {profile} knows: {', '.join(cells[:NAMED_CELLS])}"
+            f"not judged against every attacker of profile {profile}, who has a part of what it knows, or kept earlier versions as well: "
+            f"{', '.join(cells[:NAMED_CELLS])}"
             f"{and_more(max(0, len(cells) - NAMED_CELLS))}"
         )
 

@@ -61,7 +61,7 @@ def _open(told: Certificate) -> set[str]:
 
 
 def _not_judged(told: Certificate) -> set[str]:
-    """Those for which not everybody was judged who has a part of what a profile knows."""
+    """Those for which not everybody was judged who has a part of what a profile knows, or who also kept what was out before."""
     return {cell for cells in told.get("not_judged", {}).values() for cell in cells}
 
 
@@ -78,8 +78,9 @@ def _beside(told: Certificate) -> bool:
 EXTENTS = (
     Extent("not protected", Tone.BAD, "Some confidential cells are not as uncertain as their rule asks.", _open),
     Extent(
-        "not judged against every attacker who has a part of what a profile knows", Tone.WARN,
-        "Some confidential cells were not tried against everybody who knows a part of what the attackers named here know.", _not_judged,
+        "not judged against every attacker", Tone.WARN,
+        "Some confidential cells were not tried against everybody who knows a part of what the attackers named here know, or several of "
+        "these things together.", _not_judged,
     ),
     Extent(
         "only as far as their national table allows", Tone.WARN,

@@ -41,9 +41,9 @@ def pass_gate(
     if left and everybody:
         keys = ", ".join(problem.space.key(cell) for _, cell in left[:NAMED_CELLS])
         raise ReleaseBlocked(
-            f"{release_id}: {keys}{and_more(max(0, len(left) - NAMED_CELLS))}: not judged against every attacker who has a part of what "
-            f"profile {left[0][0]} knows, and the domain file refuses that. Remedy: audit.unjudged: named, or leave out the profile, or "
-            "have more secondaries set in these national tables"
+            f"{release_id}: {keys}{and_more(max(0, len(left) - NAMED_CELLS))}: not judged against every attacker of "
+            f"profile {left[0][0]} (who has a part of what it knows, or kept earlier versions as well), and the domain file refuses that. "
+            "Remedy: audit.unjudged: named, or leave out the profile, or have more secondaries set in these national tables"
         )
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
         keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])

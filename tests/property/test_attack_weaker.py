@@ -297,11 +297,24 @@ def test_where_too_many_would_have_to_be_judged_the_primary_is_named():
     assert report.unjudged == (("coalition", 1),)
     assert recheck(problem, publication, COALITION, report.evidence).unjudged == report.unjudged
     assert pipeline.release("r", problem, requirements, publication, report, COALITION).publication is publication
-    with pytest.raises(ReleaseBlocked, match=r"AT\.X\.K: not judged against every attacker.*profile coalition.*Remedy"):
+    with pytest.raises(ReleaseBlocked, match=r"AT\.X\.K: not judged against every attacker.*of profile coalition.*Remedy"):
         pipeline.release("r", problem, requirements, publication, report, COALITION, everybody=True)
     silent = replace(report, unjudged=())
     with pytest.raises(ReleaseBlocked, match="does not say whom it did not judge"):
         pipeline.release("r", problem, requirements, publication, silent, COALITION)
+
+
+@pytest.mark.parametrize("profile", ["internal", "coalition"])
+def test_no_primary_is_said_to_withstand_a_unit_that_kept_a_version(profile):
+    """EU = AT + BE + CY was out, P = CY + DK is to come. The units of BE and DK, who kept EU, have AT = EU - BE - (P - DK) then; to each
+    profile alone AT is as uncertain as before.
+    """
+    problem = three_countries()
+    beside = replace(problem, earlier=earlier(problem, [(problem, everything(problem, "exact"))]))
+    publication, profiles = everything(problem, "withheld"), ("external", profile, "vintage")
+    report = audit(beside, publication, baseline(beside, profiles)[0])
+    assert report.unjudged == ((profile, 1),)
+    assert recheck(beside, publication, profiles, report.evidence).unjudged == report.unjudged
 
 
 def test_a_country_that_honours_its_list_is_not_given_away_by_one_that_does_not():

@@ -12,15 +12,21 @@ from sdc_tasks.methods.attack.proofs import joined, proofs_of
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.weaker.family import Family, Question
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import Adversary
+from sdc_tasks.model.profiles import Adversary, profile_of
 from sdc_tasks.model.progress import Progress
 
 
 def unjudged(problem: ProtectionProblem, needs: Requirements) -> tuple[tuple[str, int], ...]:
-    """(profile, primary): where the requirements do not cover every weaker attacker."""
+    """(profile, primary): where the requirements do not cover every attacker. A respondent who also kept earlier
+    versions, or tables as they came, is attacked by none of the profiles: where something of the kind is out, no
+    primary is judged against everybody.
+    """
     family = Family(problem, needs.profiles)
     family.learn(needs)
-    return tuple(each for each in _cut_fully(needs) if not family.covers(*each))
+    found = {each for each in _cut_fully(needs) if not family.covers(*each)}
+    if problem.earlier.rows.nnz:
+        found |= {(name, cell) for name in needs.profiles if profile_of(name).respondents for cell in needs.cells.tolist()}
+    return tuple(sorted(found, key=lambda each: (needs.profiles.index(each[0]), each[1])))
 
 
 def complete(problem: ProtectionProblem, least: Requirements, work: Progress) -> Requirements:

@@ -36,6 +36,9 @@ def left_out(problem: ProtectionProblem, primaries: Ints, promise: Floats, asked
     found = list[tuple[str, int]]()
     external = next((each.needs for each in asked if each.profile == "external"), {})
     for profile in dict.fromkeys(each.profile for each in asked):
+        if insight_of(profile).cells is not None and problem.earlier.rows.nnz:  # nobody here is a unit and kept what was out
+            found += [(profile, cell) for cell in primaries.tolist()]
+            continue
         pieces = _pieces(problem, profile, primaries)
         everything = len(problem.earlier.pieces) if insight_of(profile).published else -1
         for p, cell in enumerate(primaries.tolist()):
