@@ -5,12 +5,19 @@ Messages name files, lines, cell keys, rules and remedies; never a confidential 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 NAMED_CELLS = 5  # cells that a message names, at most
 
 
 def and_more(number: int) -> str:
     """How a message goes on that names one thing of several, and `number` are left: nothing where none is."""
     return f" and {number} more" if number else ""
+
+
+def some_of(names: Sequence[str], most: int = NAMED_CELLS) -> str:
+    """The first of these names, and how many more there are."""
+    return ", ".join(names[:most]) + and_more(max(0, len(names) - most))
 
 
 class SdcError(Exception):

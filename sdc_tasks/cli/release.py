@@ -16,7 +16,7 @@ from sdc_tasks.cli.evidence import write_evidence
 from sdc_tasks.cli.searches.replayed import replayed
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, refuse_place
 from sdc_tasks.cli.terminal import out
-from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
+from sdc_tasks.errors import NAMED_CELLS, InvalidInput, some_of
 
 if TYPE_CHECKING:
     from sdc_tasks.model.problem import ProtectionProblem
@@ -222,9 +222,7 @@ def audit(
     if table.row_count:
         out.print(table)
     for each in why.successes(problem, requirements, found)[:SHOWN_ATTACKS]:
-        through = (
-            f" through {', '.join(each.through[:NAMED_CELLS])}{and_more(max(0, len(each.through) - NAMED_CELLS))}" if each.through else ""
-        )
+        through = f" through {some_of(each.through)}" if each.through else ""
         out.print(f"{each.primary} is attacked by {each.attacker}{through}" + ("; to withhold one of them ends it" if through else ""))
     _tell_weaker(problem, found)
     if found.undecided.any():
@@ -261,8 +259,7 @@ def _tell_weaker(problem: ProtectionProblem, found: AuditReport) -> None:
         cells = [problem.space.key(cell) for name, cell in found.unjudged if name == profile]
         out.print(
             f"not judged against every attacker of profile {profile}, who has a part of what it knows, or kept earlier versions as well: "
-            f"{', '.join(cells[:NAMED_CELLS])}"
-            f"{and_more(max(0, len(cells) - NAMED_CELLS))}"
+            f"{some_of(cells)}"
         )
 
 

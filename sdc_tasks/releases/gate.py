@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, and_more
+from sdc_tasks.errors import ReleaseBlocked, some_of
 from sdc_tasks.methods import attack
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import named
@@ -39,9 +39,9 @@ def pass_gate(
     if report.unjudged != (left := attack.unjudged(problem, requirements)):
         raise ReleaseBlocked(f"{release_id}: the audit does not say whom it did not judge. Remedy: run baseline and audit again")
     if left and everybody:
-        keys = ", ".join(problem.space.key(cell) for _, cell in left[:NAMED_CELLS])
+        keys = some_of([problem.space.key(cell) for _, cell in left])
         raise ReleaseBlocked(
-            f"{release_id}: {keys}{and_more(max(0, len(left) - NAMED_CELLS))}: not judged against every attacker of "
+            f"{release_id}: {keys}: not judged against every attacker of "
             f"profile {left[0][0]} (who has a part of what it knows, or kept earlier versions as well), and the domain file refuses that. "
             "Remedy: audit.unjudged: named, or leave out the profile, or have more secondaries set in these national tables"
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import and_more
+from sdc_tasks.errors import some_of
 from sdc_tasks.methods import attack
 from sdc_tasks.model.keys import codes_in
 from sdc_tasks.model.problem import ProtectionProblem
@@ -21,6 +21,7 @@ from sdc_tasks.model.results import AuditReport, Multipliers, Publication, State
 from sdc_tasks.model.table import Ints
 
 NAMED_HOLDS = 8  # primaries that the sentences name
+NAMED_KEYS = 6  # keys of one attack that they name
 TRIED = 6  # aggregates that are withheld in turn
 SIDES = {-1: "downwards", 1: "upwards", 0: "on both sides together"}
 USED = 1e-9  # of the largest multiplier of a proof: smaller ones are what a solver left
@@ -63,8 +64,8 @@ class Why:
             "exact, it would reveal a small count, alone or with other compositions: it is rounded as the domain file asks"
         ] * self.small
         for hold in self.holds[:NAMED_HOLDS]:
-            through = f" through {_some(hold.hidden)}" if hold.hidden else ", of which it is the only hidden cell"
-            beside = f", with {_some(hold.told[1:])}" if hold.told[1:] else ""
+            through = f" through {some_of(hold.hidden, NAMED_KEYS)}" if hold.hidden else ", of which it is the only hidden cell"
+            beside = f", with {some_of(hold.told[1:], NAMED_KEYS)}" if hold.told[1:] else ""
             told.append(f"exact, it would put {hold.primary} at risk {hold.side} (profile {hold.profile}){through}{beside}")
         if len(self.holds) > NAMED_HOLDS:
             told.append(f"… and {len(self.holds) - NAMED_HOLDS} more")
@@ -77,10 +78,6 @@ class Why:
             told.append(f"what may free it: more hidden cells of {', '.join(countries)} in these relations, or lower levels there")
         told += [f"it is free when {each} is withheld, all else as it is" for each in self.frees]
         return tuple(told)
-
-
-def _some(keys: Sequence[str], most: int = 6) -> str:
-    return ", ".join(keys[:most]) + and_more(max(0, len(keys) - most))
 
 
 def why_not_exact(problem: ProtectionProblem, requirements: attack.Requirements, publication: Publication, cell: int, seed: int = 1) -> Why:

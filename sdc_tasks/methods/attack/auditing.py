@@ -37,7 +37,7 @@ def baseline(
 ) -> tuple[Requirements, int]:  # fmt: skip
     """The requirements cut to what the national tables alone protect against each profile, and the number of LPs solved.
 
-    `every`: also against the weaker attackers who must be judged beside the strongest ones (`weaker.py`).
+    `every`: also against the weaker attackers who must be judged beside the strongest ones (`weaker`).
     """
     wanted, work = promised(problem, profiles), Progress(say, "baseline")
     attacker = Attacker(problem, wanted, work=work)

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.errors import NAMED_CELLS, and_more
+from sdc_tasks.errors import some_of
 from sdc_tasks.methods.attack.knowledge import knowledge_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import KEEPERS, Adversary, profile_of
@@ -55,5 +55,4 @@ def who(problem: ProtectionProblem, adversary: Adversary) -> str:
         return adversary.profile
     if adversary.profile in KEEPERS:
         return f"{adversary.profile} without {', '.join(problem.earlier.pieces[piece] for piece in adversary.lacks)}"
-    named = ", ".join(problem.space.key(cell) for cell in adversary.lacks[:NAMED_CELLS])
-    return f"{adversary.profile} without the only unit of {named}{and_more(max(0, len(adversary.lacks) - NAMED_CELLS))}"
+    return f"{adversary.profile} without the only unit of {some_of([problem.space.key(cell) for cell in adversary.lacks])}"
