@@ -1,4 +1,6 @@
-"""The part of the build that pyproject.toml cannot say: `sql/` lies beside the package here, and inside it in a wheel."""
+"""The part of the build that pyproject.toml cannot say: `sql/` lies beside the package
+here, and inside it in a wheel.
+"""
 
 import shutil
 from pathlib import Path
@@ -8,7 +10,9 @@ from setuptools.command.build_py import build_py
 
 
 class WithSql(build_py):
-    """Copies `sql/` to `sdc_tasks/sql/` of the wheel. An editable installation reads the folder where it lies."""
+    """Copies `sql/` to `sdc_tasks/sql/` of the wheel. An editable installation reads the folder where it
+    lies.
+    """
 
     def run(self) -> None:
         super().run()

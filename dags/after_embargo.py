@@ -1,5 +1,5 @@
-"""Writes the public files (`table.csv` and those beside it) at the instant when an embargo ends. One DAG per domain; its runs start by the
-calendar: nothing waits meanwhile.
+"""Writes the public files (`table.csv` and those beside it) at the instant when an embargo ends. One DAG per
+domain; its runs start by the calendar: nothing waits meanwhile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from sdc_timetable import CycleTimetable
 from sdc_tasks.domains import Domain
 
 ABOUT = """
-**{title}**: writes `table.csv`, and the files beside it that the world may see, into the output folder when the embargo of a period ends.
+**{title}**: writes `table.csv`, and the files beside it that the world may see, into the output folder
+when the embargo of a period ends.
 It starts by itself at that instant, or by hand
 with a period.
 
@@ -30,7 +31,8 @@ with a period.
 
 @step
 def table(domain: str) -> str:
-    """Writes the table of the version that the world may see now. Pink: there is none, or its table is there already.
+    """Writes the table of the version that the world may see now. Pink: there is none, or its table is there
+    already.
 
     **Red:** most often the folder cannot be written; clear the task.
     """
@@ -39,12 +41,21 @@ def table(domain: str) -> str:
     from sdc_tasks.warehouse import reader
 
     at, out = desk(domain), place("out", desk(domain))
-    mine = [each for each in reader.releases(at.engine, at.domain.id) if each.period == at.period and each.retracted is None]
+    mine = [
+        each
+        for each in reader.releases(at.engine, at.domain.id)
+        if each.period == at.period and each.retracted is None
+    ]
     if any(not each.visible for each in mine) and get_current_context()["dag_run"].run_type == "scheduled":
-        raise Retriable(f"{at.domain.id} {at.period}: by the clock of the database the embargo has not ended. Remedy: try again")
+        raise Retriable(
+            f"{at.domain.id} {at.period}: by the clock of the database the embargo has not ended. Remedy: "
+            f"try again"
+        )
     current = reader.current_release(at.engine, at.domain.id, at.period)
     if current is None or (out / "table.csv").exists():
-        raise AirflowSkipException("the world may see no version of the period" if current is None else "table.csv is there already")
+        raise AirflowSkipException(
+            "the world may see no version of the period" if current is None else "table.csv is there already"
+        )
     outputs.write_out(at, current.release_id, out)
     log.info("table.csv of version %d, %s", current.version, current.release_id)
     return current.release_id
@@ -58,7 +69,8 @@ def embargo_dag(domain: Domain, file: Path) -> DAG:
         doc_md=ABOUT.format(title=domain.title),
         schedule=CycleTimetable.of(domain.calendar, "embargo"),
         start_date=datetime(1990, 1, 1, tzinfo=UTC),  # before every reference period: catch-up asks for one
-        is_paused_upon_creation=False,  # it does nothing before an embargo ends, and then the table must be written
+        # it does nothing before an embargo ends, and then the table must be written
+        is_paused_upon_creation=False,
         catchup=True,  # also of an embargo that ended while the scheduler was down
         default_args=DEFAULTS,
         tags=["release", domain.id],

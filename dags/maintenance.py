@@ -1,4 +1,6 @@
-"""Every night: confidential bytes past their retention are purged, every check of the warehouse is run, the log is verified."""
+"""Every night: confidential bytes past their retention are purged, every check of the
+warehouse is run, the log is verified.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ Keeps the warehouse in order. Nothing here changes what is published.
 
 ### When something is red
 - **`purge`**: somebody is reading the bytes that must be purged; clear the task.
-- **`checks`**: a check of the warehouse fails; the log names the check and the first row. Release nothing until the owner of the warehouse
+- **`checks`**: a check of the warehouse fails; the log names the check and the first row. Release nothing
+  until the owner of the warehouse
   has found the reason (`sql/checks/<name>.sql`).
-- **`log_chain`**: an entry of the log was changed or is missing. Tell the owner of the data; compare with the digests noted earlier
+- **`log_chain`**: an entry of the log was changed or is missing. Tell the owner of the data;
+  compare with the digests noted earlier
   (`sdc verify-log --head`).
 """
 
@@ -28,7 +32,9 @@ def _office() -> Any:
 
 @task
 def purge() -> int:
-    """Deletes every payload whose retention has ended. **Red:** somebody reads the warehouse; clear the task."""
+    """Deletes every payload whose retention has ended. **Red:** somebody reads the warehouse;
+    clear the task.
+    """
     from sdc_tasks.warehouse.confidential.maintenance import purge
 
     done = purge(_office())
@@ -38,8 +44,9 @@ def purge() -> int:
 
 @task(trigger_rule="all_done")
 def checks() -> None:
-    """Opens the secret, looks for damage in the database, and runs every file of `sql/checks`. **Red:** the secret was changed, a page or
-    an index is damaged, or a check returns rows; release nothing until the reason is known.
+    """Opens the secret, looks for damage in the database, and runs every file of `sql/checks`.
+    **Red:** the secret was changed, a page or an index is damaged, or a check returns rows; release
+    nothing until the reason is known.
     """
     from sdc_tasks.warehouse.confidential.maintenance import damage
     from sdc_tasks.warehouse.confidential.secret import secret_of
@@ -53,7 +60,9 @@ def checks() -> None:
 
 @task(trigger_rule="all_done")
 def log_chain() -> str:
-    """Verifies the chain of the log. Returns its newest digest: keep it elsewhere. **Red:** the log was changed."""
+    """Verifies the chain of the log. Returns its newest digest: keep it elsewhere. **Red:** the log was
+    changed.
+    """
     from sdc_tasks.warehouse.log import broken, entries
 
     chain_ = entries(_office())

@@ -1,10 +1,11 @@
 """Receives and judges a country's file as soon as it arrives, and marks a release as ready to be run (again).
 
-One DAG per domain. It starts by itself when a file in the inbox is new or changed, or by hand with a period. An accepted delivery
-is an event of the asset `accepted_<domain>` with the country as partition. When all deliveries for a release are there, and no release of
-exactly these deliveries was run, the asset event `ready_<domain>` follows, and an alert of kind `ready` on the board. Where a published
-release was not made of what is accepted now, the asset event `stale_<domain>` follows, with the period as partition. sdc_dags/assets.py
-says how a DAG waits for events with partitions.
+One DAG per domain. It starts by itself when a file in the inbox is new or changed, or by hand with a period.
+An accepted delivery is an event of the asset `accepted_<domain>` with the country as partition. When all
+deliveries for a release are there, and no release of exactly these deliveries was run, the asset event
+`ready_<domain>` follows, and an alert of kind `ready` on the board. Where a published release was not made of
+what is accepted now, the asset event `stale_<domain>` follows, with the period as partition.
+sdc_dags/assets.py says how a DAG waits for events with partitions.
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ from sdc_places import INBOX
 from sdc_tasks.domains import Domain
 
 ABOUT = """
-**{title}**: judges national deliveries as they arrive. Accepted deliveries wait for the next run of `eu_release_{id}`; nothing is published
+**{title}**: judges national deliveries as they arrive. Accepted deliveries wait for the next run of
+`eu_release_{id}`; nothing is published
 here.
 
 ### When something is red
-- **one `judge`**: the file of that country is refused; the end of its log names file, line and rule. Ask the country for a corrected
+- **one `judge`**: the file of that country is refused; the end of its log names file, line and rule.
+  Ask the country for a corrected
   file and put it into the inbox: this DAG starts again by itself.
-- **`arrived`**, and with it `ready` and `outdated`: the inbox cannot be read, or the parameter `period` is missing in a run that was
+- **`arrived`**, and with it `ready` and `outdated`: the inbox cannot be read, or the parameter
+  `period` is missing in a run that was
   triggered by hand.
 
-A DAG of yours that waits for an event of these assets needs a timetable for partitions; see `sdc_dags/assets.py`.
+A DAG of yours that waits for an event of these assets needs a timetable for partitions; see
+`sdc_dags/assets.py`.
 """
 
 
@@ -48,7 +53,10 @@ def arrived(domain: str) -> list[dict[str, str]]:
     found = []
     for at in _desks(domain):
         note_run(at)
-        found += [{"period": at.period, "file": each.file, "label": each.label} for each in steps.news(at, place("inbox", at))]
+        found += [
+            {"period": at.period, "file": each.file, "label": each.label}
+            for each in steps.news(at, place("inbox", at))
+        ]
     log.info("%d files to judge", len(found))
     return found
 
@@ -69,7 +77,9 @@ def judge(domain: str, file: dict[str, str], accepted: Asset) -> str:
     return country
 
 
-@step(trigger_rule="all_done")  # also after a refused file, and where no file is new: what is accepted may be complete all the same
+@step(
+    trigger_rule="all_done"
+)  # also after a refused file, and where no file is new: what is accepted may be complete all the same
 def ready(domain: str, files: Any, complete: Asset) -> list[str]:
     """Marks releases that can be run now and were never run. Pink: there is none. **Red:** as `arrived`."""
     from airflow.sdk.exceptions import AirflowSkipException
@@ -91,7 +101,9 @@ def ready(domain: str, files: Any, complete: Asset) -> list[str]:
 
 @step(trigger_rule="all_done")
 def outdated(domain: str, files: Any, stale: Asset) -> list[str]:
-    """Tells of published releases that were not made of what is accepted now. Pink: there is none. **Red:** as `arrived`."""
+    """Tells of published releases that were not made of what is accepted now. Pink: there
+    is none. **Red:** as `arrived`.
+    """
     from airflow.sdk.exceptions import AirflowSkipException
 
     from sdc_tasks import steps
@@ -108,19 +120,26 @@ def outdated(domain: str, files: Any, stale: Asset) -> list[str]:
 
 
 def _refuse_unread(files: list[dict[str, str]] | None) -> None:
-    """`all_done` alone would go on, and leave the run green, where `arrived` failed and lists nothing; the rules that ask for a success
-    skip a task beside any that was skipped, as `judge` is where no file is new (Airflow 3.3).
+    """`all_done` alone would go on, and leave the run green, where `arrived` failed and lists
+    nothing; the rules that ask for a success skip a task beside any that was skipped, as `judge` is
+    where no file is new (Airflow 3.3).
     """
     if files is None:
-        raise refused("the inbox was not read. Remedy: see `arrived`, correct it, and clear it with Downstream")
+        raise refused(
+            "the inbox was not read. Remedy: see `arrived`, correct it, and clear it with Downstream"
+        )
 
 
 def _desks(domain: str) -> list[Any]:
-    """A desk for each period of this run: the periods of the events that started it, or the period of its parameter."""
+    """A desk for each period of this run: the periods of the events that started it, or the period of its
+    parameter.
+    """
     context = get_current_context()
     events = [event for each in context["triggering_asset_events"].values() for event in each]
     payloads = [event.extra["payload"] for event in events if "payload" in event.extra]
-    told = {period for each in payloads for period in each.get("periods") or [each["period"]]}  # one: told by a version before this one
+    told = {
+        period for each in payloads for period in each.get("periods") or [each["period"]]
+    }  # one: told by a version before this one
     if context["params"].get("period") or not told:
         return [desk(domain)]
     return [desk(domain, period) for period in sorted(told)]
@@ -129,7 +148,9 @@ def _desks(domain: str) -> list[Any]:
 def delivery_dag(domain: Domain, file: Path) -> DAG:
     """The graph of the delivery DAG of a domain."""
     source, inbox = str(file), INBOX.replace("{domain}", domain.id)
-    watched = [AssetWatcher(name=f"inbox_{domain.id}", trigger=InboxTrigger(inbox))] if "{period}" in inbox else []
+    watched = (
+        [AssetWatcher(name=f"inbox_{domain.id}", trigger=InboxTrigger(inbox))] if "{period}" in inbox else []
+    )
     assets = assets_of(domain.id)
     with DAG(
         dag_id=f"national_delivery_{domain.id}",
@@ -142,13 +163,19 @@ def delivery_dag(domain: Domain, file: Path) -> DAG:
         tags=["delivery", domain.id],
         params={
             "period": period_param(),
-            "inbox": place_param("Inbox", INBOX, domain.id, "where the national deliveries of this period lie"),
+            "inbox": place_param(
+                "Inbox", INBOX, domain.id, "where the national deliveries of this period lie"
+            ),
         },
     ) as dag:
         files = arrived(source)
-        judged = mapped(judge.override(outlets=[assets.accepted]), domain=source, accepted=assets.accepted).expand(file=files)
+        judged = mapped(
+            judge.override(outlets=[assets.accepted]), domain=source, accepted=assets.accepted
+        ).expand(file=files)
         marked = ready.override(inlets=[assets.accepted], outlets=[assets.ready])(source, files, assets.ready)
-        stale = outdated.override(inlets=[assets.accepted, assets.published], outlets=[assets.stale])(source, files, assets.stale)
+        stale = outdated.override(inlets=[assets.accepted, assets.published], outlets=[assets.stale])(
+            source, files, assets.stale
+        )
         chain(files, judged, [marked, stale])
     return dag
 

@@ -1,4 +1,6 @@
-"""Takes a published release back: its cells are shown to nobody outside any more, the reason is shown in their place."""
+"""Takes a published release back: its cells are shown to nobody outside any more, the
+reason is shown in their place.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,16 @@ from sdc_dags.tasks import DEFAULTS, log, refused, step
 MAY = "May this release be taken back?"
 RETRACT, KEEP = "Retract", "Keep"
 ABOUT = """
-Takes a published release back. Trigger it with the id of the release and the reason. The world is shown the reason in place of the table,
-at once. This is final: a corrected release is the next version. Whoever kept the retracted table still knows it. Every further release of
+Takes a published release back. Trigger it with the id of the release and the reason. The world is shown
+the reason in place of the table,
+at once. This is final: a corrected release is the next version. Whoever kept the retracted table still
+knows it. Every further release of
 the period is audited against him.
 
 ### When something is red
 - **`agree`**: somebody said that the release stays. To ask again, trigger the DAG again.
-- **`retract`**: there is no such release, it was not published, it was retracted for another reason, or nobody else agreed; the log says
+- **`retract`**: there is no such release, it was not published, it was retracted for another reason, or
+  nobody else agreed; the log says
   which. Where nobody else agreed, clear `agree` with *Downstream*: the run asks again.
 """
 
@@ -41,7 +46,9 @@ def _asker(context: Any) -> str | None:
 
 
 def _known(release: str) -> Any:
-    """What the warehouse knows of a published release. Raises AirflowFailException where it was not published."""
+    """What the warehouse knows of a published release. Raises AirflowFailException where it was not
+    published.
+    """
     from sdc_tasks.warehouse import reader
 
     found = reader.of_release(_office(None), release)
@@ -51,7 +58,9 @@ def _known(release: str) -> Any:
 
 
 def _note(context: Any, about: Any) -> str:
-    """Records who asks to take the release back, and why: he does not agree to it himself. Returns his name."""
+    """Records who asks to take the release back, and why: he does not agree to it himself.
+    Returns his name.
+    """
     from sdc_tasks.warehouse.database.engine import actor
     from sdc_tasks.warehouse.operations import cycles
 
@@ -63,23 +72,35 @@ def _note(context: Any, about: Any) -> str:
 
 
 def _others(context: Any, asker: str) -> list[str]:
-    """Who agreed to take exactly this release back for exactly this reason, here or elsewhere. The database counts them again."""
+    """Who agreed to take exactly this release back for exactly this reason, here or elsewhere.
+    The database counts them again.
+    """
     from sdc_tasks.warehouse.operations import decisions
 
     return [each for each in decisions.withdrawers(_office(None), *_wanted(context)) if each != asker]
 
 
 def _tell(context: Any, about: Any, what: str, said: str) -> None:
-    """Shows the question on the pages of its cycle while this run asks, and sends it: the newest sentence of a run stands for it."""
+    """Shows the question on the pages of its cycle while this run asks, and sends it: the newest
+    sentence of a run stands for it.
+    """
     from sdc_alerts import announce
 
-    announce(_office(None), about["domain"], about["period"], "retraction", f"{context['dag_run'].run_id} {what}", said)
+    announce(
+        _office(None),
+        about["domain"],
+        about["period"],
+        "retraction",
+        f"{context['dag_run'].run_id} {what}",
+        said,
+    )
 
 
 class Agreement(Question):
-    """Asks somebody other than who triggered the run, where the domain file asks for approvals. His own answer does not count, nor that of
-    somebody who asked for the same in another run. The warehouse stores the agreement under the name of the person. Without one the
-    database lets nobody take the release back, whatever becomes of this task.
+    """Asks somebody other than who triggered the run, where the domain file asks for approvals. His own
+    answer does not count, nor that of somebody who asked for the same in another run. The warehouse
+    stores the agreement under the name of the person. Without one the database lets nobody take the
+    release back, whatever becomes of this task.
 
     **Pink:** the release was taken back meanwhile. **Red:** the answer was to keep the release.
     """
@@ -92,7 +113,8 @@ class Agreement(Question):
             return None
         if self.settled(context):
             return None
-        self.subject = f"{MAY} {about['domain']} {about['period']}, version {about['version']}"  # what Required Actions lists
+        # what Required Actions lists
+        self.subject = f"{MAY} {about['domain']} {about['period']}, version {about['version']}"
         worded = reason.replace("`", "'")  # as it is written: no heading, link or picture of its own
         asker = _note(context, about).replace("`", "'")
         what = f"**{about['domain']} {about['period']}**, version {about['version']}: `{release}`"
@@ -101,12 +123,15 @@ class Agreement(Question):
             context,
             about,
             "agree",
-            f"{_note(context, about)} asks to take version {about['version']} back: {reason}. Somebody else answers",
+            f"{_note(context, about)} asks to take version {about['version']} back: {reason}. Somebody else "
+            f"answers",
         )
         return super().execute(context)
 
     def settled(self, context: Any) -> bool:
-        """Whether somebody else agreed, here or elsewhere. Raises AirflowSkipException where the release was taken back."""
+        """Whether somebody else agreed, here or elsewhere. Raises AirflowSkipException
+        where the release was taken back.
+        """
         release, _ = _wanted(context)
         about = _known(release)
         if (reason := about["retracted"]) is not None:
@@ -118,7 +143,9 @@ class Agreement(Question):
         return False
 
     def answered(self, context: Any, event: dict[str, Any]) -> Any:
-        """Records the agreement. Raises AirflowFailException where the release is kept, AirflowSkipException where it was taken back."""
+        """Records the agreement. Raises AirflowFailException where the release is kept,
+        AirflowSkipException where it was taken back.
+        """
         from sdc_tasks import steps
         from sdc_tasks.warehouse.forms.people import normal
         from sdc_tasks.warehouse.operations.decisions import OwnSubmission
@@ -135,7 +162,10 @@ class Agreement(Question):
             steps.withdraw(_office(None), release, reason, person)
         except OwnSubmission:
             asks = f"{asker} asks to take version {about['version']} back: {reason}"
-            said = f"{asks}. Somebody else answers: the answer of {normal(person)} does not count, who asked for it"
+            said = (
+                f"{asks}. Somebody else answers: the answer of {normal(person)} does not count, "
+                f"who asked for it"
+            )
             log.info("%s", said)
             _tell(context, about, f"own {normal(person)}", said)
             return self.execute(context)
@@ -145,9 +175,11 @@ class Agreement(Question):
 
 @step
 def retract() -> None:
-    """Takes the release back, by the account that publishes. Then takes the public files and the report out of the output folder.
+    """Takes the release back, by the account that publishes. Then takes the public files and the
+    report out of the output folder.
 
-    **Red:** see the log: nothing was taken back, or the folder cannot be written; correct it and clear the task.
+    **Red:** see the log: nothing was taken back, or the folder cannot be written; correct it and clear the
+    task.
     """
     from sdc_tasks import outputs, steps
 
@@ -175,7 +207,13 @@ with DAG(
     tags=["release"],
     params={
         "release": Param(type="string", minLength=1, title="Release", description="its id, as on its page"),
-        "reason": Param(type="string", minLength=1, maxLength=400, title="Reason", description="shown to the world in place of the table"),
+        "reason": Param(
+            type="string",
+            minLength=1,
+            maxLength=400,
+            title="Reason",
+            description="shown to the world in place of the table",
+        ),
     },
 ) as dag:
     agree = Agreement(

@@ -2,8 +2,9 @@
 
     python dags/run_here.py --domain sbs --period 2024 --inbox DIR --out DIR [--warehouse URL]
 
-It prints a line for each task, and the release in figures at the end. The logs of Airflow and of the tasks go to run.log in AIRFLOW_HOME
-(default: var/airflow). Exit code 0 when the release is published and reported, else 1.
+It prints a line for each task, and the release in figures at the end. The logs of Airflow and of
+the tasks go to run.log in AIRFLOW_HOME (default: var/airflow). Exit code 0 when the release is
+published and reported, else 1.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 hookimpl = HookimplMarker("airflow")
 HERE = Path(__file__).resolve().parent
 VAR = HERE.parent / "var"
-YOUNG = 50_000  # objects between two looks for circles; Airflow and its libraries make half a million that stay
+YOUNG = (
+    50_000  # objects between two looks for circles; Airflow and its libraries make half a million that stay
+)
 
 
 def main() -> int:
@@ -46,7 +49,10 @@ def main() -> int:
         try:
             with terminal.status("starting Airflow"):
                 dag = prepare(wanted, home)
-            terminal.tell((f"{dag.dag_id} {wanted.period}", "bold"), f", Airflow in this process; its log: {home / 'run.log'}")
+            terminal.tell(
+                (f"{dag.dag_id} {wanted.period}", "bold"),
+                f", Airflow in this process; its log: {home / 'run.log'}",
+            )
             state, release_id = run(dag, wanted, terminal)
         except SystemExit as refusal:
             terminal.tell((str(refusal), "bold red"))
@@ -63,26 +69,43 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domain", required=True, help="a domain's name, such as sbs, or the path of a domain file")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--domain", required=True, help="a domain's name, such as sbs, or the path of a domain file"
+    )
     parser.add_argument("--period", required=True, help="reference period, such as 2024")
     parser.add_argument("--inbox", required=True, type=Path, help="folder with the national deliveries")
-    parser.add_argument("--out", required=True, type=Path, help="folder for table.csv, audit.json and report.html")
-    parser.add_argument("--warehouse", help="database URL; default: SDC_WAREHOUSE_URL, else warehouse.db in the out folder")
+    parser.add_argument(
+        "--out", required=True, type=Path, help="folder for table.csv, audit.json and report.html"
+    )
+    parser.add_argument(
+        "--warehouse", help="database URL; default: SDC_WAREHOUSE_URL, else warehouse.db in the out folder"
+    )
     return parser.parse_args()
 
 
 def settle(wanted: argparse.Namespace) -> None:
-    """Sets the environment before Airflow is imported: its own home, no settings of the user, no examples, no network."""
+    """Sets the environment before Airflow is imported: its own home, no settings of the user, no examples, no
+    network.
+    """
     wanted.out.mkdir(parents=True, exist_ok=True)
-    url = wanted.warehouse or os.environ.get("SDC_WAREHOUSE_URL") or f"sqlite:///{(wanted.out / 'warehouse.db').resolve()}"
+    url = (
+        wanted.warehouse
+        or os.environ.get("SDC_WAREHOUSE_URL")
+        or f"sqlite:///{(wanted.out / 'warehouse.db').resolve()}"
+    )
     os.environ["SDC_WAREHOUSE_URL"] = url
     if Path(wanted.domain).suffix in {".yaml", ".yml"}:
         os.environ["SDC_DOMAINS"] = str(Path(wanted.domain).resolve().parent)
     os.environ.setdefault("AIRFLOW_HOME", str(VAR / "airflow"))
     os.environ.setdefault("AIRFLOW__LOGGING__LOGGING_LEVEL", "WARNING")
     Path(os.environ["AIRFLOW_HOME"]).mkdir(parents=True, exist_ok=True)
-    for name in ("DEV", "FORCE_COLOR"):  # these would put values of local variables, and colours, into the log
+    for name in (
+        "DEV",
+        "FORCE_COLOR",
+    ):  # these would put values of local variables, and colours, into the log
         os.environ.pop(name, None)
     os.environ.update(
         AIRFLOW__CORE__DAGS_FOLDER=str(HERE),
@@ -98,11 +121,16 @@ def settle(wanted: argparse.Namespace) -> None:
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[Any]:
-    """Sends all output of this process, of its libraries and of its solvers to a file. Yields the terminal as a stream."""
+    """Sends all output of this process, of its libraries and of its solvers to a file.
+    Yields the terminal as a stream.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
-    with path.open("w", encoding="utf-8") as log, os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace") as terminal:
+    with (
+        path.open("w", encoding="utf-8") as log,
+        os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace") as terminal,
+    ):
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         try:
@@ -143,15 +171,17 @@ def prepare(wanted: argparse.Namespace, home: Path) -> Any:
 
 
 def speak_newest_only() -> None:
-    """Leaves the newest version of the interface that tasks talk to. Airflow would build all its routes anew for each of ten older ones,
-    which takes seconds; no task of this process speaks one.
+    """Leaves the newest version of the interface that tasks talk to. Airflow would build all its routes anew
+    for each of ten older ones, which takes seconds; no task of this process speaks one.
     """
     from airflow.api_fastapi.execution_api import versions
     from airflow.api_fastapi.execution_api.routes import execution_api_router
     from cadwyn import HeadVersion, Version, VersionBundle
     from cadwyn.route_generation import _DELETED_ROUTE_TAG
 
-    execution_api_router.routes = [each for each in execution_api_router.routes if _DELETED_ROUTE_TAG not in getattr(each, "tags", ())]
+    execution_api_router.routes = [
+        each for each in execution_api_router.routes if _DELETED_ROUTE_TAG not in getattr(each, "tags", ())
+    ]
     versions.bundle = VersionBundle(HeadVersion(), Version(versions.bundle.versions[0].value))
 
 
@@ -170,17 +200,28 @@ def run(dag: Any, wanted: argparse.Namespace, terminal: Terminal) -> tuple[str, 
         say.setLevel(logging.INFO)
         say.addHandler(progress.handler)
         try:
-            done = dag.test(run_conf={"period": wanted.period, "inbox": str(wanted.inbox.resolve()), "out": str(wanted.out.resolve())})
+            done = dag.test(
+                run_conf={
+                    "period": wanted.period,
+                    "inbox": str(wanted.inbox.resolve()),
+                    "out": str(wanted.out.resolve()),
+                }
+            )
         except ParamValidationError as error:
             raise SystemExit(str(error).splitlines()[0]) from None
     with create_session() as session:
         where = {"dag_id": dag.dag_id, "run_id": done.run_id}
-        stuck = Counter(each for (each,) in session.query(TaskInstance.task_id).filter_by(**where, state="upstream_failed"))
+        stuck = Counter(
+            each
+            for (each,) in session.query(TaskInstance.task_id).filter_by(**where, state="upstream_failed")
+        )
         if stuck:
             order = [task.task_id for task in dag.topological_sort() if task.task_id in stuck]
             told = ", ".join(name if stuck[name] == 1 else f"{stuck[name]} × {name}" for name in order)
             terminal.tell((f"not run: {told}", "dim"))
-        found = session.query(XComModel).filter_by(**where, task_id="assemble", key="return_value").one_or_none()
+        found = (
+            session.query(XComModel).filter_by(**where, task_id="assemble", key="return_value").one_or_none()
+        )
         return str(done.state), None if found is None else XComModel.deserialize_value(found)
 
 
@@ -216,7 +257,12 @@ class Progress:
     def _line(self, task_instance: Any, *told: tuple[str, str]) -> None:
         done, known = ended(task_instance)
         seconds = time.monotonic() - self.began
-        self.terminal.tell((f"[{done:3}/{known}]", "dim"), f" {_name(task_instance):<20} ", (f"{seconds:6.1f} s  ", "dim"), *told)
+        self.terminal.tell(
+            (f"[{done:3}/{known}]", "dim"),
+            f" {_name(task_instance):<20} ",
+            (f"{seconds:6.1f} s  ", "dim"),
+            *told,
+        )
 
     def _say(self, record: logging.LogRecord) -> None:
         self.said = record.getMessage()
@@ -228,14 +274,20 @@ def _name(task_instance: Any) -> str:
 
 
 def ended(task_instance: Any) -> tuple[int, int]:
-    """(ended, all): the numbers of task instances of the run, with this one as ended. Mapped ones count after they are expanded."""
+    """(ended, all): the numbers of task instances of the run, with this one as ended. Mapped
+    ones count after they are expanded.
+    """
     from airflow.models.taskinstance import TaskInstance
     from airflow.utils.session import create_session
     from airflow.utils.state import State
 
     with create_session() as session:
-        query = session.query(TaskInstance.id).filter_by(dag_id=task_instance.dag_id, run_id=task_instance.run_id)
-        others = query.filter(TaskInstance.id != UUID(str(task_instance.id)), TaskInstance.state.in_(State.finished))
+        query = session.query(TaskInstance.id).filter_by(
+            dag_id=task_instance.dag_id, run_id=task_instance.run_id
+        )
+        others = query.filter(
+            TaskInstance.id != UUID(str(task_instance.id)), TaskInstance.state.in_(State.finished)
+        )
         return others.count() + 1, query.count()
 
 

@@ -17,12 +17,15 @@ ANSWERS = {
     "both": "all are parts of one delivery",
 }
 ABOUT = """
-A country's files are accepted, and another file of it came under another name: it waits, and no release is made meanwhile. Trigger this DAG
-with the answer. The log of the warehouse keeps it with your name. What counts then is judged at once; trigger the release afterwards.
+A country's files are accepted, and another file of it came under another name: it waits, and no release is
+made meanwhile. Trigger this DAG
+with the answer. The log of the warehouse keeps it with your name. What counts then is judged at once;
+trigger the release afterwards.
 Several files that count together are answered together.
 
 ### When something is red
-- **`settle`**: no such file waits, or the delivery is refused; the log says which. While the file lies in the inbox, trigger this DAG again
+- **`settle`**: no such file waits, or the delivery is refused; the log says which. While the file lies in
+  the inbox, trigger this DAG again
   with another answer: the newest one counts.
 """
 
@@ -37,7 +40,14 @@ def settle() -> None:
     given: dict[str, Any] = dict(context["params"])
     at = desk(str(source_of(given["domain"])), given["period"])
     note_run(at)
-    steps.settle(at, given["files"], Answer(given["answer"]), given["note"] or "", context["dag_run"].run_id, given["shown"])
+    steps.settle(
+        at,
+        given["files"],
+        Answer(given["answer"]),
+        given["note"] or "",
+        context["dag_run"].run_id,
+        given["shown"],
+    )
     log.info("%s: %s", ", ".join(given["files"]), ANSWERS[given["answer"]])
 
 
@@ -53,10 +63,21 @@ with DAG(
     params={
         "domain": Param(type="string", minLength=1, title="Domain", description="such as sbs"),
         "period": Param(type="string", pattern=PERIOD, title="Reference period"),
-        "files": Param(type="array", items={"type": "string"}, minItems=1, title="Files", description="the names of the files that wait"),
+        "files": Param(
+            type="array",
+            items={"type": "string"},
+            minItems=1,
+            title="Files",
+            description="the names of the files that wait",
+        ),
         "answer": Param(type="string", enum=list(ANSWERS), values_display=ANSWERS, title="What they are"),
         "note": Param(None, type=["null", "string"], title="Note", description="kept with the answer"),
-        "shown": Param(None, type=["null", "object"], title="Seen", description="digest of each file that was seen → answer, if any"),
+        "shown": Param(
+            None,
+            type=["null", "object"],
+            title="Seen",
+            description="digest of each file that was seen → answer, if any",
+        ),
     },
 ) as dag:
     settle()

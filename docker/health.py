@@ -1,7 +1,8 @@
 """Checks whether a service is alive, for the health checks of containers. Exit code 0 if it is.
 
     python docker/health.py metadatabase|scheduler|triggerer|dag_processor      as the api-server sees it
-    python docker/health.py default@|solver@                                    the Celery worker of this host answers
+    python docker/health.py default@|solver@                                    the
+    Celery worker of this host answers
 
 Without Airflow, whose import alone takes seconds.
 """
@@ -17,8 +18,9 @@ from urllib.request import urlopen
 
 
 def component(name: str) -> bool:
-    """Whether a component of Airflow is healthy: the database has a recent heartbeat of it. The api-server also answers workers, which it
-    prepares for when it is asked first: that takes seconds, and no task waits for it.
+    """Whether a component of Airflow is healthy: the database has a recent heartbeat of it. The
+    api-server also answers workers, which it prepares for when it is asked first: that takes
+    seconds, and no task waits for it.
     """
     tasks = os.environ["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"]
     if name == "metadatabase":
@@ -39,7 +41,8 @@ def worker(name: str) -> bool:
 def main(wanted: str) -> int:
     try:
         return int(not (worker(wanted + socket.gethostname()) if wanted.endswith("@") else component(wanted)))
-    except Exception as error:  # any error means not healthy; no traceback, because it might show an address with its password
+    # any error means not healthy; no traceback, because it might show an address with its password
+    except Exception as error:
         print(f"{wanted}: {type(error).__name__}", file=sys.stderr)
         return 1
 

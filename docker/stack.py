@@ -1,12 +1,14 @@
-"""The servers of compose.yaml as plain processes of this machine, on its loopback address: for trials and for tests.
+"""The servers of compose.yaml as plain processes of this machine, on its loopback
+address: for trials and for tests.
 
-    python docker/stack.py up [--demo INBOX]     starts services that do not run, and waits until all are healthy
-    python docker/stack.py down                  ends the processes that `up` started
-    python docker/stack.py status
+    python docker/stack.py up [--demo INBOX]     starts services that do not run, and waits until
+    all are healthy python docker/stack.py down                  ends the processes that `up`
+    started python docker/stack.py status
     python docker/stack.py secrets DIR           writes the secrets that compose.yaml reads
 
-It needs PostgreSQL and Redis of the system (Debian: postgresql, redis-server). All its files are in one folder: data, secrets, logs, and
-the number of every process. A process that dies is not restarted until somebody runs `up` again.
+It needs PostgreSQL and Redis of the system (Debian: postgresql, redis-server). All its files are in
+one folder: data, secrets, logs, and the number of every process. A process that dies is not restarted
+until somebody runs `up` again.
 """
 
 from __future__ import annotations
@@ -39,7 +41,12 @@ from topology import CODE, ONCE, SERVERS, Service, as_process, services
 from sdc_tasks.cli.terminal import Terminal
 
 HOST = "127.0.0.1"
-COMPONENTS = {"api-server": "metadatabase", "scheduler": "scheduler", "dag-processor": "dag_processor", "triggerer": "triggerer"}
+COMPONENTS = {
+    "api-server": "metadatabase",
+    "scheduler": "scheduler",
+    "dag-processor": "dag_processor",
+    "triggerer": "triggerer",
+}
 GRACE = 15.0  # seconds for a service to end by itself
 UID = 50000  # of the image
 REMEDY = "Remedy: apt-get install --no-install-recommends postgresql redis-server"
@@ -51,7 +58,9 @@ class StackError(Exception):
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack: its folder, its ports, and its settings that differ from compose.yaml (variable → value, for all of our services)."""
+    """A stack: its folder, its ports, and its settings that differ from compose.yaml (variable →
+    value, for all of our services).
+    """
 
     home: Path
     port: int = 8080
@@ -73,13 +82,21 @@ class Stack:
 
     def address(self, account: str, database: str = "warehouse") -> str:
         """The address of a database for an account of PostgreSQL, with its password."""
-        lines = (line.split(":", 4) for line in (self.secrets / "pgpass.prepare").read_text(encoding="utf-8").splitlines())
+        lines = (
+            line.split(":", 4)
+            for line in (self.secrets / "pgpass.prepare").read_text(encoding="utf-8").splitlines()
+        )
         password = next(line[4] for line in lines if line[3] == account)
         return f"postgresql+psycopg://{account}:{password}@{HOST}:{self.postgres}/{database}"
 
     def client(self, user: str) -> httpx.Client:
         """Airflow's REST API, logged in as a user."""
-        login = httpx.post(f"{self.url}/auth/token", json={"username": user, "password": self.password(user)}, timeout=30, trust_env=False)
+        login = httpx.post(
+            f"{self.url}/auth/token",
+            json={"username": user, "password": self.password(user)},
+            timeout=30,
+            trust_env=False,
+        )
         login.raise_for_status()
         bearer = {"Authorization": f"Bearer {login.json()['access_token']}"}
         return httpx.Client(base_url=f"{self.url}/api/v2", headers=bearer, timeout=30, trust_env=False)
@@ -87,20 +104,35 @@ class Stack:
     def services(self) -> dict[str, Service]:
         data = str(self.home)
         here = {
-            "SDC_CODE": str(CODE), "SDC_DATA": data, "SDC_HOME": f"{data}/airflow", "SDC_SECRETS": str(self.secrets),
-            "SDC_POSTGRES": f"{HOST}:{self.postgres}", "SDC_REDIS": f"{HOST}:{self.redis}",
-            "SDC_API": f"{HOST}:{self.port}", "SDC_API_HOST": HOST, "SDC_API_PORT": str(self.port),
-        }  # fmt: skip
+            "SDC_CODE": str(CODE),
+            "SDC_DATA": data,
+            "SDC_HOME": f"{data}/airflow",
+            "SDC_SECRETS": str(self.secrets),
+            "SDC_POSTGRES": f"{HOST}:{self.postgres}",
+            "SDC_REDIS": f"{HOST}:{self.redis}",
+            "SDC_API": f"{HOST}:{self.port}",
+            "SDC_API_HOST": HOST,
+            "SDC_API_PORT": str(self.port),
+        }
         return services(
-            {**{name: value for name, value in os.environ.items() if name.startswith(("SDC_SOLVER", "SDC_TASK", "SDC_ALERT"))}, **here}
+            {
+                **{
+                    name: value
+                    for name, value in os.environ.items()
+                    if name.startswith(("SDC_SOLVER", "SDC_TASK", "SDC_ALERT"))
+                },
+                **here,
+            }
         )
 
 
-# --- up -----------------------------------------------------------------------------------------------------------------------
+# --- up -----------------------------------------------------------------------------------------------------
 
 
 def up(stack: Stack, terminal: Terminal) -> None:
-    """Starts every service that does not run, in the order of compose.yaml, and waits for their health. Raises StackError."""
+    """Starts every service that does not run, in the order of compose.yaml, and waits for
+    their health. Raises StackError.
+    """
     began = time.monotonic()
     _folders(stack)
     seed(stack.secrets, f"{HOST}:{stack.redis}")
@@ -111,7 +143,10 @@ def up(stack: Stack, terminal: Terminal) -> None:
     ports = {"postgres": stack.postgres, "redis": stack.redis, "api-server": stack.port}
     for name in missing:
         if name in ports and _taken(ports[name]):
-            raise StackError(f"port {ports[name]} of {name} is taken. Remedy: choose another one, see `python docker/stack.py --help`")
+            raise StackError(
+                f"port {ports[name]} of {name} is taken. Remedy: choose another one, see `python "
+                f"docker/stack.py --help`"
+            )
     with terminal.status("starting") as status:
 
         def say(text: str) -> None:
@@ -143,8 +178,12 @@ def _folders(stack: Stack) -> None:
     for name in ("pids", "logs", "airflow", "users", "inbox", "out", "domains"):
         (stack.home / name).mkdir(parents=True, exist_ok=True)
     (stack.home / "users").chmod(0o700)
-    (stack.home / "airflow" / "airflow.cfg").touch()  # otherwise services write it, and damage it when two write at a time
-    (stack.home / "stack.json").write_text(json.dumps({"port": stack.port, "postgres": stack.postgres, "redis": stack.redis}))
+    (
+        stack.home / "airflow" / "airflow.cfg"
+    ).touch()  # otherwise services write it, and damage it when two write at a time
+    (stack.home / "stack.json").write_text(
+        json.dumps({"port": stack.port, "postgres": stack.postgres, "redis": stack.redis})
+    )
 
 
 def _taken(port: int) -> bool:
@@ -153,35 +192,61 @@ def _taken(port: int) -> bool:
 
 
 def surroundings() -> dict[str, str]:
-    """The variables of this process, without settings of Airflow and PostgreSQL, a proxy for this machine, or a development mode."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC", "PG"))}
+    """The variables of this process, without settings of Airflow and PostgreSQL, a proxy for this
+    machine, or a development mode.
+    """
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC", "PG"))
+    }
     for name in ("DEV", "FORCE_COLOR", "VIRTUAL_ENV"):
         kept.pop(name, None)
     return {**kept, "NO_PROXY": f"{HOST},localhost", "no_proxy": f"{HOST},localhost", "PYTHONUNBUFFERED": "1"}
 
 
-def popen(stack: Stack, name: str, command: list[str], environment: Mapping[str, str], user: str | None = None) -> None:
-    """Starts a process in a session of its own. Its number is stored with its start time, because numbers are used again."""
-    extra: dict[str, Any] = {} if user is None else {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
+def popen(
+    stack: Stack, name: str, command: list[str], environment: Mapping[str, str], user: str | None = None
+) -> None:
+    """Starts a process in a session of its own. Its number is stored with its start time,
+    because numbers are used again.
+    """
+    extra: dict[str, Any] = (
+        {} if user is None else {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
+    )
     with (stack.home / "logs" / f"{name}.log").open("ab") as log:
         born = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(environment), cwd=CODE, start_new_session=True, **extra
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=dict(environment),
+            cwd=CODE,
+            start_new_session=True,
+            **extra,
         )
-    (stack.home / "pids" / name).write_text(f"{born.pid} {psutil.Process(born.pid).create_time()}\n", encoding="utf-8")
+    (stack.home / "pids" / name).write_text(
+        f"{born.pid} {psutil.Process(born.pid).create_time()}\n", encoding="utf-8"
+    )
 
 
 def _prepare(stack: Stack, service: Service) -> None:
     command, environment = as_process(service, stack.secrets)
     with (stack.home / "logs" / f"{ONCE}.log").open("ab") as log:
         done = subprocess.run(
-            command, env={**surroundings(), **environment, **stack.settings}, cwd=CODE, stdout=log, stderr=log, check=False
+            command,
+            env={**surroundings(), **environment, **stack.settings},
+            cwd=CODE,
+            stdout=log,
+            stderr=log,
+            check=False,
         )
     if done.returncode:
         raise StackError(f"{ONCE} failed: {_said(stack, ONCE)}")
 
 
 def _as_they_get_healthy(stack: Stack, names: list[str], seconds: float = 420) -> Iterator[str]:
-    """Yields each service when it answers. Raises StackError for a service that ends, or does not answer in time."""
+    """Yields each service when it answers. Raises StackError for a service that ends, or does not answer in
+    time.
+    """
     waiting, deadline = list(names), time.monotonic() + seconds
     while waiting:
         for name in names:
@@ -191,7 +256,9 @@ def _as_they_get_healthy(stack: Stack, names: list[str], seconds: float = 420) -
         yield from (name for name in waiting if name in answering)
         waiting = [name for name in waiting if name not in answering]
         if waiting and time.monotonic() > deadline:
-            raise StackError(f"{', '.join(waiting)}: no answer after {seconds:.0f} s. {_said(stack, waiting[0])}")
+            raise StackError(
+                f"{', '.join(waiting)}: no answer after {seconds:.0f} s. {_said(stack, waiting[0])}"
+            )
         if waiting:
             time.sleep(0.5)
 
@@ -202,11 +269,15 @@ def healthy(stack: Stack) -> set[str]:
     from redis import RedisError
 
     try:
-        httpx.get(f"{stack.url}/execution/health", timeout=5, trust_env=False).raise_for_status()  # see health.py
+        httpx.get(
+            f"{stack.url}/execution/health", timeout=5, trust_env=False
+        ).raise_for_status()  # see health.py
         told = httpx.get(f"{stack.url}/api/v2/monitor/health", timeout=5, trust_env=False).json()
     except httpx.HTTPError:
         told = {}
-    found = {name for name, component in COMPONENTS.items() if told.get(component, {}).get("status") == "healthy"}
+    found = {
+        name for name, component in COMPONENTS.items() if told.get(component, {}).get("status") == "healthy"
+    }
     with Celery(broker=(stack.secrets / "AIRFLOW__CELERY__BROKER_URL").read_text(encoding="utf-8")) as app:
         try:
             answers = app.control.ping(timeout=1)
@@ -221,7 +292,7 @@ def _said(stack: Stack, name: str) -> str:
     return f"{lines[-1][:300] if lines else 'nothing'} (log: {file})"
 
 
-# --- PostgreSQL and Redis -----------------------------------------------------------------------------------------------------
+# --- PostgreSQL and Redis -----------------------------------------------------------------------------------
 
 
 def _start_server(stack: Stack, service: Service) -> None:
@@ -232,9 +303,22 @@ def _postgres(stack: Stack, service: Service) -> None:
     data, account = stack.home / "postgres", _unprivileged()
     if not (data / "PG_VERSION").exists():
         _initdb(stack, data, account, service.environment["POSTGRES_INITDB_ARGS"].split())
-    place = ["-D", str(data), "-c", f"listen_addresses={HOST}", "-c", f"port={stack.postgres}", "-c", "unix_socket_directories="]
+    place = [
+        "-D",
+        str(data),
+        "-c",
+        f"listen_addresses={HOST}",
+        "-c",
+        f"port={stack.postgres}",
+        "-c",
+        "unix_socket_directories=",
+    ]
     popen(stack, service.name, [program("postgres"), *place, *service.command[1:]], surroundings(), account)
-    _await(stack, service.name, lambda: psycopg.connect(stack.address("postgres", "postgres").replace("+psycopg", "")).close())
+    _await(
+        stack,
+        service.name,
+        lambda: psycopg.connect(stack.address("postgres", "postgres").replace("+psycopg", "")).close(),
+    )
 
 
 def _initdb(stack: Stack, data: Path, account: str | None, arguments: list[str]) -> None:
@@ -251,25 +335,50 @@ def _initdb(stack: Stack, data: Path, account: str | None, arguments: list[str])
         extra = {"user": account, "group": group, "extra_groups": []}
     done = subprocess.run(
         [program("initdb"), "-D", str(data), "-U", "postgres", f"--pwfile={word}", *arguments],
-        capture_output=True, text=True, env=surroundings(), cwd="/", check=False, **extra,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env=surroundings(),
+        cwd="/",
+        check=False,
+        **extra,
+    )
     word.unlink()
     if done.returncode:
         shutil.rmtree(data)
-        open_to = f". Remedy: let the account {account} reach {stack.home}, or choose another --home" if account else ""
+        open_to = (
+            f". Remedy: let the account {account} reach {stack.home}, or choose another --home"
+            if account
+            else ""
+        )
         raise StackError(f"initdb: {(done.stderr.strip().splitlines() or ['failed'])[-1]}{open_to}")
 
 
 def _redis(stack: Stack, service: Service) -> None:
     data = stack.home / "redis"
     data.mkdir(exist_ok=True)
-    place = ["--bind", HOST, "--port", str(stack.redis), "--dir", str(data), "--enable-protected-configs", "no"]
-    popen(stack, service.name, [program("redis-server"), str(stack.secrets / "redis.conf"), *place], surroundings())
+    place = [
+        "--bind",
+        HOST,
+        "--port",
+        str(stack.redis),
+        "--dir",
+        str(data),
+        "--enable-protected-configs",
+        "no",
+    ]
+    popen(
+        stack,
+        service.name,
+        [program("redis-server"), str(stack.secrets / "redis.conf"), *place],
+        surroundings(),
+    )
 
     def ask() -> None:
         import redis
 
-        redis.Redis.from_url((stack.secrets / "AIRFLOW__CELERY__BROKER_URL").read_text(encoding="utf-8")).ping()
+        redis.Redis.from_url(
+            (stack.secrets / "AIRFLOW__CELERY__BROKER_URL").read_text(encoding="utf-8")
+        ).ping()
 
     _await(stack, service.name, ask)
 
@@ -284,12 +393,16 @@ def _await(stack: Stack, name: str, ask: Callable[[], object], seconds: float = 
             return
         except Exception as error:  # each library has its own for "not yet"
             if time.monotonic() > deadline:
-                raise StackError(f"{name} does not answer ({type(error).__name__}). {_said(stack, name)}") from None
+                raise StackError(
+                    f"{name} does not answer ({type(error).__name__}). {_said(stack, name)}"
+                ) from None
             time.sleep(0.1)
 
 
 def program(name: str) -> str:
-    """The path of a program of PostgreSQL or Redis. Debian has a folder for each version of PostgreSQL: the newest one is used."""
+    """The path of a program of PostgreSQL or Redis. Debian has a folder for each version of
+    PostgreSQL: the newest one is used.
+    """
     versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
     found = str(versions[-1]) if versions else shutil.which(name)
     if found is None:
@@ -298,16 +411,20 @@ def program(name: str) -> str:
 
 
 def _unprivileged() -> str | None:
-    """The account for PostgreSQL when this process is root: that of Debian's package, because PostgreSQL does not run as root."""
+    """The account for PostgreSQL when this process is root: that of Debian's package, because
+    PostgreSQL does not run as root.
+    """
     if os.geteuid() != 0:
         return None
     try:
         return pwd.getpwnam("postgres").pw_name
     except KeyError:
-        raise StackError(f"PostgreSQL does not run as root, and there is no account postgres. {REMEDY}") from None
+        raise StackError(
+            f"PostgreSQL does not run as root, and there is no account postgres. {REMEDY}"
+        ) from None
 
 
-# --- down ---------------------------------------------------------------------------------------------------------------------
+# --- down ---------------------------------------------------------------------------------------------------
 
 
 def process(stack: Stack, name: str) -> psutil.Process | None:
@@ -318,14 +435,18 @@ def process(stack: Stack, name: str) -> psutil.Process | None:
     pid, born = file.read_text(encoding="utf-8").split()
     try:
         found = psutil.Process(int(pid))
-        return found if abs(found.create_time() - float(born)) < 1 and found.status() != psutil.STATUS_ZOMBIE else None
+        return (
+            found
+            if abs(found.create_time() - float(born)) < 1 and found.status() != psutil.STATUS_ZOMBIE
+            else None
+        )
     except psutil.NoSuchProcess:
         return None
 
 
 def family(stack: Stack, name: str) -> list[psutil.Process]:
-    """All processes of a service: those of its session, also if they outlived the process that `up` started, and the children of that
-    process in sessions of their own, as PostgreSQL makes them.
+    """All processes of a service: those of its session, also if they outlived the process that `up` started,
+    and the children of that process in sessions of their own, as PostgreSQL makes them.
     """
     file = stack.home / "pids" / name
     if not file.exists():
@@ -336,7 +457,9 @@ def family(stack: Stack, name: str) -> list[psutil.Process]:
     found = []
     for each in psutil.process_iter():
         try:
-            if each.pid in children or (os.getsid(each.pid) == int(pid) and each.create_time() > float(born) - 1):
+            if each.pid in children or (
+                os.getsid(each.pid) == int(pid) and each.create_time() > float(born) - 1
+            ):
                 found.append(each)
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
@@ -353,15 +476,17 @@ def memory(stack: Stack, name: str) -> float:
 
 
 def down(stack: Stack, keep: str | None = None) -> list[str]:
-    """Ends the services that `up` started, except `keep`: ours first, then the servers that they need. Returns the names of those that
-    still ran.
+    """Ends the services that `up` started, except `keep`: ours first, then the servers that they need.
+    Returns the names of those that still ran.
     """
     known = sorted(path.name for path in (stack.home / "pids").glob("*") if path.name != keep)
     ended = [name for name in known if family(stack, name)]
     _end(stack, [name for name in ended if name not in SERVERS], signal.SIGTERM)
     for name in reversed(SERVERS):
         if name in ended:
-            _end(stack, [name], signal.SIGINT if name == "postgres" else signal.SIGTERM)  # SIGINT: without waiting for its clients
+            _end(
+                stack, [name], signal.SIGINT if name == "postgres" else signal.SIGTERM
+            )  # SIGINT: without waiting for its clients
     for name in known:
         (stack.home / "pids" / name).unlink()
     return ended
@@ -369,7 +494,9 @@ def down(stack: Stack, keep: str | None = None) -> list[str]:
 
 def kill(stack: Stack, name: str) -> None:
     """Kills a service at once, with all its processes."""
-    everybody = family(stack, name)  # once: without the leader nobody finds his children in sessions of their own
+    everybody = family(
+        stack, name
+    )  # once: without the leader nobody finds his children in sessions of their own
     for each in everybody:
         _signal(each, signal.SIGKILL)
     psutil.wait_procs(everybody, timeout=GRACE)
@@ -395,12 +522,12 @@ def _signal(process: psutil.Process, number: signal.Signals) -> None:
         process.send_signal(number)
 
 
-# --- the command line ---------------------------------------------------------------------------------------------------------
+# --- the command line ---------------------------------------------------------------------------------------
 
 
 def demo(stack: Stack, deliveries: Path) -> str | None:
-    """Puts the deliveries of the demonstration into the inbox, and triggers their release once. Returns the id of the run, or None if there
-    was a run before.
+    """Puts the deliveries of the demonstration into the inbox, and triggers their release once. Returns the
+    id of the run, or None if there was a run before.
     """
     inbox = stack.home / "inbox" / "sbs" / "2024"
     if not inbox.exists():
@@ -425,7 +552,10 @@ def main() -> int:
     terminal = Terminal()
     home = wanted.home.resolve()
     kept = json.loads((home / "stack.json").read_text()) if (home / "stack.json").exists() else {}
-    ports = {name: getattr(wanted, name) or kept.get(name) or getattr(Stack, name) for name in ("port", "postgres", "redis")}
+    ports = {
+        name: getattr(wanted, name) or kept.get(name) or getattr(Stack, name)
+        for name in ("port", "postgres", "redis")
+    }
     stack = Stack(home, **ports)
     try:
         if wanted.what == "secrets":
@@ -435,7 +565,10 @@ def main() -> int:
             up(stack, terminal)
             _tell(stack, terminal, None if wanted.demo is None else demo(stack, wanted.demo))
         elif wanted.what == "down":
-            terminal.print(f"ended: {', '.join(down(stack, 'postgres' if wanted.but_postgres else None)) or 'nothing ran'}")
+            terminal.print(
+                "ended: "
+                f"{', '.join(down(stack, 'postgres' if wanted.but_postgres else None)) or 'nothing ran'}"
+            )
         else:
             return _status(stack, terminal)
     except StackError as error:
@@ -448,17 +581,30 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     home = Path(os.environ.get("SDC_STACK_HOME") or CODE / "var" / "stack")
-    parser.add_argument("--home", type=Path, default=home, help="its folder (SDC_STACK_HOME; default: var/stack)")
+    parser.add_argument(
+        "--home", type=Path, default=home, help="its folder (SDC_STACK_HOME; default: var/stack)"
+    )
     for name, what in (("port", "the web server"), ("postgres", "PostgreSQL"), ("redis", "Redis")):
         variable = f"SDC_STACK_{name.upper()}"
         given = int(os.environ.get(variable) or 0)
-        parser.add_argument(f"--{name}", type=int, default=given, help=f"port of {what} ({variable}; default: {getattr(Stack, name)})")
+        parser.add_argument(
+            f"--{name}",
+            type=int,
+            default=given,
+            help=f"port of {what} ({variable}; default: {getattr(Stack, name)})",
+        )
     commands = parser.add_subparsers(dest="what", required=True)
-    commands.add_parser("up").add_argument("--demo", type=Path, help="folder with the deliveries of a first release: sbs 2024")
+    commands.add_parser("up").add_argument(
+        "--demo", type=Path, help="folder with the deliveries of a first release: sbs 2024"
+    )
     ending = commands.add_parser("down")
-    ending.add_argument("--but-postgres", action="store_true", help="PostgreSQL goes on: so a backup is restored")
+    ending.add_argument(
+        "--but-postgres", action="store_true", help="PostgreSQL goes on: so a backup is restored"
+    )
     commands.add_parser("status")
     commands.add_parser("secrets").add_argument("folder", type=Path)
     return parser.parse_args()
@@ -466,10 +612,18 @@ def arguments() -> argparse.Namespace:
 
 def _tell(stack: Stack, terminal: Terminal, run: str | None) -> None:
     terminal.tell("\n", (stack.url, "bold"))
-    for user, role in (("admin", "everything"), ("operator", "triggers and re-runs"), ("approver", "agrees"), ("viewer", "looks")):
+    for user, role in (
+        ("admin", "everything"),
+        ("operator", "triggers and re-runs"),
+        ("approver", "agrees"),
+        ("viewer", "looks"),
+    ):
         terminal.tell(f"  {user:<9} {stack.password(user)}   ", (role, "dim"))
     terminal.tell((f"logs: {stack.home / 'logs'}; inbox: {stack.home / 'inbox'}; `make down` ends it", "dim"))
-    secrets = f"PGPASSFILE={stack.secrets / 'pgpass.worker'} SDC_PAYLOAD_KEYS=$(cat {stack.secrets / 'SDC_PAYLOAD_KEYS'})"
+    secrets = (
+        f"PGPASSFILE={stack.secrets / 'pgpass.worker'} SDC_PAYLOAD_KEYS=$(cat "
+        f"{stack.secrets / 'SDC_PAYLOAD_KEYS'})"
+    )
     warehouse = f"SDC_WAREHOUSE_URL=postgresql+psycopg://release_worker@{HOST}:{stack.postgres}/warehouse"
     terminal.tell(("for `sdc` commands: ", "dim"), f"{secrets} {warehouse}")
     if run is not None:

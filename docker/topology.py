@@ -1,7 +1,7 @@
 """The services of compose.yaml, as plain processes of this machine.
 
-It understands only what the file uses: `${NAME:-default}`, env_file, environment, secrets and command. So containers and processes
-have the same list of services, the same environment, and the same secrets.
+It understands only what the file uses: `${NAME:-default}`, env_file, environment, secrets and command. So
+containers and processes have the same list of services, the same environment, and the same secrets.
 """
 
 from __future__ import annotations
@@ -42,14 +42,18 @@ def as_process(service: Service, secrets: Path) -> tuple[list[str], dict[str, st
     """Command line and variables of one of our services, as docker/entrypoint sets them."""
     programs = {"airflow": [str(Path(sys.executable).with_name("airflow"))], "python": [sys.executable]}
     known = {
-        name: (secrets / name).read_text(encoding="utf-8").rstrip("\n") for name in service.secrets if re.fullmatch("[A-Z0-9_]+", name)
+        name: (secrets / name).read_text(encoding="utf-8").rstrip("\n")
+        for name in service.secrets
+        if re.fullmatch("[A-Z0-9_]+", name)
     }
     return [*programs[service.command[0]], *service.command[1:]], {**service.environment, **known}
 
 
 def _service(name: str, spec: Mapping[str, Any]) -> Service:
     files = [variables(HERE / file) for file in spec.get("env_file", [])]
-    environment = {key: str(value) for each in (*files, spec.get("environment", {})) for key, value in each.items()}
+    environment = {
+        key: str(value) for each in (*files, spec.get("environment", {})) for key, value in each.items()
+    }
     return Service(name, tuple(map(str, spec["command"])), environment, tuple(spec.get("secrets", ())))
 
 
@@ -64,4 +68,8 @@ def _filled(node: Any, values: Mapping[str, str]) -> Any:
         return {key: _filled(value, values) for key, value in node.items()}
     if isinstance(node, list):
         return [_filled(value, values) for value in node]
-    return VARIABLE.sub(lambda match: values.get(match[1], match[2] or ""), node) if isinstance(node, str) else node
+    return (
+        VARIABLE.sub(lambda match: values.get(match[1], match[2] or ""), node)
+        if isinstance(node, str)
+        else node
+    )

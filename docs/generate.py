@@ -1,4 +1,5 @@
-"""Writes the pages that are made from the program: domain-file.md, cli.md, api.md. With --check: says which are out of date.
+"""Writes the pages that are made from the program: domain-file.md, cli.md, api.md. With
+--check: says which are out of date.
 
 python docs/generate.py [--check]
 """
@@ -30,15 +31,17 @@ HERE = Path(__file__).parent
 MADE = "<!-- Made by docs/generate.py from the program (`make docs-pages`). Change it there. -->\n\n"
 
 
-# --- the domain file ---------------------------------------------------------------------------------------------------------
+# --- the domain file ----------------------------------------------------------------------------------------
 
 
 def domain_file() -> str:
     """Every key of a domain file: a section for each model, in the order in which the file refers to them."""
     parts = [
         "# Domain file: every key",
-        "A domain file is YAML. It holds everything about one statistical domain that is not code. A key that is not listed here is "
-        "refused by name. `sdc_tasks/domains/sbs.yaml` is an example; the [tutorial](tutorial.md) explains another one.",
+        "A domain file is YAML. It holds everything about one statistical domain that is not code. A key "
+        "that is not listed here is "
+        "refused by name. `sdc_tasks/domains/sbs.yaml` is an example; the [tutorial](tutorial.md) explains "
+        "another one.",
     ]
     for model in reachable(Domain):
         parts += [f"(key-{model.__name__.lower()})=\n## {title(model)}", prose(model.__doc__), keys(model)]
@@ -63,7 +66,11 @@ def models_in(kind: Any) -> Iterator[type[BaseModel]]:
 
 def title(model: type[BaseModel]) -> str:
     """Where a domain file has it: `cta.ladder`, `flags.rule`."""
-    return "The file" if model is Domain else ", ".join(f"`{place}`" for place in places(model)) + told_apart(model)
+    return (
+        "The file"
+        if model is Domain
+        else ", ".join(f"`{place}`" for place in places(model)) + told_apart(model)
+    )
 
 
 def places(model: type[BaseModel]) -> list[str]:
@@ -85,7 +92,11 @@ def told_apart(model: type[BaseModel]) -> str:
     """` with kind: p_percent`, where one of several models stands in one place."""
     for name in ("kind", "method"):
         field = model.model_fields.get(name)
-        if field is not None and get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1:
+        if (
+            field is not None
+            and get_origin(field.annotation) is Literal
+            and len(get_args(field.annotation)) == 1
+        ):
             return f" with `{name}: {get_args(field.annotation)[0]}`"
     return ""
 
@@ -93,7 +104,10 @@ def told_apart(model: type[BaseModel]) -> str:
 def keys(model: type[BaseModel]) -> str:
     rows = ["| key | type | default | meaning |", "|---|---|---|---|"]
     for name, field in model.model_fields.items():
-        rows.append(f"| `{field.alias or name}` | {cell(type_of(field))} | {cell(default_of(field))} | {cell(field.description or '')} |")
+        rows.append(
+            f"| `{field.alias or name}` | {cell(type_of(field))} | {cell(default_of(field))} | "
+            f"{cell(field.description or '')} |"
+        )
     return "\n".join(rows)
 
 
@@ -126,9 +140,13 @@ def words(kind: Any) -> str:
         return f"[{told_apart(kind).removeprefix(' with ') or 'keys'}](#key-{kind.__name__.lower()})"
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return " · ".join(f"`{each.value}`" for each in kind)
-    return {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "datetime": "instant"}.get(
-        kind.__name__, kind.__name__
-    )
+    return {
+        "str": "text",
+        "int": "whole number",
+        "float": "number",
+        "bool": "true or false",
+        "datetime": "instant",
+    }.get(kind.__name__, kind.__name__)
 
 
 def default_of(field: FieldInfo) -> str:
@@ -148,7 +166,7 @@ def default_of(field: FieldInfo) -> str:
     return f"`{value}`" if value != "" else "empty"
 
 
-# --- the command line --------------------------------------------------------------------------------------------------------
+# --- the command line ---------------------------------------------------------------------------------------
 
 
 OPTION_TYPES = {
@@ -164,19 +182,36 @@ OPTION_TYPES = {
 def command_line() -> str:
     """Every command and option."""
     group = typer.main.get_command(app)
-    parts = ["# Command line: every command and option", "How they belong together, with examples: [at a shell](shell.md)."]
+    parts = [
+        "# Command line: every command and option",
+        "How they belong together, with examples: [at a shell](shell.md).",
+    ]
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         rows = ["| | type | default | meaning |", "|---|---|---|---|"]
         for parameter in command.params:
             if parameter.name == "help":
                 continue
             many = parameter.multiple or parameter.nargs == -1
-            shown = parameter.name.upper() if parameter.param_type_name == "argument" else ", ".join(parameter.opts)
+            shown = (
+                parameter.name.upper()
+                if parameter.param_type_name == "argument"
+                else ", ".join(parameter.opts)
+            )
             default = "*required*" if parameter.required else given(parameter.default)
-            told = parameter.display_type(typer.Context(command)).strip("<>").removeprefix("list[").removesuffix("]").lower()
+            told = (
+                parameter.display_type(typer.Context(command))
+                .strip("<>")
+                .removeprefix("list[")
+                .removesuffix("]")
+                .lower()
+            )
             kind = OPTION_TYPES.get(told, told) + (", repeatable" if many else "")
             rows.append(f"| `{shown}` | {cell(kind)} | {cell(default)} | {cell(parameter.help or '')} |")
-        parts += [f"## sdc {name}", prose(command.help), "\n".join(rows) if len(rows) > 2 else "It has no options."]
+        parts += [
+            f"## sdc {name}",
+            prose(command.help),
+            "\n".join(rows) if len(rows) > 2 else "It has no options.",
+        ]
     return MADE + "\n\n".join(parts) + "\n"
 
 
@@ -188,7 +223,7 @@ def given(value: Any) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-# --- the API -----------------------------------------------------------------------------------------------------------------
+# --- the API ------------------------------------------------------------------------------------------------
 
 # What somebody calls who writes a program of his own, in the order of a release.
 PUBLIC = (
@@ -230,7 +265,8 @@ def api() -> str:
     """The docstrings of what the public modules offer."""
     parts = [
         "# API",
-        "What a program of your own may call. Begin with `sdc_tasks.pipeline`: it is a release as pure functions. Everything is typed; "
+        "What a program of your own may call. Begin with `sdc_tasks.pipeline`: it is a release as pure "
+        "functions. Everything is typed; "
         "arrays are NumPy arrays, and shapes stand in the docstrings.",
     ]
     for name in PUBLIC:
@@ -246,7 +282,9 @@ def api() -> str:
 
 
 def offered(module: types.ModuleType) -> list[tuple[str, Any]]:
-    """Classes and functions: of a package what `__all__` names, of a module its own public ones, in the order of the source."""
+    """Classes and functions: of a package what `__all__` names, of a module its own public
+    ones, in the order of the source.
+    """
     if names := getattr(module, "__all__", None):
         found = [(each, getattr(module, each)) for each in names]
     else:
@@ -264,16 +302,28 @@ def signature(name: str, item: Any) -> str:
         fields = dataclasses.fields(item) if dataclasses.is_dataclass(item) else ()
         bases = [base.__name__ for base in item.__bases__ if base is not object]
         head = f"class {name}({', '.join(bases)})" if bases else f"class {name}"
-        return "\n".join([head, *(f"    {field.name}: {written(field.type)}" for field in fields if not field.name.startswith("_"))])
+        return "\n".join(
+            [
+                head,
+                *(
+                    f"    {field.name}: {written(field.type)}"
+                    for field in fields
+                    if not field.name.startswith("_")
+                ),
+            ]
+        )
     told = inspect.signature(item)
     shown = [
-        str(each.replace(default=inspect.Parameter.empty, annotation=inspect.Parameter.empty)) + annotation(each)
+        str(each.replace(default=inspect.Parameter.empty, annotation=inspect.Parameter.empty))
+        + annotation(each)
         for each in told.parameters.values()
     ]
     line = f"def {name}({', '.join(shown)}) -> {written(told.return_annotation)}"
     if len(line) <= 90:  # as wide as a page
         return line
-    return "\n".join([f"def {name}(", *(f"    {each}," for each in shown), f") -> {written(told.return_annotation)}"])
+    return "\n".join(
+        [f"def {name}(", *(f"    {each}," for each in shown), f") -> {written(told.return_annotation)}"]
+    )
 
 
 def annotation(parameter: inspect.Parameter) -> str:
@@ -289,11 +339,13 @@ def written(kind: Any) -> str:
     return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
 
 
-# --- what they share ---------------------------------------------------------------------------------------------------------
+# --- what they share ----------------------------------------------------------------------------------------
 
 
 def prose(text: str | None) -> str:
-    """A docstring as Markdown: its indented blocks become literal ones, and nothing of it becomes a heading or HTML."""
+    """A docstring as Markdown: its indented blocks become literal ones, and nothing of it becomes a heading
+    or HTML.
+    """
     lines = inspect.cleandoc(text or "").splitlines()
     out: list[str] = []
     literal = False
@@ -316,7 +368,9 @@ def prose(text: str | None) -> str:
 def safe(line: str) -> str:
     """Signs of the papers that Markdown would take for its own, outside of code."""
     pieces = line.split("`")
-    return "`".join(re.sub(r"([*_<>\[\]#|])", r"\\\1", piece) if i % 2 == 0 else piece for i, piece in enumerate(pieces))
+    return "`".join(
+        re.sub(r"([*_<>\[\]#|])", r"\\\1", piece) if i % 2 == 0 else piece for i, piece in enumerate(pieces)
+    )
 
 
 def cell(text: str) -> str:
@@ -326,12 +380,19 @@ def cell(text: str) -> str:
 PAGES: dict[str, Callable[[], str]] = {"domain-file.md": domain_file, "cli.md": command_line, "api.md": api}
 
 
-KEPT = ("domain-file.md", "cli.md")  # in the repository; the API changes with every docstring, and is made for the site alone
+KEPT = (
+    "domain-file.md",
+    "cli.md",
+)  # in the repository; the API changes with every docstring, and is made for the site alone
 
 
 def stale() -> list[str]:
     """The pages that are kept and say something else than the program."""
-    return [name for name in KEPT if not (HERE / name).is_file() or (HERE / name).read_text(encoding="utf-8") != PAGES[name]()]
+    return [
+        name
+        for name in KEPT
+        if not (HERE / name).is_file() or (HERE / name).read_text(encoding="utf-8") != PAGES[name]()
+    ]
 
 
 def main() -> None:

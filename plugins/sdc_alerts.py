@@ -1,4 +1,5 @@
-"""Alerts, and the deadlines of a release run, which raise some of them. Each is sent once: to the operator's desk, by e-mail and webhook.
+"""Alerts, and the deadlines of a release run, which raise some of them. Each is sent once: to the
+operator's desk, by e-mail and webhook.
 
 `delivery`    the deliveries are due, and countries have no accepted one: one alert for each country
 `solver`      the ladder and the audit take longer than all their limits together
@@ -10,10 +11,11 @@
 `answer`      an answer did not count, because newer deliveries wait
 `retraction`  somebody is asked whether a release is taken back, or an answer did not count
 
-Airflow calls `overdue` when an unfinished run passes such an instant, perhaps more than once. The warehouse decides whether the alert is
-true and new, and shows it until its reason is gone. Nobody is late before the inbox was read and its files were judged.
-SDC_ALERT_WEBHOOK is an address that accepts JSON. SDC_ALERT_EMAIL lists the receivers of mail (separated by commas), sent through the
-server SDC_ALERT_SMTP (host:port), from SDC_ALERT_FROM.
+Airflow calls `overdue` when an unfinished run passes such an instant, perhaps more than once. The
+warehouse decides whether the alert is true and new, and shows it until its reason is gone. Nobody is late
+before the inbox was read and its files were judged. SDC_ALERT_WEBHOOK is an address that accepts JSON.
+SDC_ALERT_EMAIL lists the receivers of mail (separated by commas), sent through the server SDC_ALERT_SMTP
+(host:port), from SDC_ALERT_FROM.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ DUE = {"delivery": "delivery_due", "protection": "protection_due", "approval": "
 
 @dataclass
 class CycleDeadline(BaseDeadlineReference):
-    """An instant of the release calendar for the period of the run. `due` holds period → [beginning, instant], as time stamps."""
+    """An instant of the release calendar for the period of the run. `due` holds period →
+    [beginning, instant], as time stamps.
+    """
 
     due: dict[str, list[float]] = field(default_factory=dict)
     required_kwargs = {"dag_id", "run_id"}  # noqa: RUF012
@@ -61,13 +65,19 @@ class CycleDeadline(BaseDeadlineReference):
         from sqlalchemy import select
 
         run = session.execute(
-            select(DagRun.conf, DagRun.data_interval_start).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
+            select(DagRun.conf, DagRun.data_interval_start).where(
+                DagRun.dag_id == dag_id, DagRun.run_id == run_id
+            )
         ).one_or_none()
         if run is None:
             return None
         given = (run.conf or {}).get("period")
         first = run.data_interval_start and run.data_interval_start.timestamp()
-        found = [due for period, (begins, due) in self.due.items() if period == given or (given is None and begins == first)]
+        found = [
+            due
+            for period, (begins, due) in self.due.items()
+            if period == given or (given is None and begins == first)
+        ]
         return datetime.fromtimestamp(found[0], UTC) if found else None
 
     def serialize_reference(self) -> dict[str, Any]:
@@ -82,8 +92,8 @@ class CycleDeadline(BaseDeadlineReference):
 
 
 class Queued(BaseDeadlineReference):
-    """The instant when the run was queued. With Airflow's own reference no task can be cleared: Airflow 3.3.2 reads its interval as a
-    number.
+    """The instant when the run was queued. With Airflow's own reference no task can be cleared: Airflow 3.3.2
+    reads its interval as a number.
     """
 
     required_kwargs = {"dag_id", "run_id"}  # noqa: RUF012
@@ -92,7 +102,9 @@ class Queued(BaseDeadlineReference):
         from airflow.models import DagRun
         from sqlalchemy import select
 
-        queued: datetime | None = session.scalar(select(DagRun.queued_at).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id))
+        queued: datetime | None = session.scalar(
+            select(DagRun.queued_at).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
+        )
         return queued
 
 
@@ -109,18 +121,25 @@ def deadlines(domain: Domain) -> list[DeadlineAlert]:
                 due[kind][period] = [domain.calendar.interval(period)[0].timestamp(), instant.timestamp()]
     found = [
         DeadlineAlert(
-            CycleDeadline(known), LATER.get(kind, timedelta(0)), AsyncCallback(overdue, {"kind": kind, "domain": domain.id}), name=kind
+            CycleDeadline(known),
+            LATER.get(kind, timedelta(0)),
+            AsyncCallback(overdue, {"kind": kind, "domain": domain.id}),
+            name=kind,
         )
         for kind, known in due.items()
         if known
     ]
-    budget = BESIDE_SOLVERS + sum((timedelta(seconds=rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1))
+    budget = BESIDE_SOLVERS + sum(
+        (timedelta(seconds=rung.seconds) for rung in domain.cta.ladder), timedelta(hours=1)
+    )
     solver = AsyncCallback(overdue, {"kind": "solver", "domain": domain.id})
     return [*found, DeadlineAlert(Queued(), budget, solver, name="solver")]
 
 
 def approval_due(domain: Domain, period: str) -> datetime | None:
-    """When the approval of a period is due: by its calendar, or a day before the embargo ends; None where neither is known."""
+    """When the approval of a period is due: by its calendar, or a day before the embargo
+    ends; None where neither is known.
+    """
     cycle = domain.calendar.of(period)
     if cycle is None:
         return None
@@ -130,7 +149,9 @@ def approval_due(domain: Domain, period: str) -> datetime | None:
 
 
 def asked_late(engine: Engine, domain: Domain, period: str, release_id: str) -> None:
-    """Raises the alert of a release that begins to wait after its approval was due: the deadline has passed, and nothing waited then."""
+    """Raises the alert of a release that begins to wait after its approval was due: the deadline has
+    passed, and nothing waited then.
+    """
     due = approval_due(domain, period)
     if due is not None and due <= datetime.now(UTC):
         announce(engine, domain.id, period, "approval", release_id, NEARLY_OUT, due)
@@ -147,8 +168,8 @@ async def overdue(kind: str, domain: str, context: dict[str, Any]) -> None:
 
 
 def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False) -> list[str] | None:
-    """Records and sends the alerts that are true of the run and new. Returns their texts; None where the run has not begun or the inbox
-    was not read yet, unless `unread`.
+    """Records and sends the alerts that are true of the run and new. Returns their texts; None where the run
+    has not begun or the inbox was not read yet, unless `unread`.
     """
     from sdc_places import warehouse
 
@@ -156,13 +177,19 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
     from sdc_tasks.warehouse.database.engine import open_warehouse
     from sdc_tasks.warehouse.database.migrations import migrate
 
-    engine = open_warehouse(warehouse(), None, os.environ.get("SDC_ACTOR", "airflow"))  # not by `steps`, whose solvers would stay
+    engine = open_warehouse(
+        warehouse(), None, os.environ.get("SDC_ACTOR", "airflow")
+    )  # not by `steps`, whose solvers would stay
     migrate(engine)
     try:
         run = reader.dag_run(engine, dag_id, run_id)
-        if run is None or not run["period"]:  # it began after the instant, and its first task has not said yet what it works on
+        if (
+            run is None or not run["period"]
+        ):  # it began after the instant, and its first task has not said yet what it works on
             return [] if unread else None
-        cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == run["period"]), None)
+        cycle = next(
+            (each for each in reader.cycles(engine, domain) if each["period"] == run["period"]), None
+        )
         due = cycle[DUE[kind]] if cycle and kind in DUE else None
         pending = kind == "delivery" and not inbox_judged(engine, domain, run["period"], due)
         if pending and not unread:
@@ -194,10 +221,22 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
 
     period, release_id = run["period"], run["release_id"]
     if kind == "delivery":
-        accepted = {each["country"] for each in reader.deliveries(engine, domain, period) if each["state"] == "accepted"}
-        areas: list[str] = next((each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), [])
-        return [(country, f"no accepted delivery from {country}, and deliveries are due") for country in areas if country not in accepted]
-    state = next((str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), "")
+        accepted = {
+            each["country"]
+            for each in reader.deliveries(engine, domain, period)
+            if each["state"] == "accepted"
+        }
+        areas: list[str] = next(
+            (each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), []
+        )
+        return [
+            (country, f"no accepted delivery from {country}, and deliveries are due")
+            for country in areas
+            if country not in accepted
+        ]
+    state = next(
+        (str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), ""
+    )
     if state in DONE:
         return []
     if kind == "approval":
@@ -209,19 +248,31 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
     return [(period, "the table should be protected by now")]
 
 
-def announce(engine: Engine, domain: str, period: str, kind: str, subject: str, said: str, due: datetime | None = None) -> bool:
-    """Records an alert, and sends it where it is new. Returns whether it is new. `due` is the instant that passed."""
+def announce(
+    engine: Engine, domain: str, period: str, kind: str, subject: str, said: str, due: datetime | None = None
+) -> bool:
+    """Records an alert, and sends it where it is new. Returns whether it is new. `due` is the instant that
+    passed.
+    """
     from sdc_tasks.warehouse.operations import cycles
 
     if not cycles.raise_alert(engine, domain, period, kind, subject, said):
         return False
-    details = {"domain": domain, "period": period, "kind": kind, "subject": subject, "country": subject if kind == "delivery" else ""}
+    details = {
+        "domain": domain,
+        "period": period,
+        "kind": kind,
+        "subject": subject,
+        "country": subject if kind == "delivery" else "",
+    }
     _send(f"{domain} {period}: {said}", details | {"days": str((datetime.now(UTC) - due).days if due else 0)})
     return True
 
 
 def _send(text: str, details: dict[str, str]) -> None:
-    """Sends by webhook and e-mail, the same text and details. A failure of one is logged, and does not stop the other."""
+    """Sends by webhook and e-mail, the same text and details. A failure of one is
+    logged, and does not stop the other.
+    """
     if address := os.environ.get("SDC_ALERT_WEBHOOK"):
         try:
             import httpx

@@ -1,7 +1,8 @@
 """Tells every browser when a database does not answer, at all addresses of the api-server.
 
-Airflow looks up the cookie of a browser in its database before any application is asked, in a middleware around them. An error there
-reaches no handler of an application. So this middleware stands around that one. Programs get Airflow's own answer.
+Airflow looks up the cookie of a browser in its database before any application is asked, in a middleware
+around them. An error there reaches no handler of an application. So this middleware stands around that one.
+Programs get Airflow's own answer.
 """
 
 from __future__ import annotations
@@ -49,10 +50,14 @@ class DatabaseAway:
 
 
 def _to_the_outside(server: Starlette) -> None:
-    """Airflow puts its own middlewares around those of plugins. Before the first request this one becomes the outermost but for the first,
-    which writes the log of requests.
+    """Airflow puts its own middlewares around those of plugins. Before the first request this one becomes the
+    outermost but for the first, which writes the log of requests.
     """
-    ours = next(each for each in server.user_middleware if isinstance(each.cls, type) and issubclass(each.cls, DatabaseAway))
+    ours = next(
+        each
+        for each in server.user_middleware
+        if isinstance(each.cls, type) and issubclass(each.cls, DatabaseAway)
+    )
     server.user_middleware.remove(ours)
     server.user_middleware.insert(1, ours)
     server.middleware_stack = None  # the server builds it again

@@ -1,7 +1,9 @@
-"""Watches an inbox for new and corrected files, local or in an object store. Its events start `national_delivery`.
+"""Watches an inbox for new and corrected files, local or in an object store. Its events start
+`national_delivery`.
 
-A file counts when its size and time are the same at two looks, so no half-copied file is read; rename a file into its place
-where you can. After a restart it reports all files of the inbox again: users of these events must accept the same event twice.
+A file counts when its size and time are the same at two looks, so no half-copied file is read; rename a file
+into its place where you can. After a restart it reports all files of the inbox again: users of these events
+must accept the same event twice.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ Marks = dict[str, dict[str, str]]  # period → file → a mark that changes wit
 
 
 class InboxTrigger(BaseEventTrigger):
-    """Reports the periods whose inboxes have new or changed files, with the names of these files: period → names.
+    """Reports the periods whose inboxes have new or changed files, with the names of these files: period →
+    names.
 
     `inbox` is an address in which `{period}` is the name of a folder; it is read every `seconds`.
     """
@@ -39,13 +42,17 @@ class InboxTrigger(BaseEventTrigger):
             except OSError as error:  # the share may come back; a failed look counts as none
                 self.log.warning("inbox not read (%s)", type(error).__name__)
             else:
-                if news := dict(looks.news(now)):  # one event: of two at a time Airflow's scheduler can lose the second
+                if news := dict(
+                    looks.news(now)
+                ):  # one event: of two at a time Airflow's scheduler can lose the second
                     yield TriggerEvent({"periods": news})
             await asyncio.sleep(self.seconds)
 
 
 class Looks:
-    """Compares looks into the inboxes: it finds files that are new or changed, and the same at the last two looks."""
+    """Compares looks into the inboxes: it finds files that are new or changed, and the same at the last two
+    looks.
+    """
 
     def __init__(self) -> None:
         self._told: Marks = {}
@@ -55,7 +62,9 @@ class Looks:
         """(period, names) for each period with such files, in order."""
         for period, files in sorted(now.items()):
             told = self._told.get(period, {})
-            settled = {name: mark for name, mark in files.items() if self._before.get(period, {}).get(name) == mark}
+            settled = {
+                name: mark for name, mark in files.items() if self._before.get(period, {}).get(name) == mark
+            }
             self._told[period] = {name: mark for name, mark in {**told, **settled}.items() if name in files}
             if news := sorted(name for name, mark in settled.items() if told.get(name) != mark):
                 yield period, news
@@ -75,5 +84,8 @@ def marks(inbox: str) -> Marks:
         here = each / below.strip("/") if below.strip("/") else each
         if re.fullmatch(PERIOD, each.name) and here.is_dir():
             files = (here / name for name in inboxes.look(here).files)
-            found[each.name] = {path.name: f"{(stat := path.stat()).st_size} {getattr(stat, 'st_mtime', '')}" for path in files}
+            found[each.name] = {
+                path.name: f"{(stat := path.stat()).st_size} {getattr(stat, 'st_mtime', '')}"
+                for path in files
+            }
     return found

@@ -1,8 +1,8 @@
-"""Records the work of Airflow for the operator's desk: runs of our DAGs, their tasks, and the last message of each task. The times of tasks
-go to Airflow's own metrics.
+"""Records the work of Airflow for the operator's desk: runs of our DAGs, their tasks, and the last message of
+each task. The times of tasks go to Airflow's own metrics.
 
-It must never break or delay a task: an error in it is logged by its type only. It stores the text of a task's error only if this
-project wrote the text. Other errors may hold values, so it stores their type alone.
+It must never break or delay a task: an error in it is logged by its type only. It stores the text of a task's
+error only if this project wrote the text. Other errors may hold values, so it stores their type alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 hookimpl = HookimplMarker("airflow")
 log = logging.getLogger("sdc.listener")
-OURS = ("eu_release_", "national_delivery_", "second_file", "maintenance", "retract_release")  # which are recorded
+OURS = (
+    "eu_release_",
+    "national_delivery_",
+    "second_file",
+    "maintenance",
+    "retract_release",
+)  # which are recorded
 MINE = (*OURS, "after_embargo_")  # whose logs end with the operator's sentence
 
 
@@ -82,7 +88,11 @@ def on_task_instance_failed(previous_state: Any, task_instance: Any, error: Any)
     _note_task(task_instance, "up_for_retry" if again else "failed", said)
     if task_instance.dag_id.startswith(MINE):
         steps = logging.getLogger("sdc.release")
-        for _ in range(2):  # the groups that its pages fold: one opened by Airflow, one by the task; one end too many does nothing
+        for _ in range(
+            2
+            # the groups that its pages fold: one opened by Airflow, one by the task; one end too many does
+            # nothing
+        ):
             steps.info("::endgroup::")
         steps.error("%s", said)  # after Airflow's traceback, so that it is the end of the log
 
@@ -125,7 +135,11 @@ def _note_task(task_instance: Any, state: str, said: str = "") -> None:
     if seconds is not None:
         from airflow.sdk.observability import stats
 
-        stats.timing("sdc.task.seconds", 1000 * seconds, tags={"dag_id": task_instance.dag_id, "task_id": task_instance.task_id})
+        stats.timing(
+            "sdc.task.seconds",
+            1000 * seconds,
+            tags={"dag_id": task_instance.dag_id, "task_id": task_instance.task_id},
+        )
 
 
 @quietly
@@ -141,12 +155,14 @@ def _note_run(dag_run: Any, state: str) -> None:
     with _Office() as engine:
         cycles.note_dag_run(engine, dag_run.dag_id, dag_run.run_id, **known)
         for each in _never_started(dag_run) if state != "running" else ():
-            cycles.note_task_run(engine, dag_run.dag_id, dag_run.run_id, each.task_id, each.map_index, state=str(each.state))
+            cycles.note_task_run(
+                engine, dag_run.dag_id, dag_run.run_id, each.task_id, each.map_index, state=str(each.state)
+            )
 
 
 def _never_started(dag_run: Any) -> list[Any]:
-    """The task instances that never started, read in the scheduler's session of the run where there is one: opening the shared session
-    again would close it while the scheduler uses it.
+    """The task instances that never started, read in the scheduler's session of the run where there is one:
+    opening the shared session again would close it while the scheduler uses it.
     """
     from airflow.utils.session import create_session
     from sqlalchemy.orm import object_session
@@ -154,7 +170,11 @@ def _never_started(dag_run: Any) -> list[Any]:
     def read(session: Any) -> list[Any]:
         found = dag_run.get_task_instances(session=session)
         never = {"upstream_failed", "removed"}
-        return [each for each in found if str(each.state) in never or (str(each.state) == "skipped" and each.start_date is None)]
+        return [
+            each
+            for each in found
+            if str(each.state) in never or (str(each.state) == "skipped" and each.start_date is None)
+        ]
 
     if (mine := object_session(dag_run)) is not None:
         return read(mine)
@@ -190,7 +210,9 @@ class _Office:
         from sdc_tasks.warehouse.database.engine import open_warehouse
 
         url = make_url(os.environ["SDC_WAREHOUSE_URL"])
-        if url.get_backend_name() == "postgresql":  # the scheduler does not wait for a server that does not answer
+        if (
+            url.get_backend_name() == "postgresql"
+        ):  # the scheduler does not wait for a server that does not answer
             url = url.update_query_dict({"connect_timeout": "3"})
         self.engine = open_warehouse(url.render_as_string(hide_password=False), None, "airflow")
         return self.engine

@@ -1,6 +1,7 @@
 """The warehouse, inbox and output folders of a deployment, from environment variables.
 
-The DAGs need them, and so do the triggerer and the scheduler, which do not have the DAGs' folder on their path.
+The DAGs need them, and so do the triggerer and the scheduler, which do not have the DAGs' folder on their
+path.
 """
 
 from __future__ import annotations
@@ -21,20 +22,27 @@ def warehouse() -> str:
 
 
 def root(template: str, domain: str) -> str:
-    """The folder that contains the folders of all periods; or the folder itself, if it is the same for all periods."""
+    """The folder that contains the folders of all periods; or the folder itself, if it is the same for all
+    periods.
+    """
     above, period, _ = template.replace("{domain}", domain).partition("{period}")
     return above.rpartition("/")[0] if period else above
 
 
 def confine(name: str, address: str, within: str) -> None:
-    """Raises InvalidInput where the address leads out of the folder `within`: by its name, by `..` or by a link."""
+    """Raises InvalidInput where the address leads out of the folder `within`: by its name, by `..` or by a
+    link.
+    """
     if "://" in within or "://" in address:
-        inside = ".." not in address.split("/") and f"{address.rstrip('/')}/".startswith(f"{within.rstrip('/')}/")
+        inside = ".." not in address.split("/") and f"{address.rstrip('/')}/".startswith(
+            f"{within.rstrip('/')}/"
+        )
     else:
         inside = Path(address).resolve().is_relative_to(Path(within).resolve())
     if not inside:
         raise InvalidInput(
-            f"parameter {name}: not inside {within}. Remedy: give a folder in there, or have the deployment change SDC_{name.upper()}"
+            f"parameter {name}: not inside {within}. Remedy: give a folder in there, or have the deployment "
+            f"change SDC_{name.upper()}"
         )
 
 

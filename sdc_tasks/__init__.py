@@ -1,7 +1,8 @@
-"""Protected EU aggregates from confidential national tables. Knows nothing of Airflow; read `pipeline.py` first.
+"""Protected EU aggregates from confidential national tables. Knows nothing of Airflow; read `pipeline.py`
+first.
 
-`import sdc_tasks as sdc` gives a notebook the functions of `sdc_tasks.api`, which load when they are first used. `sdc_tasks.__version__` is
-that of the installed package.
+`import sdc_tasks as sdc` gives a notebook the functions of `sdc_tasks.api`, which load when they are first
+used. `sdc_tasks.__version__` is that of the installed package.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
         suppress,
     )
 
-__all__ = ["Contributors", "Rules", "adjust", "audit", "primary", "release", "round_counts", "round_table", "suppress"]
+__all__ = [
+    "Contributors",
+    "Rules",
+    "adjust",
+    "audit",
+    "primary",
+    "release",
+    "round_counts",
+    "round_table",
+    "suppress",
+]
 
 
 def __getattr__(name: str) -> Any:

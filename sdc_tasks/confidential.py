@@ -1,4 +1,6 @@
-"""What a process holds in memory stays there when it fails: no core file, and no local variables behind an exception."""
+"""What a process holds in memory stays there when it fails: no core file, and no local variables behind an
+exception.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ Made = TypeVar("Made")
 def leave_no_core() -> None:
     """From here on this process, and what it starts, dies without a core file.
 
-    The limit is one byte, not zero: Linux writes no file that short, and takes it, unlike zero, as a prohibition also where a program is
-    to receive the core (`man 5 core`, core_pattern with a pipe; fs/coredump.c).
+    The limit is one byte, not zero: Linux writes no file that short, and takes it, unlike
+    zero, as a prohibition also where a program is to receive the core (`man 5 core`,
+    core_pattern with a pipe; fs/coredump.c).
     """
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
     most = 1 if hard == resource.RLIM_INFINITY else min(hard, 1)
@@ -24,9 +27,11 @@ def leave_no_core() -> None:
 
 
 def forget_locals(error: BaseException) -> None:
-    """Takes the local variables out of the frames that an exception, and those it came from, left behind; files and lines stay.
+    """Takes the local variables out of the frames that an exception, and those it came from,
+    left behind; files and lines stay.
 
-    Otherwise a tool that collects errors with local variables (Sentry, structlog, a debugger's log) collects tables.
+    Otherwise a tool that collects errors with local variables (Sentry, structlog, a
+    debugger's log) collects tables.
     """
     known: set[int] = set()
     waiting: list[BaseException | None] = [error]

@@ -33,7 +33,9 @@ class Retriable(SdcError):
 
 
 class Superseded(Retriable):
-    """Deliveries came that the release was not made of, accepted or second files of countries; nothing was published."""
+    """Deliveries came that the release was not made of, accepted or second files of
+    countries; nothing was published.
+    """
 
 
 class Damaged(SdcError):
@@ -47,7 +49,9 @@ class InvalidInput(SdcError):
 
 
 class CountryMissing(InvalidInput):
-    """A country has no accepted delivery, and the domain file makes no release without it: the release waits for its file."""
+    """A country has no accepted delivery, and the domain file makes no release without it:
+    the release waits for its file.
+    """
 
 
 class Unprotectable(SdcError):

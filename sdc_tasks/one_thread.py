@@ -1,8 +1,9 @@
 """The linear algebra under NumPy and SciPy on one thread.
 
-OpenBLAS splits a long sum over as many threads as the machine has cores: the last digit depends on their number. A comparison may then
-have another result, and the release differs. Our matrices are small; one thread is as fast, and idle threads of OpenBLAS spin: beside them,
-two processes of an audit took a quarter longer (docs/speed.md).
+OpenBLAS splits a long sum over as many threads as the machine has cores: the last digit depends on their
+number. A comparison may then have another result, and the release differs. Our matrices are small; one
+thread is as fast, and idle threads of OpenBLAS spin: beside them, two processes of an audit took a
+quarter longer (docs/speed.md).
 """
 
 from __future__ import annotations
@@ -12,11 +13,18 @@ import os
 from pathlib import Path
 
 NAMES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-SETTERS = ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "openblas_set_num_threads64_", "openblas_set_num_threads")
+SETTERS = (
+    "scipy_openblas_set_num_threads64_",
+    "scipy_openblas_set_num_threads",
+    "openblas_set_num_threads64_",
+    "openblas_set_num_threads",
+)
 
 
 def one_thread() -> None:
-    """From here on, in this process: libraries that are loaded get one thread; libraries loaded later read it from the environment."""
+    """From here on, in this process: libraries that are loaded get one thread; libraries loaded
+    later read it from the environment.
+    """
     os.environ.update(dict.fromkeys(NAMES, "1"))
     for path in _mapped():
         try:
@@ -29,7 +37,9 @@ def one_thread() -> None:
 
 
 def _mapped() -> list[str]:
-    """The files with such a name that this process has mapped. One that was replaced since is still found by its name."""
+    """The files with such a name that this process has mapped. One that was replaced
+    since is still found by its name.
+    """
     maps = Path("/proc/self/maps")
     lines = os.fsdecode(maps.read_bytes()).splitlines() if maps.exists() else []
     paths = {line.split(maxsplit=5)[-1].removesuffix(" (deleted)") for line in lines if "openblas" in line}

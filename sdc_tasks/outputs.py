@@ -1,5 +1,5 @@
-"""What the operator gets of a release: the public files (table.csv and those beside it), audit.json, report.html, secondaries/, and the
-summary for the terminal.
+"""What the operator gets of a release: the public files (table.csv and those beside it), audit.json,
+report.html, secondaries/, and the summary for the terminal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,16 @@ from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.gather import gather
-from sdc_tasks.steps import LOWER_LEVELS, Desk, adjustment_of, compared, decided, drawn_by, newer, set_by_receiver
+from sdc_tasks.steps import (
+    LOWER_LEVELS,
+    Desk,
+    adjustment_of,
+    compared,
+    decided,
+    drawn_by,
+    newer,
+    set_by_receiver,
+)
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
@@ -77,7 +86,8 @@ class Summary:
 
 @keeps_to_itself
 def write_out(desk: Desk, release_id: str, out: Path) -> Path:
-    """Writes audit.json, report.html and findings.csv; and the public files if the world may see exactly this table.
+    """Writes audit.json, report.html and findings.csv; and the public files if the world may see exactly this
+    table.
 
     Returns the path of the report.
     """
@@ -90,13 +100,21 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
     else:  # an earlier table must not look like that of this release, nor one under embargo like a public one
         _take_away(out, PUBLIC_FILES)
     facts = gather(
-        desk.domain, problem, adjustment_of(desk, release_id), publication, merged,
-        compared=compared(desk, release_id), together=together(problem, publication, desk.say) if merged.passed else None,
-        period=desk.period, release_id=release_id,
-        deliveries=_delivery_facts(desk, release_id), steps=_step_facts(desk, release_id),
+        desk.domain,
+        problem,
+        adjustment_of(desk, release_id),
+        publication,
+        merged,
+        compared=compared(desk, release_id),
+        together=together(problem, publication, desk.say) if merged.passed else None,
+        period=desk.period,
+        release_id=release_id,
+        deliveries=_delivery_facts(desk, release_id),
+        steps=_step_facts(desk, release_id),
         receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},
-        certificate=json.loads(audit["certificate"]), proof=reader.proof(desk.engine, release_id, audit),
-    )  # fmt: skip
+        certificate=json.loads(audit["certificate"]),
+        proof=reader.proof(desk.engine, release_id, audit),
+    )
     report.write_whole(out / "report.html", report.render(facts))
     write_findings(desk, out)
     write_secondaries(desk, release_id, problem.space, out)
@@ -105,14 +123,16 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
 
 @keeps_to_itself
 def write_public(desk: Desk, out: Path) -> ReleaseInfo:
-    """Writes the public files of the version of the period that the world may see, and nothing else. Returns the version.
+    """Writes the public files of the version of the period that the world may see, and
+    nothing else. Returns the version.
 
     Raises InvalidInput where the world may see none.
     """
     current = reader.current_release(desk.engine, desk.domain.id, desk.period)
     if current is None:
         raise InvalidInput(
-            f"{desk.domain.id} {desk.period}: the world may see no version: none is published, or it is under embargo or retracted. "
+            f"{desk.domain.id} {desk.period}: the world may see no version: none is published, or it is "
+            f"under embargo or retracted. "
             "Remedy: sdc release, or wait for the end of the embargo"
         )
     problem, publication, _ = decided(desk, current.release_id)
@@ -122,8 +142,8 @@ def write_public(desk: Desk, out: Path) -> ReleaseInfo:
 
 @keeps_to_itself
 def withdraw_public(engine: Engine, domain: str, period: str, out: Path) -> bool:
-    """Takes the public files and the report away where the world may see no version of the period any more. Returns whether it may see
-    none.
+    """Takes the public files and the report away where the world may see no version of the period any more.
+    Returns whether it may see none.
     """
     if reader.current_release(engine, domain, period) is not None:
         return False
@@ -132,8 +152,12 @@ def withdraw_public(engine: Engine, domain: str, period: str, out: Path) -> bool
     return True
 
 
-def _write_public(desk: Desk, current: ReleaseInfo, space: CellSpace, publication: Publication, out: Path) -> None:
-    """Writes the public files, `table.csv` last, and takes those away that the domain file no longer asks for."""
+def _write_public(
+    desk: Desk, current: ReleaseInfo, space: CellSpace, publication: Publication, out: Path
+) -> None:
+    """Writes the public files, `table.csv` last, and takes those away that the domain file no longer asks
+    for.
+    """
     claim = reader.claim(desk.engine, current.release_id, current.audit_digest)
     assert claim is not None, "a version that is out has its audit"
     about = (desk.domain, space, desk.period, publication, current.version, current.released_at, claim.public)
@@ -153,8 +177,8 @@ def _take_away(out: Path, names: Collection[str]) -> None:
 
 @keeps_to_itself
 def write_secondaries(desk: Desk, release_id: str, space: CellSpace, out: Path) -> None:
-    """Writes secondaries/COUNTRY.csv for each country in whose table the receiver set secondaries: the keys of these cells with flag S, no
-    values, for its NSI. Takes away what an earlier release left there.
+    """Writes secondaries/COUNTRY.csv for each country in whose table the receiver set secondaries: the keys
+    of these cells with flag S, no values, for its NSI. Takes away what an earlier release left there.
     """
     folder = out / SECONDARIES
     found = {f"{each.country}.csv": each for each in set_by_receiver(desk, release_id) if len(each.cells)}
@@ -162,12 +186,18 @@ def write_secondaries(desk: Desk, release_id: str, space: CellSpace, out: Path) 
         if old.name not in found:
             old.unlink()
     domain = desk.domain
-    dimensions = [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
+    dimensions = [
+        domain.areas.dimension,
+        domain.indicator_dimension,
+        *(source.dimension for source in domain.hierarchies),
+    ]
     for name, each in found.items():
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*dimensions, "TIME_PERIOD", "FLAG"])
-        writer.writerows([each.country, *space.national_keys[cell], desk.period, "S"] for cell in each.cells.tolist())
+        writer.writerows(
+            [each.country, *space.national_keys[cell], desk.period, "S"] for cell in each.cells.tolist()
+        )
         report.write_whole(folder / name, text.getvalue())
 
 
@@ -180,19 +210,23 @@ def write_findings(desk: Desk, out: Path) -> Path:
 
 
 def findings(desk: Desk) -> str:
-    """All that is wrong with the deliveries of the period, and with what lies beside them, as CSV; never a value. It leaves out
-    superseded files.
+    """All that is wrong with the deliveries of the period, and with what lies beside them, as CSV; never a
+    value. It leaves out superseded files.
     """
     here = (desk.engine, desk.domain.id, desk.period)
     return findings_csv(reader.findings(*here), reader.check_results(*here), store.not_read(*here))
 
 
 def warnings(desk: Desk) -> dict[str, tuple[str, ...]]:
-    """country → codes of what was found in its accepted delivery, which is warned of and no more: findings of its files, and failed checks.
-    Countries of which nothing was found are left out.
+    """country → codes of what was found in its accepted delivery, which is warned of and no more: findings of
+    its files, and failed checks. Countries of which nothing was found are left out.
     """
     here = (desk.engine, desk.domain.id, desk.period)
-    counts = {each.key.digest: str(each.country) for each in store.deliveries(*here) if each.state is DeliveryState.ACCEPTED}
+    counts = {
+        each.key.digest: str(each.country)
+        for each in store.deliveries(*here)
+        if each.state is DeliveryState.ACCEPTED
+    }
     found = [(each["digest"], each["code"]) for each in reader.findings(*here)]
     found += [(each["digest"], each["check"]) for each in reader.check_results(*here) if not each["passed"]]
     told: dict[str, set[str]] = {}
@@ -203,8 +237,8 @@ def warnings(desk: Desk) -> dict[str, tuple[str, ...]]:
 
 
 def _states(desk: Desk, release_id: str) -> Iterator[tuple[store.StoredDelivery, str]]:
-    """Every delivery of the period with what it is to the release: accepted, if the release was opened with it, whatever became of it
-    since; newer, if it was accepted later; else its own state.
+    """Every delivery of the period with what it is to the release: accepted, if the release was opened with
+    it, whatever became of it since; newer, if it was accepted later; else its own state.
     """
     mine = reader.made_of(desk.engine, release_id)
     for each in store.deliveries(desk.engine, desk.domain.id, desk.period):
@@ -220,10 +254,14 @@ def _delivery_facts(desk: Desk, release_id: str) -> list[report.DeliveryFact]:
     for row in reader.check_results(desk.engine, desk.domain.id, desk.period):
         if not row["passed"]:
             result = result_of(row)
-            fact = report.FindingFact(result.check, str(result.severity), None, ", ".join(result.cells), describe(result))
+            fact = report.FindingFact(
+                result.check, str(result.severity), None, ", ".join(result.cells), describe(result)
+            )
             found.setdefault(row["digest"], []).append(fact)
     return [
-        report.DeliveryFact(each.country or "unknown", each.file, state, tuple(found.get(each.key.digest, ())))
+        report.DeliveryFact(
+            each.country or "unknown", each.file, state, tuple(found.get(each.key.digest, ()))
+        )
         for each, state in _states(desk, release_id)
     ]
 
@@ -232,28 +270,38 @@ def _step_facts(desk: Desk, release_id: str) -> list[report.StepFact]:
     return [
         report.StepFact(f"{row['step']} {row['key']}".strip(), row["seconds"], row["note"] or "")
         for row in reader.steps(desk.engine, release_id)
-        if row["step"] != "bases" or " " not in row["key"]  # what is kept beside the decision for a group took no time
+        if row["step"] != "bases"
+        or " " not in row["key"]  # what is kept beside the decision for a group took no time
     ]
 
 
 def brief(desk: Desk, release_id: str) -> str:
-    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, changes since the last version. Counts only.
-    Airflow keeps it as it is while the question waits, so it names the page that tells what came since.
+    """What somebody reads before he agrees, in Markdown: digest, verdict, losses, changes since the
+    last version. Counts only. Airflow keeps it as it is while the question waits, so it names the
+    page that tells what came since.
     """
     problem, publication, _ = decided(desk, release_id)
     told = summary(desk, release_id)
     visible = f", {told.visible} as sum of the visible countries" if told.visible else ""
-    relative = f"mean {told.mean_relative_base:.2%}, median {told.median_relative_base:.2%} of the rounded cells"
+    relative = (
+        f"mean {told.mean_relative_base:.2%}, median {told.median_relative_base:.2%} of the rounded cells"
+    )
     cycle = desk.domain.calendar.of(desk.period)
     lines = [
         f"**{desk.domain.title}** (`{desk.domain.id}`), period **{desk.period}**",
-        f"**Release** [`{release_id}`](/plugin/releases/sdc/release/{release_id}), **publication** `{publication.digest}`. Files that come "
+        f"**Release** [`{release_id}`](/plugin/releases/sdc/release/{release_id}), **publication** "
+        f"`{publication.digest}`. Files that come "
         "after this question stand on the page of the release",
-        f"**Audit** {told.claim.verdict} {told.claim.attackers}: {told.claim.sentence}; {told.broken} requirements broken; "
+        f"**Audit** {told.claim.verdict} {told.claim.attackers}: {told.claim.sentence}; {told.broken} "
+        f"requirements broken; "
         f"{told.proof.said}",
-        f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative base {relative}; "
+        f"**Cells** {told.exact} exact, {told.rounded} rounded{visible}, {told.withheld} withheld; relative "
+        f"base {relative}; "
         f"Σ (base/2)/value {told.relative_loss:.3f}",
-        f"**Files** {told.accepted} accepted, {told.refused} refused at some time, {told.superseded} superseded by later ones",
+        (
+            f"**Files** {told.accepted} accepted, {told.refused} refused at some time, {told.superseded} "
+            f"superseded by later ones"
+        ),
         _since(desk, release_id, publication, problem.space),
         *(f"**{note}**" for note in lower_levels(desk, release_id)),
     ]
@@ -262,27 +310,43 @@ def brief(desk: Desk, release_id: str) -> str:
     else:
         lines.append("**Newer deliveries**: none")
     for other, reason in sorted(desk.domain.unrelated.items()):
-        lines.append(f"**Unrelated to `{other}`**, says the domain file, so that nobody attacked both together: {reason}")
+        lines.append(
+            f"**Unrelated to `{other}`**, says the domain file, so that nobody attacked both together: "
+            f"{reason}"
+        )
     if cycle is not None and cycle.embargo is not None:
         lines.append(f"**Embargo** until {cycle.embargo:%Y-%m-%d %H:%M %Z}")
     return "\n\n".join(lines)
 
 
 def lower_levels(desk: Desk, release_id: str) -> list[str]:
-    """Where flags or the domain file ask for lower levels than a version that is out, and for how many cells: see steps/secondaries."""
-    notes = (row["note"] or "" for row in reader.steps(desk.engine, release_id) if row["step"] in ("assemble", "collect"))
+    """Where flags or the domain file ask for lower levels than a version that is out, and for how
+    many cells: see steps/secondaries.
+    """
+    notes = (
+        row["note"] or ""
+        for row in reader.steps(desk.engine, release_id)
+        if row["step"] in ("assemble", "collect")
+    )
     return [each for note in notes for each in note.split("; ") if each.startswith(LOWER_LEVELS)]
 
 
 def _since(desk: Desk, release_id: str, publication: Publication, space: CellSpace) -> str:
-    others = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period and each.release_id != release_id]
+    others = [
+        each
+        for each in reader.releases(desk.engine, desk.domain.id)
+        if each.period == desk.period and each.release_id != release_id
+    ]
     last = max(others, key=lambda each: each.version, default=None)
     if last is None:
         return "**First version** of the period"
-    found = publisher.changes(desk.engine, desk.domain.id, desk.period, last.publication_digest, publication, space)
+    found = publisher.changes(
+        desk.engine, desk.domain.id, desk.period, last.publication_digest, publication, space
+    )
     retracted = " (retracted)" if last.retracted else ""
     return (
-        f"**Since version {last.version}**{retracted}: {found.treatment} cells are treated otherwise, {found.value} have another value, "
+        f"**Since version {last.version}**{retracted}: {found.treatment} cells are treated otherwise, "
+        f"{found.value} have another value, "
         f"{found.added} are new, {found.gone} are gone"
     )
 
@@ -292,14 +356,19 @@ def summary(desk: Desk, release_id: str) -> Summary:
     _, publication, merged = decided(desk, release_id)
     audit = reader.audits(desk.engine, release_id)[-1]
     states = [state for _, state in _states(desk, release_id)]
-    rounded = publication.rounded & (publication.value != 0)  # relative to what is published: the true value stays out of it
+    rounded = publication.rounded & (
+        publication.value != 0
+    )  # relative to what is published: the true value stays out of it
     relative = publication.base[rounded] / np.abs(publication.value[rounded])
     seconds: dict[str, float] = {}
     for row in reader.steps(desk.engine, release_id):
         seconds[row["step"]] = seconds.get(row["step"], 0.0) + row["seconds"]
     versions = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
     same = [each for each in versions if each.publication_digest == publication.digest]
-    current = next((each for each in same if each.release_id == release_id), max(same, key=lambda each: each.version, default=None))
+    current = next(
+        (each for each in same if each.release_id == release_id),
+        max(same, key=lambda each: each.version, default=None),
+    )
     return Summary(
         release_id=release_id,
         accepted=states.count(DeliveryState.ACCEPTED),
@@ -319,5 +388,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         version=None if current is None else current.version,
         embargo=None if current is None or current.visible else current.embargo,
         seconds=seconds,
-        strategies=tuple(f"{r.method}: {r.outcome}, {r.reason}" for r in adjustment_of(desk, release_id).rungs),
+        strategies=tuple(
+            f"{r.method}: {r.outcome}, {r.reason}" for r in adjustment_of(desk, release_id).rungs
+        ),
     )

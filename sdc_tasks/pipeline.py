@@ -1,14 +1,18 @@
 """One release, as pure functions from national tables to a publication that may be released. Read this first.
 
     tables ── build_problem ──▶ ProtectionProblem ── baseline ──▶ Requirements      releases/assembly.py
-                 secured        (with the secondaries that the receiver sets, where the domain asks for it: methods/receiver)
+                 secured        (with the secondaries that the receiver sets, where the
+                 domain asks for it: methods/receiver)
                                      │                               │
-                                     ├── climb, rung by rung ──▶ Adjustment      how much uncertainty the aggregates need (methods/cta)
-                                     ├── choose_bases ────────▶ Publication     exact, rounded, or withheld (methods/bases, rounding)
-                                     ├── audit (in chunks) ───▶ AuditReport     the attacker's proof (methods/attack)
-                                     └── release ─────────────▶ Release, or ReleaseBlocked      releases/gate.py; certificate.py
+                                     ├── climb, rung by rung ──▶ Adjustment      how much uncertainty the
+                                     aggregates need (methods/cta) ├── choose_bases ────────▶ Publication
+                                     exact, rounded, or withheld (methods/bases, rounding) ├── audit (in
+                                     chunks) ───▶ AuditReport     the attacker's proof (methods/attack) └──
+                                     release ─────────────▶ Release, or ReleaseBlocked
+                                     releases/gate.py; certificate.py
 
-Nothing here reads a file, a database, a clock that matters or an environment variable: `steps` does, for Airflow and for `sdc`.
+Nothing here reads a file, a database, a clock that matters or an environment variable: `steps`
+does, for Airflow and for `sdc`.
 """
 
 from __future__ import annotations
@@ -32,75 +36,140 @@ from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
-from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Outcome, Publication, Secondaries, Tables
+from sdc_tasks.model.results import (
+    Adjustment,
+    AuditReport,
+    JointPoints,
+    Outcome,
+    Publication,
+    Secondaries,
+    Tables,
+)
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import aggregate_weights
-from sdc_tasks.releases.assembly import as_delivered, build_problem, read_before, sets_secondaries, still_promised, with_secondaries
+from sdc_tasks.releases.assembly import (
+    as_delivered,
+    build_problem,
+    read_before,
+    sets_secondaries,
+    still_promised,
+    with_secondaries,
+)
 from sdc_tasks.releases.certificate import certificate_of as certificate
 from sdc_tasks.releases.certificate import intervals, rounding_of
 from sdc_tasks.releases.gate import pass_gate as release
 from sdc_tasks.releases.program import against_program
 
 __all__ = [
-    "TABLES", "as_delivered", "audit", "audit_jointly", "baseline", "build_problem", "certificate", "choose_bases", "climb", "groups",
-    "intervals", "merge", "profiles_of", "read_before", "receiver_sets", "release", "rounding_of", "secured",
-    "sets_secondaries", "still_promised", "to_bases", "to_try", "with_secondaries",
-]  # fmt: skip
+    "TABLES",
+    "as_delivered",
+    "audit",
+    "audit_jointly",
+    "baseline",
+    "build_problem",
+    "certificate",
+    "choose_bases",
+    "climb",
+    "groups",
+    "intervals",
+    "merge",
+    "profiles_of",
+    "read_before",
+    "receiver_sets",
+    "release",
+    "rounding_of",
+    "secured",
+    "sets_secondaries",
+    "still_promised",
+    "to_bases",
+    "to_try",
+    "with_secondaries",
+]
 
 
-def receiver_sets(problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]) -> Secondaries:
-    """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the country has set some itself.
-    `before`: the problems of the versions of the period that are out.
+def receiver_sets(
+    problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]
+) -> Secondaries:
+    """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the
+    country has set some itself. `before`: the problems of the versions of the period that are out.
     """
     return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
 
 
 def secured(
-    problem: ProtectionProblem, own: Mapping[str, bool], domain: Domain, before: Sequence[ProtectionProblem] = ()
+    problem: ProtectionProblem,
+    own: Mapping[str, bool],
+    domain: Domain,
+    before: Sequence[ProtectionProblem] = (),
 ) -> ProtectionProblem:
-    """The problem as a release has it: with what earlier versions promised, and the secondaries of the receiver in every country."""
+    """The problem as a release has it: with what earlier versions promised, and the secondaries
+    of the receiver in every country.
+    """
     problem, _ = still_promised(problem, before)
     if not domain.suppression.active:
         return problem
-    return with_secondaries(problem, [receiver_sets(problem, each, own[each], domain, before) for each in problem.space.countries])
+    return with_secondaries(
+        problem, [receiver_sets(problem, each, own[each], domain, before) for each in problem.space.countries]
+    )
 
 
-def baseline(problem: ProtectionProblem, domain: Domain, progress: Say = silent) -> tuple[attack.Requirements, int]:
+def baseline(
+    problem: ProtectionProblem, domain: Domain, progress: Say = silent
+) -> tuple[attack.Requirements, int]:
     """What the national tables alone protect (METHOD §2) against `profiles_of`, and the LPs it took."""
     return attack.baseline(problem, profiles_of(problem, domain), progress)
 
 
 def profiles_of(problem: ProtectionProblem, domain: Domain) -> tuple[str, ...]:
-    """The profiles that a release must withstand: those of the domain, and attackers who kept a version of the period that is out."""
+    """The profiles that a release must withstand: those of the domain, and attackers who kept a
+    version of the period that is out.
+    """
     return tuple(dict.fromkeys((*domain.audit.profiles, *problem.earlier.profiles)))
 
 
 def climb(
-    problem: ProtectionProblem, requirements: attack.Requirements, domain: Domain, rung: int, before: Adjustment, progress: Say = silent
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    domain: Domain,
+    rung: int,
+    before: Adjustment,
+    progress: Say = silent,
 ) -> Adjustment:
-    """Rung number `rung` of the CTA ladder; nothing where an earlier one was good enough, or no bases need an adjusted table."""
+    """Rung number `rung` of the CTA ladder; nothing where an earlier one was good enough, or
+    no bases need an adjusted table.
+    """
     each, part = domain.cta.ladder[rung], to_bases(problem, domain)
     if part is None:
         return unneeded(each, before, Outcome.OPTIMAL, "no indicator goes to bases")
     space, asked = part.problem.space, (requirements.profiles, domain.bases)
-    codes = [code for group in groups(part.problem, domain) if not is_grown(space, group, *asked) for code in group]
+    codes = [
+        code for group in groups(part.problem, domain) if not is_grown(space, group, *asked) for code in group
+    ]
     if not codes:
-        return unneeded(each, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables")
+        return unneeded(
+            each, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables"
+        )
     part = part_of(problem, codes)
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
-    model = release_problem(part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror)
+    model = release_problem(
+        part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror
+    )
     rest = each, domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress
     return part.adjusted(climb_rung(model, part.problem.a, *rest))
 
 
 def groups(problem: ProtectionProblem, domain: Domain) -> tuple[tuple[str, ...], ...]:
-    """The indicators in groups whose bases are chosen apart: those of the domain, joined where an earlier version links them."""
-    return groups_of(problem, domain.groups, [each.code for each in domain.indicators if each.rounding is not None])
+    """The indicators in groups whose bases are chosen apart: those of the domain, joined
+    where an earlier version links them.
+    """
+    return groups_of(
+        problem, domain.groups, [each.code for each in domain.indicators if each.rounding is not None]
+    )
 
 
 def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
-    """The indicators whose aggregates each get a base of their own; None where there is none. Raises InvalidInput for a wish of the domain
-    that fits none of these cells.
+    """The indicators whose aggregates each get a base of their own; None where there is none. Raises
+    InvalidInput for a wish of the domain that fits none of these cells.
     """
     domain.require_named(problem.space.indicators)
     chosen = [each.code for each in domain.indicators if each.rounding is None]
@@ -121,25 +190,39 @@ def choose_bases(
     note: Say | None = None,
     group: int | None = None,
 ) -> Publication:
-    """The safe publication that loses least, of those that the rules of the domain propose (methods/bases/comparison.py); or that of one
-    group of linked indicators, with all others withheld: `joined` joins them. An indicator that the domain rounds as a whole table is a
+    """The safe publication that loses least, of those that the rules of the domain propose
+    (methods/bases/comparison.py); or that of one group of linked indicators, with all others
+    withheld: `joined` joins them. An indicator that the domain rounds as a whole table is a
     group (methods/rounding/release.py).
 
-    `keep` gets what the report compares it with, and as TABLES what `to_try` takes; `note`, or else `progress`, what was decided and why.
+    `keep` gets what the report compares it with, and as TABLES what `to_try` takes; `note`, or else
+    `progress`, what was decided and why.
     """
     to_bases(problem, domain)  # refuses what the domain cannot ask for
     asked = problem, requirements, adjustment, domain, progress, note or progress
-    decisions = [_decided(*asked, each) for each in groups(problem, domain)[slice(None) if group is None else slice(group, group + 1)]]
+    decisions = [
+        _decided(*asked, each)
+        for each in groups(problem, domain)[slice(None) if group is None else slice(group, group + 1)]
+    ]
     for name, item in beside(problem.space, decisions).items():
         keep(name, item)
     return joined(problem.space, [(each.indicators, each.publication) for each in decisions])
 
 
 def _decided(
-    problem: ProtectionProblem, requirements: attack.Requirements, adjustment: Adjustment, domain: Domain, progress: Say, note: Say,
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    adjustment: Adjustment,
+    domain: Domain,
+    progress: Say,
+    note: Say,
     group: tuple[str, ...],
-) -> Decision:  # fmt: skip
-    part, whole, kept = part_of(problem, group), Publication.nothing(np.flatnonzero(problem.aggregate)), dict[str, Kept]()
+) -> Decision:
+    part, whole, kept = (
+        part_of(problem, group),
+        Publication.nothing(np.flatnonzero(problem.aggregate)),
+        dict[str, Kept](),
+    )
     indicators = [each for each in domain.indicators if each.code in group]
     rounding = indicators[0].rounding
     if len(group) < len(problem.space.indicators) or rounding is not None:
@@ -151,8 +234,16 @@ def _decided(
     def keep(name: str, item: Kept) -> None:
         kept[name] = part.into(whole, item) if isinstance(item, Publication) else item
 
-    case = case_of(part.problem, part.requirements(requirements), domain.bases, domain.audit.seed, progress, note)
-    found = safe_bases(case, part.adjustment(adjustment), domain.cta.accept_short, [each.decimals for each in indicators], keep)
+    case = case_of(
+        part.problem, part.requirements(requirements), domain.bases, domain.audit.seed, progress, note
+    )
+    found = safe_bases(
+        case,
+        part.adjustment(adjustment),
+        domain.cta.accept_short,
+        [each.decimals for each in indicators],
+        keep,
+    )
     keep(TABLES, part.tables(case.attacker.tables(found)))
     return Decision(group, part.into(whole, found), kept)
 
@@ -167,28 +258,44 @@ def audit(
     joint: JointPoints | None = None,
     progress: Say = silent,
 ) -> AuditReport:
-    """The audit; or one chunk of it: `merge` joins them. `tried`: possible witnesses (`to_try`). `joint`: found by `audit_jointly` for all.
+    """The audit; or one chunk of it: `merge` joins them. `tried`: possible witnesses (`to_try`). `joint`:
+    found by `audit_jointly` for all.
 
-    Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible countries.
+    Raises InvalidInput for a table in which a value with a VISIBLE_SHARE is not the sum of the visible
+    countries.
     """
     attack.refuse_mislabelled(problem, publication)
     attacked = problem, publication, requirements, _dense(problem, tried), domain.audit.seed
-    found = attack.audit(*attacked, *((0, 1) if chunk is None else (chunk, domain.audit.chunks)), joint, progress)
+    found = attack.audit(
+        *attacked, *((0, 1) if chunk is None else (chunk, domain.audit.chunks)), joint, progress
+    )
     found = merge([found]) if chunk is None else found
-    return found if chunk else against_program(found, to_bases(problem, domain), publication, requirements, domain)
+    return (
+        found
+        if chunk
+        else against_program(found, to_bases(problem, domain), publication, requirements, domain)
+    )
 
 
 def audit_jointly(
-    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain, tried: Tables,
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: attack.Requirements,
+    domain: Domain,
+    tried: Tables,
     progress: Say = silent,
-) -> JointPoints:  # fmt: skip
+) -> JointPoints:
     """What the chunks of an audit have in common. Raises as `audit` does."""
     attack.refuse_mislabelled(problem, publication)
-    return attack.jointly(problem, publication, requirements, _dense(problem, tried), domain.audit.seed, progress)
+    return attack.jointly(
+        problem, publication, requirements, _dense(problem, tried), domain.audit.seed, progress
+    )
 
 
 def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> Tables:
-    """The adjusted table and those that the choice of bases found, for an audit: it takes none for a witness before it has checked it."""
+    """The adjusted table and those that the choice of bases found, for an audit: it takes none for a
+    witness before it has checked it.
+    """
     rows = [] if tables is None else tables.sparse
     if adjustment.x is not None:
         z = (adjustment.x - problem.a)[problem.suppressed]

@@ -1,7 +1,8 @@
 """Which versions of its packages the program was tested with, and the refusal of others.
 
-pyproject.toml gives each dependency two ends. An installer keeps to them; somebody who upgrades a package afterwards, or installs without
-dependencies, does not. A solver or a reader of another version may decide other bytes, or say something else by the same name.
+pyproject.toml gives each dependency two ends. An installer keeps to them; somebody who upgrades a package
+afterwards, or installs without dependencies, does not. A solver or a reader of another version may decide
+other bytes, or say something else by the same name.
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ _END = re.compile(r"(==|>=|<)\s*([0-9.]+)")
 
 @cache
 def require_tested(extra: str = "") -> None:
-    """Raises InvalidInput, by name and with the remedy, where a package that the command line needs is missing, or is installed in a
-    version that was not tested; or one of an `extra`, such as parquet. A program that runs from its source without being installed is not
-    judged.
+    """Raises InvalidInput, by name and with the remedy, where a package that the command line needs is
+    missing, or is installed in a version that was not tested; or one of an `extra`, such as parquet. A
+    program that runs from its source without being installed is not judged.
     """
     try:
         asked = requires(PROJECT) or []
     except PackageNotFoundError:
         return
     if wrong := untested(_mine(asked, extra)):
-        raise InvalidInput(f"{'; '.join(told for told, _ in wrong)}. Remedy: pip install {' '.join(repr(needed) for _, needed in wrong)}")
+        raise InvalidInput(
+            f"{'; '.join(told for told, _ in wrong)}. Remedy: pip install "
+            f"{' '.join(repr(needed) for _, needed in wrong)}"
+        )
 
 
 def untested(asked: Iterable[str]) -> list[tuple[str, str]]:
-    """(what is wrong, what to install) for each requirement that the installed packages do not meet, such as `pulp>=3.3,<3.4`.
+    """(what is wrong, what to install) for each requirement that the installed packages do not
+    meet, such as `pulp>=3.3,<3.4`.
 
     Raises ValueError for a requirement with anything but ==, >= and <: nobody may think that it was judged.
     """
@@ -60,7 +65,9 @@ def _mine(asked: Iterable[str], extra: str) -> list[str]:
 
 
 def _holds(found: str, end: str) -> bool:
-    """Whether the release numbers of a version, without what stands behind them, meet one end. 4.0rc1 is a 4.0, and no 3.x."""
+    """Whether the release numbers of a version, without what stands behind them, meet one
+    end. 4.0rc1 is a 4.0, and no 3.x.
+    """
     if (match := _END.fullmatch(end)) is None:
         raise ValueError(f"no end of a range: {end}")
     mine, bound = _release(found), _release(match[2])

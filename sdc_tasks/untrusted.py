@@ -1,4 +1,6 @@
-"""Files and texts that others write: opened without waiting, unpacked within bounds, and never taken for a formula by a spreadsheet."""
+"""Files and texts that others write: opened without waiting, unpacked within bounds, and never taken
+for a formula by a spreadsheet.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ ROOM, RATIO = 64 << 20, 100  # what a compressed file may unpack to: ROOM bytes,
 
 
 def opened_regular(path: Path, follow: bool) -> IO[bytes]:
-    """Opens a regular file for reading; never waits for a pipe or a device. Raises OSError for anything else, and for a link where links
-    are not followed.
+    """Opens a regular file for reading; never waits for a pipe or a device. Raises OSError for anything else,
+    and for a link where links are not followed.
     """
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
     if stat.S_ISREG(os.fstat(file).st_mode):
@@ -31,14 +33,21 @@ def opened_regular(path: Path, follow: bool) -> IO[bytes]:
 
 
 def settings_text(path: Path, most: int, what: str) -> str:
-    """The text of a file of settings, at most `most` bytes; messages call the file `what`. Raises InvalidInput."""
+    """The text of a file of settings, at most `most` bytes; messages call the file `what`. Raises
+    InvalidInput.
+    """
     try:
         with opened_regular(path, follow=True) as stream:
             data = stream.read(most + 1)
     except OSError as error:
-        raise InvalidInput(f"{what}: cannot read {path} ({error.strerror}). Remedy: name a file that can be read") from error
+        raise InvalidInput(
+            f"{what}: cannot read {path} ({error.strerror}). Remedy: name a file that can be read"
+        ) from error
     if len(data) > most:
-        raise InvalidInput(f"{path}: more than {most} bytes, which no {what} needs. Remedy: check that this is the right file")
+        raise InvalidInput(
+            f"{path}: more than {most} bytes, which no {what} needs. Remedy: check that this is the right "
+            f"file"
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -46,8 +55,8 @@ def settings_text(path: Path, most: int, what: str) -> str:
 
 
 def unpacked(path: Path) -> bytes:
-    """The content of a file, unpacked where its name ends in .gz. Raises OSError; InvalidInput where it is damaged or unpacks to more
-    than an honest file does.
+    """The content of a file, unpacked where its name ends in .gz. Raises OSError; InvalidInput where it is
+    damaged or unpacks to more than an honest file does.
     """
     if path.suffix.lower() != ".gz":
         return path.read_bytes()
@@ -56,21 +65,25 @@ def unpacked(path: Path) -> bytes:
         with gzip.open(path) as stream:
             content = stream.read(most + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InvalidInput(f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it without .gz") from error
+        raise InvalidInput(
+            f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it without .gz"
+        ) from error
     if len(content) > most:
         raise _too_large(path, most)
     return content
 
 
 def lines(path: Path, stream: TextIO) -> Iterator[str]:
-    """The lines of an open text, for a reader that goes on line by line. Raises InvalidInput for a line that no table has, and where a
-    compressed file unpacks to more than an honest one does.
+    """The lines of an open text, for a reader that goes on line by line. Raises InvalidInput for a line that
+    no table has, and where a compressed file unpacks to more than an honest one does.
     """
     most = ROOM + RATIO * path.stat().st_size
     told = 0
     while line := stream.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
-            raise InvalidInput(f"{path}: a line of more than {LONGEST_LINE} characters. Remedy: a line for each record")
+            raise InvalidInput(
+                f"{path}: a line of more than {LONGEST_LINE} characters. Remedy: a line for each record"
+            )
         told += len(line)
         if told > most:
             raise _too_large(path, most)
@@ -78,12 +91,15 @@ def lines(path: Path, stream: TextIO) -> Iterator[str]:
 
 
 def _too_large(path: Path, most: int) -> InvalidInput:
-    return InvalidInput(f"{path}: unpacks to more than {most} bytes. Remedy: check that this is the right file, and unpack it first")
+    return InvalidInput(
+        f"{path}: unpacks to more than {most} bytes. Remedy: check that this is the right file, and unpack "
+        f"it first"
+    )
 
 
 def xml_parser(refused: Callable[[str], Exception], encoding: str | None = None) -> XMLParserType:
-    """A parser of XML whose names have their namespace before a blank. It raises `refused(why)` for a document type, so that nothing that
-    one declares is ever expanded.
+    """A parser of XML whose names have their namespace before a blank. It raises `refused(why)` for a
+    document type, so that nothing that one declares is ever expanded.
     """
 
     def no_doctype(*_: object) -> None:
@@ -96,12 +112,16 @@ def xml_parser(refused: Callable[[str], Exception], encoding: str | None = None)
 
 
 def separator_of(line: str) -> str:
-    """Which of `,` `;` and tab separates the fields of a line of CSV: the one that it has most of outside quotation marks."""
+    """Which of `,` `;` and tab separates the fields of a line of CSV: the one that it has
+    most of outside quotation marks.
+    """
     return max(SEPARATORS, key=re.sub(r'"[^"]*"', "", line).count)
 
 
 def formula(text: str) -> bool:
-    """Would a spreadsheet compute with this text, or drop its first character? A signed number is a number."""
+    """Would a spreadsheet compute with this text, or drop its first character? A signed number is
+    a number.
+    """
     if text[:1] in ("=", "@", "\t", "\r"):
         return True
     return text[:1] in ("+", "-") and not text[1:].replace(".", "", 1).isdecimal()

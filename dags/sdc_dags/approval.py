@@ -1,7 +1,8 @@
 """The approval of a publication by somebody who did not trigger the run.
 
-The question appears in the UI and is answered there, or by `PATCH …/taskInstances/approve_1/-1/hitlDetails`. The warehouse stores the
-answer under the name of the person; the database counts the answers, and accepts none from those who started a run of it.
+The question appears in the UI and is answered there, or by `PATCH …/taskInstances/approve_1/-1/hitlDetails`.
+The warehouse stores the answer under the name of the person; the database counts the answers, and accepts
+none from those who started a run of it.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ MAY = "May this publication go out?"
 class Approval(Question):
     """Asks until `number` people have agreed. It does not ask if they have agreed already.
 
-    **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read the report before you
-    answer. An answer of somebody who started a run of the release, or a second answer of the same person, does not count: the task asks
-    again. It also asks again if newer deliveries are accepted meanwhile, or second files of countries come, unless the answer says that
-    this publication is published nevertheless; and if a file of it does not count any more, whatever the answer says.
+    **Waiting:** *Required Actions* shows digest, verdict, losses and the changes since the last version; read
+    the report before you answer. An answer of somebody who started a run of the release, or a second answer
+    of the same person, does not count: the task asks again. It also asks again if newer deliveries are
+    accepted meanwhile, or second files of countries come, unless the answer says that this publication is
+    published nevertheless; and if a file of it does not count any more, whatever the answer says.
 
-    **Pink:** a later release of the period took the place of this one, and nobody is asked about this one any more. The log names it.
+    **Pink:** a later release of the period took the place of this one, and nobody is asked about this
+    one any more. The log names it.
 
-    **Red:** somebody rejected the publication, the log says who; nothing is published. A methodologist changes the domain file, or a
-    country its delivery, and somebody triggers the DAG again. To ask once more: clear this task with *Downstream*. Also red: the
-    publication has changed since this run asked first, because a delivery was corrected meanwhile; trigger the DAG again.
+    **Red:** somebody rejected the publication, the log says who; nothing is published. A methodologist
+    changes the domain file, or a country its delivery, and somebody triggers the DAG again. To ask once more:
+    clear this task with *Downstream*. Also red: the publication has changed since this run asked first,
+    because a delivery was corrected meanwhile; trigger the DAG again.
     """
 
     def __init__(self, *, source: str, number: int, **kwargs: Any) -> None:
@@ -63,15 +67,17 @@ class Approval(Question):
         return super().execute(context)
 
     def _require_fresh(self, context: Any, at: Any, publication: str) -> None:
-        """Refuses another publication in the same run: Airflow keeps the text of a task's first question, also when the task is cleared."""
+        """Refuses another publication in the same run: Airflow keeps the text of a task's first
+        question, also when the task is cleared.
+        """
         from sdc_alerts import announce
 
         if not announce(*self._asked(context, at), _told(context, at, publication)):
             self._require_asked(context, at, publication)
 
     def _require_asked(self, context: Any, at: Any, publication: str) -> None:
-        """Refuses what the question of this run did not name. The warehouse keeps what it named: operators may rewrite what tasks leave for
-        each other in Airflow.
+        """Refuses what the question of this run did not name. The warehouse keeps what it named: operators
+        may rewrite what tasks leave for each other in Airflow.
         """
         from sdc_tasks.warehouse.operations import cycles
 
@@ -84,8 +90,8 @@ class Approval(Question):
     def settled(self, context: Any) -> bool:
         """Whether enough people have agreed elsewhere: in another run, or by `sdc approve`.
 
-        Raises AirflowSkipException where a later release took the place of this one, AirflowFailException where the publication was
-        rejected elsewhere since it was asked about.
+        Raises AirflowSkipException where a later release took the place of this one, AirflowFailException
+        where the publication was rejected elsewhere since it was asked about.
         """
         from sdc_tasks import steps
 
@@ -94,16 +100,23 @@ class Approval(Question):
         if len(agreed) >= self.number:
             at.say(f"agreed elsewhere: {', '.join(agreed)}")
             return True
-        if steps.rejections(at, release_id) > context["ti"].xcom_pull(task_ids=self.task_id, key="rejections"):
-            raise refused(f"publication {publication[:12]} was rejected elsewhere: nothing is published; the log of the release says who")
+        if steps.rejections(at, release_id) > context["ti"].xcom_pull(
+            task_ids=self.task_id, key="rejections"
+        ):
+            raise refused(
+                f"publication {publication[:12]} was rejected elsewhere: nothing is published; the log of "
+                f"the release says who"
+            )
         if later := steps.close(at, release_id):
-            at.say(f"superseded: {later} took the place of this release; nobody is asked about this one any more")
+            at.say(
+                f"superseded: {later} took the place of this release; nobody is asked about this one any more"
+            )
             raise AirflowSkipException("superseded")
         return False
 
     def answered(self, context: Any, event: dict[str, Any]) -> Any:
-        """Records the answer. Raises AirflowFailException for a rejection, or where the publication has changed since the question,
-        AirflowSkipException where a later release took the place of this one.
+        """Records the answer. Raises AirflowFailException for a rejection, or where the publication has
+        changed since the question, AirflowSkipException where a later release took the place of this one.
         """
         from sdc_alerts import announce
 
@@ -118,7 +131,8 @@ class Approval(Question):
         note = str((event["params_input"] or {}).get("note") or "")
         if later := steps.close(at, release_id):
             at.say(
-                f"the answer of {person} does not count: {later} took the place of this release; nobody is asked about this one any more"
+                f"the answer of {person} does not count: {later} took the place of this release; nobody is "
+                f"asked about this one any more"
             )
             raise AirflowSkipException("superseded")
         [chosen] = event["chosen_options"]
@@ -136,26 +150,40 @@ class Approval(Question):
             steps.answer(at, release_id, publication, yes, person, note, came.files if yes else ())
         except OwnSubmission as refusal:
             at.say(f"this answer does not count: {refusal}")
-            announce(at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}")
+            announce(
+                at.engine, at.domain.id, at.period, "own", release_id, f"an answer does not count: {refusal}"
+            )
             return self.execute(context)
         if not yes:
-            raise refused(f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip())
+            raise refused(
+                f"{person} rejected publication {publication[:12]}: nothing is published. {note}".rstrip()
+            )
         if normal(person) in agreed:
             said = f"{person} agreed before; somebody else must agree"
             at.say(said)
-            announce(at.engine, at.domain.id, at.period, "own", context["ti"].run_id, f"the answer of {person} does not count: {said}")
+            announce(
+                at.engine,
+                at.domain.id,
+                at.period,
+                "own",
+                context["ti"].run_id,
+                f"the answer of {person} does not count: {said}",
+            )
             return self.execute(context)
         return None
 
 
 def _told(context: Any, at: Any, publication: str) -> str:
-    """What the desk and the mail say, with all that the certificate does not show: who agrees, agrees to that."""
+    """What the desk and the mail say, with all that the certificate does not show: who agrees, agrees to
+    that.
+    """
     from sdc_tasks.warehouse import reader
 
     claim = reader.claim(at.engine, _release(context))
     assert claim is not None, "nobody is asked before the audit"
     return (
-        f"somebody else is asked to agree to {_release(context)}, publication {publication[:12]}: audit {claim.verdict}, {claim.sentence}"
+        f"somebody else is asked to agree to {_release(context)}, publication "
+        f"{publication[:12]}: audit {claim.verdict}, {claim.sentence}"
     )
 
 
@@ -168,7 +196,9 @@ def _another(publication: str) -> AirflowFailException:
 
 def approvals(source: str, number: int) -> TaskGroup:
     """`approve_1` to `approve_<number>`, one after the other."""
-    with TaskGroup("approval", prefix_group_id=False, tooltip="people other than the submitter agree") as group:
+    with TaskGroup(
+        "approval", prefix_group_id=False, tooltip="people other than the submitter agree"
+    ) as group:
         chain(*(_question(source, each) for each in range(1, number + 1)))
     return group
 

@@ -1,8 +1,9 @@
-"""The assets of a domain in Airflow's graph: accepted deliveries (partition: country), releases that can be run, published releases, and
-those that are out of date (partition: period).
+"""The assets of a domain in Airflow's graph: accepted deliveries (partition: country), releases that can be
+run, published releases, and those that are out of date (partition: period).
 
-Events of `accepted_`, `published_` and `stale_` have a partition. A DAG with `schedule=[Asset("published_sbs")]` does not hear them:
-Airflow starts it for events without one alone. This starts it, once for each partition, which the run has as `dag_run.partition_key`:
+Events of `accepted_`, `published_` and `stale_` have a partition. A DAG with
+`schedule=[Asset("published_sbs")]` does not hear them: Airflow starts it for events without one alone. This
+starts it, once for each partition, which the run has as `dag_run.partition_key`:
 
     from airflow.sdk import DAG, Asset, PartitionedAssetTimetable
 

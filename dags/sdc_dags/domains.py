@@ -18,15 +18,19 @@ from sdc_tasks.untrusted import printable
 
 def domain_files() -> list[Path]:
     """The shipped domain files, then those of the folders in SDC_DOMAINS."""
-    folders = [schema.HERE, *(Path(each) for each in os.environ.get("SDC_DOMAINS", "").split(os.pathsep) if each)]
+    folders = [
+        schema.HERE,
+        *(Path(each) for each in os.environ.get("SDC_DOMAINS", "").split(os.pathsep) if each),
+    ]
     return [file.resolve() for folder in folders for file in sorted(folder.glob("*.yaml"))]
 
 
 def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) -> dict[str, DAG]:
-    """The DAG of each domain file, by id. A later file with the same id wins. A file that cannot be used has a DAG that says so.
+    """The DAG of each domain file, by id. A later file with the same id wins. A file that cannot
+    be used has a DAG that says so.
 
-    A wrong file does not affect the DAGs of other domains. A refused file replaces the DAG of its own name: it was meant to change that
-    domain, so the domain must not run with its old settings.
+    A wrong file does not affect the DAGs of other domains. A refused file replaces the DAG of its own name:
+    it was meant to change that domain, so the domain must not run with its old settings.
     """
     dags: dict[str, DAG] = {}
     for path in domain_files():
@@ -38,7 +42,10 @@ def dags_of_domains(prefix: str, build: Callable[[schema.Domain, Path], DAG]) ->
             dags[refused.dag_id] = refused
         except Exception as problem:
             log.exception("%s", path)
-            said = f"{path}: cannot be used ({type(problem).__name__}). Remedy: correct the file; tell the maintainers"
+            said = (
+                f"{path}: cannot be used ({type(problem).__name__}). Remedy: correct the file; "
+                f"tell the maintainers"
+            )
             refused = refused_dag(f"{prefix}_{dag_name(path)}", path, said)
             dags[refused.dag_id] = refused
     return dags
@@ -67,7 +74,11 @@ def refused_dag(dag_id: str, file: Path, said: str) -> DAG:
     said = printable(said)
     name = printable(str(file))
     with DAG(
-        dag_id=dag_id, description=f"{printable(file.name)} is refused", doc_md=said, schedule=None, tags=["release", "refused"]
+        dag_id=dag_id,
+        description=f"{printable(file.name)} is refused",
+        doc_md=said,
+        schedule=None,
+        tags=["release", "refused"],
     ) as dag:
 
         @task(doc_md=f"**Red:** the domain file `{name}` must be corrected.")

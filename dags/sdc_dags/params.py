@@ -24,5 +24,6 @@ def place_param(title: str, default: str, domain: str, what: str) -> Param:
         default.replace("{domain}", domain),
         type="string",
         title=title,
-        description=f"{what}; a folder, or an address such as s3://connection@bucket/folder; {{period}} stands for the period",
+        description=f"{what}; a folder, or an address such as s3://connection@bucket/folder; "
+        f"{{period}} stands for the period",
     )

@@ -15,7 +15,9 @@ PULSE = timedelta(seconds=float(os.environ.get("SDC_LOOK_SECONDS", "600")))
 
 
 class Question(HITLOperator):
-    """Waits for an answer as long as it matters. Airflow resumes the task after an answer, and after `PULSE` without one."""
+    """Waits for an answer as long as it matters. Airflow resumes the task after an
+    answer, and after `PULSE` without one.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(response_timeout=PULSE, execution_timeout=None, **kwargs)  # people are not timed out
@@ -31,7 +33,9 @@ class Question(HITLOperator):
 
     @abstractmethod
     def settled(self, context: Any) -> bool:
-        """Whether the run goes on without an answer. Raises AirflowSkipException or AirflowFailException where it ends."""
+        """Whether the run goes on without an answer. Raises AirflowSkipException or
+        AirflowFailException where it ends.
+        """
 
     @abstractmethod
     def answered(self, context: Any, event: dict[str, Any]) -> Any:

@@ -26,16 +26,20 @@ DEFAULTS: dict[str, Any] = {
     "retries": 3,
     "retry_delay": PATIENCE,
     "retry_policy": ExceptionRetryPolicy(
-        [RetryRule(exception=Retriable, action=RetryAction.RETRY, retry_delay=PATIENCE)], default=RetryAction.FAIL
+        [RetryRule(exception=Retriable, action=RetryAction.RETRY, retry_delay=PATIENCE)],
+        default=RetryAction.FAIL,
     ),
     "execution_timeout": timedelta(minutes=15),
 }
-# Heavy tasks: a worker with the solvers, as many tasks as fit into its memory, and hours for the attacker's LPs of a large domain.
+# Heavy tasks: a worker with the solvers, as many tasks as fit into its memory, and hours for the
+# attacker's LPs of a large domain.
 HEAVY: dict[str, Any] = {"queue": "solver", "pool": "solver", "execution_timeout": timedelta(hours=4)}
 
 
 def _step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Airflow's `task`, but a refusal that somebody must answer fails the task with its own sentence, without the frames below it."""
+    """Airflow's `task`, but a refusal that somebody must answer fails the task with its own
+    sentence, without the frames below it.
+    """
     if function is None:
         return lambda each: _step(each, **options)
 
@@ -46,14 +50,17 @@ def _step(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         except Retriable:
             raise
         except SdcError as refusal:
-            raise refused(str(refusal) if isinstance(refusal, InvalidInput) else f"{type(refusal).__name__}: {refusal}") from None
+            raise refused(
+                str(refusal) if isinstance(refusal, InvalidInput) else f"{type(refusal).__name__}: {refusal}"
+            ) from None
 
     return task(**options)(refusing)
 
 
 def refused(said: str) -> AirflowFailException:
-    """The end of a task that somebody must answer, to be raised. Airflow logs the frames above it, which do not help: they stand in a group
-    that its pages fold, until the listener ends the group and says the sentence again.
+    """The end of a task that somebody must answer, to be raised. Airflow logs the frames above
+    it, which do not help: they stand in a group that its pages fold, until the listener ends the
+    group and says the sentence again.
     """
     log.info("::group::Where the program stopped")
     return AirflowFailException(said)
@@ -66,7 +73,7 @@ else:
 
 
 def mapped(task: Any, **fixed: Any) -> Any:
-    """The task, for expansion over a list, with `fixed` the same for all. It keeps the documentation, which Airflow copies only for tasks
-    that are not mapped.
+    """The task, for expansion over a list, with `fixed` the same for all. It keeps the documentation, which
+    Airflow copies only for tasks that are not mapped.
     """
     return task.override(doc_md=task.function.__doc__).partial(**fixed)

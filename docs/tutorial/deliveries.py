@@ -1,7 +1,7 @@
 """From Eurostat's figures to national deliveries: `python docs/tutorial/deliveries.py 2017 FOLDER`.
 
-An office has the deliveries already. Here the country's own table must be made of what everybody can read. What Luxembourg hides in
-2017 nobody outside knows; its public figures of 2016 stand in for it.
+An office has the deliveries already. Here the country's own table must be made of what everybody can read.
+What Luxembourg hides in 2017 nobody outside knows; its public figures of 2016 stand in for it.
 """
 
 import csv
@@ -11,8 +11,16 @@ from pathlib import Path
 FIGURES = Path(__file__).with_name("figures.csv")
 AGGREGATES = {"EU27_2020", "EU28"}
 OUTSIDE = {"AL", "BA", "CH", "IS", "LI", "ME", "MK", "NO", "RS", "TR", "XK"}
-UNITS = {"V11110": ("NR", 0, 0), "V12110": ("EUR", 6, 1), "V12150": ("EUR", 6, 1), "V15110": ("EUR", 6, 1), "V16110": ("NR", 0, 0)}
-HEADER = "DATAFLOW,FREQ,GEO,INDIC_SB,NACE_R2,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT,OBS_STATUS,CONF_STATUS"
+UNITS = {
+    "V11110": ("NR", 0, 0),
+    "V12110": ("EUR", 6, 1),
+    "V12150": ("EUR", 6, 1),
+    "V15110": ("EUR", 6, 1),
+    "V16110": ("NR", 0, 0),
+}
+HEADER = (
+    "DATAFLOW,FREQ,GEO,INDIC_SB,NACE_R2,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT,OBS_STATUS,CONF_STATUS"
+)
 
 
 def main(year: str, folder: Path) -> None:
@@ -30,7 +38,18 @@ def main(year: str, folder: Path) -> None:
                 continue
             unit, power, places = UNITS[indicator]
             status = marks[0][0].upper() if marks else "A"
-            record = ("TEST:C2229(1.0)", "A", country, indicator, "C2229", year, f"{float(value):.{places}f}", unit, str(power), status)
+            record = (
+                "TEST:C2229(1.0)",
+                "A",
+                country,
+                indicator,
+                "C2229",
+                year,
+                f"{float(value):.{places}f}",
+                unit,
+                str(power),
+                status,
+            )
             files.setdefault(country, [HEADER]).append(",".join((*record, "C" if confidential else "F")))
     folder.mkdir(parents=True, exist_ok=True)
     for country, records in files.items():

@@ -1,6 +1,8 @@
-"""Access to the pages: Airflow's own users, by token or cookie, who may see the runs of the release DAG of a domain.
+"""Access to the pages: Airflow's own users, by token or cookie, who may see the runs of the release DAG of a
+domain.
 
-Without a valid token every address answers 401, without the right 403. A page shows nothing about domains that its reader may not see.
+Without a valid token every address answers 401, without the right 403. A page shows nothing about
+domains that its reader may not see.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ __all__ = ["SIGNED_IN", "GetUserDep", "readable", "require", "rights", "services
 PREFIX = "eu_release_"
 SERVICES = {"scheduler": "the scheduler", "triggerer": "the triggerer", "dag_processor": "the DAG processor"}
 PATIENCE = timedelta(minutes=5)  # so long may a task wait for a worker
-SIGNED_IN = Depends(requires_access_dag("GET", DagAccessEntity.RUN))  # for the DAG in the address, or for any DAG
+SIGNED_IN = Depends(
+    requires_access_dag("GET", DagAccessEntity.RUN)
+)  # for the DAG in the address, or for any DAG
 
 
 def readable(domain: str, user: BaseUser) -> bool:
@@ -39,7 +43,9 @@ def readable(domain: str, user: BaseUser) -> bool:
 
 
 def rights(domain: str, user: BaseUser) -> Rights:
-    """What this user may do to the release runs of the domain. Airflow's API asks the same again when he does it."""
+    """What this user may do to the release runs of the domain. Airflow's API asks the same again when he does
+    it.
+    """
     dag_id = f"{PREFIX}{domain}"
     dag = DagModel.get_dagmodel(dag_id)
     return Rights(
@@ -50,7 +56,8 @@ def rights(domain: str, user: BaseUser) -> Rights:
         approve=_may("PUT", DagAccessEntity.HITL_DETAIL, dag_id, user),
         gone=dag is not None and _gone(dag),
         paused=dag is not None and bool(dag.is_paused),
-        unwatched=(watch := DagModel.get_dagmodel(f"national_delivery_{domain}")) is not None and bool(watch.is_paused),
+        unwatched=(watch := DagModel.get_dagmodel(f"national_delivery_{domain}")) is not None
+        and bool(watch.is_paused),
         agree=_may("PUT", DagAccessEntity.HITL_DETAIL, "retract_release", user),
     )
 
@@ -61,11 +68,17 @@ def services(now: datetime) -> tuple[str, ...]:
     for key, name in SERVICES.items():
         if health[key]["status"] == "unhealthy":
             last = health[key][f"latest_{key}_heartbeat"]
-            since = Markup("not answered since {}").format(instant(datetime.fromisoformat(last))) if last else "never answered"
+            since = (
+                Markup("not answered since {}").format(instant(datetime.fromisoformat(last)))
+                if last
+                else "never answered"
+            )
             found.append(Markup("{} has {}").format(name, since))
     with create_session() as session:
         waits = (TaskInstance.state == TaskInstanceState.QUEUED, TaskInstance.queued_dttm < now - PATIENCE)
-        number, first = session.execute(select(func.count(), func.min(TaskInstance.queued_dttm)).where(*waits)).one()
+        number, first = session.execute(
+            select(func.count(), func.min(TaskInstance.queued_dttm)).where(*waits)
+        ).one()
     if first is not None:
         wait = Markup("{} for a worker, the first since {}; workers are busy, or none runs")
         found.append(wait.format(counted(number, "task waits", "tasks wait"), instant(first)))
@@ -73,9 +86,13 @@ def services(now: datetime) -> tuple[str, ...]:
 
 
 def unopened(known: Iterable[str], user: BaseUser) -> tuple[str, ...]:
-    """The domains that this user may see and of which nothing is known yet: nobody has switched their DAGs on."""
+    """The domains that this user may see and of which nothing is known yet: nobody has switched their DAGs
+    on.
+    """
     with create_session() as session:
-        found = session.scalars(select(DagModel).where(DagModel.dag_id.startswith(PREFIX, autoescape=True))).all()
+        found = session.scalars(
+            select(DagModel).where(DagModel.dag_id.startswith(PREFIX, autoescape=True))
+        ).all()
     domains = sorted({each.dag_id.removeprefix(PREFIX) for each in found if not _gone(each)} - set(known))
     return tuple(domain for domain in domains if readable(domain, user))
 
@@ -87,7 +104,9 @@ def _gone(dag: DagModel) -> bool:
 
 def _may(method: Literal["GET", "POST", "PUT"], entity: DagAccessEntity, dag_id: str, user: BaseUser) -> bool:
     details = DagDetails(id=dag_id, team_name=DagModel.get_team_name(dag_id))
-    return get_auth_manager().is_authorized_dag(method=method, access_entity=entity, details=details, user=user)
+    return get_auth_manager().is_authorized_dag(
+        method=method, access_entity=entity, details=details, user=user
+    )
 
 
 def require(domains: Iterable[str], user: BaseUser) -> None:

@@ -1,6 +1,8 @@
-"""The routes under /sdc. Each route reads, gathers the facts of its page, and renders a template; none writes.
+"""The routes under /sdc. Each route reads, gathers the facts of its page, and renders a template; none
+writes.
 
-The policy in every answer lets a page load only its own style sheet and script, and lets only this server frame it.
+The policy in every answer lets a page load only its own style sheet and script, and lets only this server
+frame it.
 """
 
 from __future__ import annotations
@@ -41,9 +43,13 @@ from sdc_ui.source import warehouse
 
 log = logging.getLogger("sdc.pages")
 HERE = Path(__file__).parent
-ASSETS = {name: ((HERE / "assets" / name).read_bytes(), kind) for name, kind in (("style.css", "text/css"), ("page.js", "text/javascript"))}
+ASSETS = {
+    name: ((HERE / "assets" / name).read_bytes(), kind)
+    for name, kind in (("style.css", "text/css"), ("page.js", "text/javascript"))
+}
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' "
+    "data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -51,7 +57,11 @@ HEADERS = {
 }
 
 pages = Environment(
-    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
 )
 pages.filters.update(words.FILTERS)
 pages.globals.update(SIZES=SIZES, NAMELESS=NAMELESS, KINDS=KINDS)
@@ -61,12 +71,19 @@ app = FastAPI(title="Releases", dependencies=[SIGNED_IN], docs_url=None, redoc_u
 
 @app.middleware("http")
 async def with_policy(request: Request, proceed: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Adds the headers to every answer, also to a refusal, and to the page that tells of a fault of the program."""
+    """Adds the headers to every answer, also to a refusal, and to the page that tells of a fault of the
+    program.
+    """
     try:
         answer = await proceed(request)
     except Exception as error:  # its text may hold anything, the frames only code
-        log.error("a page cannot be made: %s\n%s", type(error).__name__, "".join(format_tb(error.__traceback__)))
-        detail = "a fault of the program: this page cannot be made. Nothing stored is lost. The log of the api-server has the reason"
+        log.error(
+            "a page cannot be made: %s\n%s", type(error).__name__, "".join(format_tb(error.__traceback__))
+        )
+        detail = (
+            "a fault of the program: this page cannot be made. Nothing stored is lost. The "
+            "log of the api-server has the reason"
+        )
         answer = _error(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail)
     answer.headers.update(HEADERS)
     return answer
@@ -79,16 +96,36 @@ def the_board(request: Request, user: GetUserDep) -> Response:
     facts = board(warehouse(), now, lambda domain: readable(domain, user))
     may = {each.domain: rights(each.domain, user) for each in facts.domains}
     todo = {
-        (line.domain, line.period): actions(may[line.domain], line.newest, line.run, domain=line.domain, period=line.period, ready=True)
+        (line.domain, line.period): actions(
+            may[line.domain], line.newest, line.run, domain=line.domain, period=line.period, ready=True
+        )
         for line in facts.open
         if line.ready
     }
-    asks = {(line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking) for line in facts.open}
-    back = {(line.domain, line.period): asked_back(may[line.domain], user.get_name(), line.takings) for line in facts.open}
-    gone, paused = ({domain for domain, each in may.items() if getattr(each, what)} for what in ("gone", "paused"))
+    asks = {
+        (line.domain, line.period): asked(may[line.domain], user.get_name(), line.newest, line.asking)
+        for line in facts.open
+    }
+    back = {
+        (line.domain, line.period): asked_back(may[line.domain], user.get_name(), line.takings)
+        for line in facts.open
+    }
+    gone, paused = (
+        {domain for domain, each in may.items() if getattr(each, what)} for what in ("gone", "paused")
+    )
     new = unopened(may, user)
     return _page(
-        request, "board", facts=facts, todo=todo, asks=asks, back=back, gone=gone, paused=paused, new=new, down=services(now), now=now
+        request,
+        "board",
+        facts=facts,
+        todo=todo,
+        asks=asks,
+        back=back,
+        gone=gone,
+        paused=paused,
+        new=new,
+        down=services(now),
+        now=now,
     )
 
 
@@ -96,7 +133,9 @@ def the_board(request: Request, user: GetUserDep) -> Response:
 def one_country(request: Request, user: GetUserDep, country: str) -> Response:
     """One country over the domains that the user may see."""
     facts = country_facts(warehouse(), country, datetime.now(UTC), lambda domain: readable(domain, user))
-    return _page(request, "country", facts=_known(facts, f"country {country} among the cycles that you may see"))
+    return _page(
+        request, "country", facts=_known(facts, f"country {country} among the cycles that you may see")
+    )
 
 
 @app.get("/cycle/{domain}/{period}")
@@ -106,23 +145,47 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
     now = datetime.now(UTC)
     facts = _known(cycle_facts(warehouse(), domain, period, now), f"cycle {domain} {period}")
     may = rights(domain, user)
-    todo = actions(may, facts.newest, facts.run, facts.failed, domain=domain, period=period, ready=facts.ready, unread=facts.unread)
+    todo = actions(
+        may,
+        facts.newest,
+        facts.run,
+        facts.failed,
+        domain=domain,
+        period=period,
+        ready=facts.ready,
+        unread=facts.unread,
+    )
     if facts.out is not None and not facts.retracting:
         todo = (*todo, *retraction(may, facts.out, facts.out))
-    asks, back = asked(may, user.get_name(), facts.newest, facts.asking), asked_back(may, user.get_name(), facts.takings)
-    return _page(request, "cycle", facts=facts, todo=todo, asks=asks, back=back, may=may, down=services(now), now=now)
+    asks, back = (
+        asked(may, user.get_name(), facts.newest, facts.asking),
+        asked_back(may, user.get_name(), facts.takings),
+    )
+    return _page(
+        request, "cycle", facts=facts, todo=todo, asks=asks, back=back, may=may, down=services(now), now=now
+    )
 
 
 @app.get("/cycle/{domain}/{period}/findings/{country}")
 def findings_of(request: Request, user: GetUserDep, domain: str, period: str, country: str) -> Response:
     """The findings in the files of one country."""
     require([domain], user)
-    facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
+    facts = _known(
+        findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}"
+    )
     may = rights(domain, user)
     shown = {each.digest: each.given.answer if each.given else "" for each in facts.files}
     todo = (*answers(may, domain, period, facts.waiting, shown=shown), *clearing(may, facts.to_clear))
     alone = {
-        each.digest: answers(may, domain, period, each.choice.files, each.choice.answers, shown=shown, urgent=each.state == "waiting")
+        each.digest: answers(
+            may,
+            domain,
+            period,
+            each.choice.files,
+            each.choice.answers,
+            shown=shown,
+            urgent=each.state == "waiting",
+        )
         for each in facts.files
         if each.choice and each.choice.files != facts.waiting
     }
@@ -134,7 +197,9 @@ def findings_of(request: Request, user: GetUserDep, domain: str, period: str, co
 def letter(request: Request, user: GetUserDep, domain: str, period: str, country: str) -> Response:
     """The findings in the files of one country, as a page to print and send."""
     require([domain], user)
-    facts = _known(findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
+    facts = _known(
+        findings_facts(warehouse(), domain, period, country), f"country {country} in {domain} {period}"
+    )
     return _page(request, "letter", facts=facts, now=datetime.now(UTC))
 
 
@@ -142,7 +207,9 @@ def letter(request: Request, user: GetUserDep, domain: str, period: str, country
 def findings_as_file(user: GetUserDep, domain: str, period: str, country: str) -> Response:
     """The same as a file."""
     require([domain], user)
-    text = _known(findings_file(warehouse(), domain, period, country), f"country {country} in {domain} {period}")
+    text = _known(
+        findings_file(warehouse(), domain, period, country), f"country {country} in {domain} {period}"
+    )
     return _file(text, f"findings_{domain}_{period}_{country}.csv", "text/csv")
 
 
@@ -154,10 +221,27 @@ def one_release(request: Request, user: GetUserDep, release_id: str) -> Response
     may, line = rights(facts.line.domain, user), facts.line
     todo = () if facts.retracting else retraction(may, line, facts.out)
     if facts.newest:
-        todo = (*actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in), *todo)
-    bundle = bundle_of(facts.runs[-1].dag_id, facts.runs[-1].run_id) if facts.runs else None  # of the run that opened it
-    asks, back = asked(may, user.get_name(), line, facts.asking), asked_back(may, user.get_name(), facts.takings)
-    return _page(request, "release", facts=facts, todo=todo, asks=asks, back=back, files=kept(line, facts.certificate), bundle=bundle)
+        todo = (
+            *actions(may, line, facts.latest, domain=line.domain, period=line.period, ready=line.takes_in),
+            *todo,
+        )
+    bundle = (
+        bundle_of(facts.runs[-1].dag_id, facts.runs[-1].run_id) if facts.runs else None
+    )  # of the run that opened it
+    asks, back = (
+        asked(may, user.get_name(), line, facts.asking),
+        asked_back(may, user.get_name(), facts.takings),
+    )
+    return _page(
+        request,
+        "release",
+        facts=facts,
+        todo=todo,
+        asks=asks,
+        back=back,
+        files=kept(line, facts.certificate),
+        bundle=bundle,
+    )
 
 
 @app.get("/release/{release_id}/audit.json")
@@ -181,7 +265,10 @@ def file_of_release(user: GetUserDep, release_id: str, name: str) -> Response:
 @app.get("/compare/{release_id}/{other}")
 def comparison(request: Request, user: GetUserDep, release_id: str, other: str) -> Response:
     """The changes from one version of a period to another."""
-    facts = _known(comparison_facts(warehouse(), release_id, other), f"pair of versions {release_id} and {other} of one period")
+    facts = _known(
+        comparison_facts(warehouse(), release_id, other),
+        f"pair of versions {release_id} and {other} of one period",
+    )
     require([facts.new.domain], user)
     return _page(request, "compare", facts=facts)
 
@@ -207,7 +294,9 @@ def of_run(request: Request, user: GetUserDep, dag_id: str, run_id: str) -> Resp
     if release and any(each["step"] == "verdict" for each in reader.steps(warehouse(), release)):
         return RedirectResponse(f"{_root(request)}/release/{release}", HTTPStatus.SEE_OTHER)
     if run["period"]:
-        return RedirectResponse(f"{_root(request)}/cycle/{run['domain']}/{run['period']}", HTTPStatus.SEE_OTHER)
+        return RedirectResponse(
+            f"{_root(request)}/cycle/{run['domain']}/{run['period']}", HTTPStatus.SEE_OTHER
+        )
     return _page(request, "unknown", dag_id=dag_id, run_id=run_id, run=run, said="", state=run["state"])
 
 
@@ -235,15 +324,22 @@ def malformed(request: Request, error: RequestValidationError) -> Response:
 @app.exception_handler(SdcError)
 @app.exception_handler(SQLAlchemyError)
 def away(request: Request, error: Exception) -> Response:
-    """The answer when a database does not answer, or the warehouse has no tables yet. The log of the api-server has the reason, without the
-    statement and its parameters.
+    """The answer when a database does not answer, or the warehouse has no tables yet. The log of the
+    api-server has the reason, without the statement and its parameters.
     """
-    log.warning("a database cannot be read: %s: %s", type(error).__name__, str(error).split("\n", maxsplit=1)[0])
+    log.warning(
+        "a database cannot be read: %s: %s", type(error).__name__, str(error).split("\n", maxsplit=1)[0]
+    )
     if isinstance(error, Retriable):
         detail = "the warehouse does not answer"
     else:
-        detail = "the warehouse or Airflow's database does not answer, or the warehouse is empty before the first release"
-    detail += ". Nothing that was stored is lost. Try again in a minute; the log of the api-server has the reason"
+        detail = (
+            "the warehouse or Airflow's database does not answer, or the warehouse is empty "
+            "before the first release"
+        )
+    detail += (
+        ". Nothing that was stored is lost. Try again in a minute; the log of the api-server has the reason"
+    )
     answer = _error(request, HTTPStatus.SERVICE_UNAVAILABLE, detail)
     answer.headers["Retry-After"] = "60"
     return answer
@@ -263,16 +359,22 @@ def _root(request: Request) -> str:
 def _page(request: Request, name: str, status: int = HTTPStatus.OK, **facts: Any) -> HTMLResponse:
     root = _root(request)
     airflow = root.removesuffix("/sdc")
-    return HTMLResponse(pages.get_template(f"{name}.html.j2").render(root=root, airflow=airflow, **facts), status)
+    return HTMLResponse(
+        pages.get_template(f"{name}.html.j2").render(root=root, airflow=airflow, **facts), status
+    )
 
 
 def _file(content: str | bytes, name: str, kind: str) -> Response:
     """A file to keep. Its name holds nothing but letters, digits, dots, dashes and underscores."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     kind = kind if name.endswith(".parquet") else f"{kind}; charset=utf-8"
-    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{plain}"'})
+    return Response(
+        content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{plain}"'}
+    )
 
 
 def _error(request: Request, status: int, detail: str) -> HTMLResponse:
     signed_out = status == HTTPStatus.UNAUTHORIZED
-    return _page(request, "error", status, title=HTTPStatus(status).phrase, detail=detail, signed_out=signed_out)
+    return _page(
+        request, "error", status, title=HTTPStatus(status).phrase, detail=detail, signed_out=signed_out
+    )

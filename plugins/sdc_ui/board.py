@@ -23,9 +23,10 @@ OVER = (Standing.PUBLISHED, Standing.UNCHANGED)
 
 @dataclass(frozen=True)
 class CycleLine:
-    """One cycle. `refused` is the number of refused files, also of those without a country. `newest` is its newest release, None before the
-    first; `out` is the version that the world sees; `run` is the newest run, `asking` the one that asks about the newest release; `takings`
-    ask whether a release is taken back, or asked; `next` is the next deadline that is not met.
+    """One cycle. `refused` is the number of refused files, also of those without a country. `newest` is its
+    newest release, None before the first; `out` is the version that the world sees; `run` is the newest run,
+    `asking` the one that asks about the newest release; `takings` ask whether a release is taken back, or
+    asked; `next` is the next deadline that is not met.
     """
 
     domain: str
@@ -46,14 +47,21 @@ class CycleLine:
 
     @property
     def urgency(self) -> tuple[int, float]:
-        """The order on the board: late, broken, ready for somebody, waiting, going on by itself; among equals, what is due first."""
+        """The order on the board: late, broken, ready for somebody, waiting, going on by itself;
+        among equals, what is due first.
+        """
         standing = self.newest.standing if self.newest else None
         due = self.next.due.timestamp() if self.next and self.next.due else float("inf")
         if self.next is not None and self.next.late:
             return 0, due
         if self.under_way:
             return 4, due
-        if self.refused or self.stages[Stage.WAITING] or self.stopped or (standing is not None and standing.tone == "bad"):
+        if (
+            self.refused
+            or self.stages[Stage.WAITING]
+            or self.stopped
+            or (standing is not None and standing.tone == "bad")
+        ):
             return 1, due
         if self.ready or self.retraction or standing is Standing.APPROVAL:
             return 2, due
@@ -62,9 +70,20 @@ class CycleLine:
     @property
     def words(self) -> str:
         """What somebody may look for to find this cycle."""
-        state = self.newest.standing.value if self.newest else "running" if self.under_way else "nothing made yet"
+        state = (
+            self.newest.standing.value if self.newest else "running" if self.under_way else "nothing made yet"
+        )
         stages = (stage.value for stage, number in self.stages.items() if number)
-        return " ".join((self.domain, self.period, self.title, state, *stages, *(f"{each.code} {each.told}" for each in self.countries)))
+        return " ".join(
+            (
+                self.domain,
+                self.period,
+                self.title,
+                state,
+                *stages,
+                *(f"{each.code} {each.told}" for each in self.countries),
+            )
+        )
 
     @property
     def under_way(self) -> bool:
@@ -97,7 +116,12 @@ class CycleLine:
     @property
     def over(self) -> bool:
         """Whether the cycle is published, with nothing left to do."""
-        settled = not self.retraction and not self.refused and not self.stages[Stage.RECEIVED] and not self.stages[Stage.WAITING]
+        settled = (
+            not self.retraction
+            and not self.refused
+            and not self.stages[Stage.RECEIVED]
+            and not self.stages[Stage.WAITING]
+        )
         return settled and self.stands is not None and self.stands.standing in OVER and not self.stands.newer
 
 
@@ -116,7 +140,9 @@ class DomainLine:
 
 @dataclass(frozen=True)
 class Board:
-    """The open cycles of all domains, the most urgent first; the published ones, the newest period first; domains and countries by name."""
+    """The open cycles of all domains, the most urgent first; the published ones, the newest period
+    first; domains and countries by name.
+    """
 
     open: tuple[CycleLine, ...]
     over: tuple[CycleLine, ...]
@@ -125,8 +151,8 @@ class Board:
 
 
 def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Board:
-    """What the reader of the page may see. It takes a fixed number of queries, one for each domain, and one for each cycle in which
-    somebody asks to take a release back.
+    """What the reader of the page may see. It takes a fixed number of queries, one for each domain, and one
+    for each cycle in which somebody asks to take a release back.
     """
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = by_cycle(reader.delivery_states(engine))
@@ -138,11 +164,26 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
     domains = sorted({domain for domain, _ in known if readable(domain)})
     labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
     shown = [key for key in known if key[0] in labels]
-    back = {key: takings(reader.dag_runs(engine, *key)) for key in shown if any(each["kind"] == "retraction" for each in alerts[key])}
-    lines = [
-        _line(key, labels[key[0]], cycles.get(key), files[key], unread[key], releases[key], runs[key], back.get(key, ()), alerts[key], now)
+    back = {
+        key: takings(reader.dag_runs(engine, *key))
         for key in shown
-    ]  # fmt: skip
+        if any(each["kind"] == "retraction" for each in alerts[key])
+    }
+    lines = [
+        _line(
+            key,
+            labels[key[0]],
+            cycles.get(key),
+            files[key],
+            unread[key],
+            releases[key],
+            runs[key],
+            back.get(key, ()),
+            alerts[key],
+            now,
+        )
+        for key in shown
+    ]
     names = {each.code: each for line in lines for each in line.countries}
     return Board(
         open=tuple(sorted((line for line in lines if not line.over), key=lambda line: line.urgency)),
@@ -167,7 +208,11 @@ def _line(
     names = [each["file"] for each in unread]
     found = countries(cycle["areas"] if cycle else (), files, names)
     stages = tally(found)
-    nameless = sum(each["files"] for each in files if each["country"] is None and each["lying"] and each["state"] not in NOT_OPEN)
+    nameless = sum(
+        each["files"]
+        for each in files
+        if each["country"] is None and each["lying"] and each["state"] not in NOT_OPEN
+    )
     nameless += sum(named_by(name, [each.code for each in found]) is None for name in names)
     known = [dag_run_of(each) for each in runs]
     lines = cycle_lines(releases, known)
@@ -193,14 +238,18 @@ def _line(
 
 def _on_card(alert: Mapping[str, Any]) -> bool:
     """Whether the card says the same: who is asked to agree, or to take a release back."""
-    return alert["kind"] == "asked" or (alert["kind"] == "retraction" and str(alert["subject"]).endswith(" agree"))
+    return alert["kind"] == "asked" or (
+        alert["kind"] == "retraction" and str(alert["subject"]).endswith(" agree")
+    )
 
 
 def _age(days: int) -> str:
     return "today" if not days else counted(days, "day")
 
 
-def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: ReleaseLine | None, now: datetime) -> Deadline | None:
+def _next(
+    cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: ReleaseLine | None, now: datetime
+) -> Deadline | None:
     """The first deadline that is not met."""
     standing = newest.standing if newest else None
     released = newest is not None and newest.version is not None
@@ -216,4 +265,6 @@ def _next(cycle: Mapping[str, Any], stages: Mapping[Stage, int], newest: Release
             newest is not None and (newest.visible or newest.retracted is not None),
         ),
     )
-    return next((deadline(name, due, None, now) for name, due, done in steps if due is not None and not done), None)
+    return next(
+        (deadline(name, due, None, now) for name, due, done in steps if due is not None and not done), None
+    )

@@ -27,7 +27,9 @@ class Delivered:
 
 @dataclass(frozen=True)
 class CountryFacts:
-    """A country over the domains that the reader may see: what needs somebody first, then the newest period."""
+    """A country over the domains that the reader may see: what needs somebody first, then the
+    newest period.
+    """
 
     name: Name
     lines: tuple[Delivered, ...]
@@ -37,14 +39,18 @@ class CountryFacts:
         return tally(each.country for each in self.lines)
 
 
-def country_facts(engine: Engine, code: str, now: datetime, readable: Callable[[str], bool]) -> CountryFacts | None:
+def country_facts(
+    engine: Engine, code: str, now: datetime, readable: Callable[[str], bool]
+) -> CountryFacts | None:
     """The facts of a country; None where no readable cycle awaits it and none has a file of it."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = by_cycle(each for each in reader.delivery_states(engine) if each["country"] == code)
     unread = by_cycle(reader.unread(engine))
     mine = sorted({key for key, each in cycles.items() if code in each["areas"]} | set(files))
     labels = {
-        domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in sorted({key[0] for key in mine}) if readable(domain)
+        domain: labels_of(domain, reader.settings_of(engine, domain))
+        for domain in sorted({key[0] for key in mine})
+        if readable(domain)
     }
     lines = []
     for key in mine:
@@ -57,7 +63,15 @@ def country_facts(engine: Engine, code: str, now: datetime, readable: Callable[[
                 continue
             due = cycles[key]["delivery_due"] if key in cycles else None
             done = found.since if found.stage is Stage.ACCEPTED else None
-            lines.append(Delivered(domain, labels[domain].title, period, found, deadline("deliveries", due, done, now) if due else None))
+            lines.append(
+                Delivered(
+                    domain,
+                    labels[domain].title,
+                    period,
+                    found,
+                    deadline("deliveries", due, done, now) if due else None,
+                )
+            )
     if not lines:
         return None
     lines.sort(key=lambda each: each.period, reverse=True)

@@ -1,4 +1,6 @@
-"""The warehouse for the pages. They use the account with role sdc_ui if it is set; that account cannot read confidential content."""
+"""The warehouse for the pages. They use the account with role sdc_ui if it is set; that account
+cannot read confidential content.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from sqlalchemy import Engine
 
 from sdc_tasks.warehouse.database.engine import open_warehouse
 
-DEFAULT = f"sqlite:///{Path(__file__).resolve().parents[2] / 'var' / 'warehouse.db'}"  # the warehouse of the DAGs without any setting
+# the warehouse of the DAGs without any setting
+DEFAULT = f"sqlite:///{Path(__file__).resolve().parents[2] / 'var' / 'warehouse.db'}"
 
 
 def warehouse() -> Engine:

@@ -1,4 +1,5 @@
-"""The methods for a data frame: one call, a result to look at, to ask and to draw. `import sdc_tasks as sdc` gives these names.
+"""The methods for a data frame: one call, a result to look at, to ask and to draw. `import
+sdc_tasks as sdc` gives these names.
 
 primary        which cells rules make primary, and their levels
 suppress       the cheapest safe pattern of secondary cells

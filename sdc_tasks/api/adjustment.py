@@ -39,8 +39,9 @@ KEPT_DIGITS = 12  # significant ones of an adjusted value: the rest is what a so
 
 @dataclass(frozen=True, repr=False)
 class AdjustResult(MovedTable):
-    """An adjusted table, verified. Confidential: `table`, which holds the true values beside it; `loss`, `bound`, `intervals`,
-    `explain` and `plot`."""
+    """An adjusted table, verified. Confidential: `table`, which holds the true values beside it; `loss`,
+    `bound`, `intervals`, `explain` and `plot`.
+    """
 
     objective: float
     proven: float
@@ -48,7 +49,10 @@ class AdjustResult(MovedTable):
 
     @property
     def title(self) -> str:
-        return f"controlled tabular adjustment: {len(self.keyed.table.primary)} of {len(self.x)} cells at their levels"
+        return (
+            f"controlled tabular adjustment: {len(self.keyed.table.primary)} of {len(self.x)} "
+            f"cells at their levels"
+        )
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -78,17 +82,30 @@ class AdjustResult(MovedTable):
         return {"gap": f"{self.gap:.2%}"}
 
     def intervals(self) -> pd.DataFrame:
-        """Confidential: of each sensitive cell the interval (LOW, HIGH) around its true value that its adjusted value stays out of."""
+        """Confidential: of each sensitive cell the interval (LOW, HIGH) around its true value that
+        its adjusted value stays out of.
+        """
         table, p = self.keyed.table, self.keyed.table.primary
         down, up = np.maximum(table.lpl, table.spl), np.maximum(table.upl, table.spl)
-        return self.cells.frame().iloc[p].assign(LOW=table.a[p] - down, HIGH=table.a[p] + up).reset_index(drop=True)
+        return (
+            self.cells.frame()
+            .iloc[p]
+            .assign(LOW=table.a[p] - down, HIGH=table.a[p] + up)
+            .reset_index(drop=True)
+        )
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i, table = self.cells.find(cell), self.keyed.table
         moved = {0: "it stayed", 1: "it went up", -1: "it went down"}[self.way(i)]
         if i in table.primary:
-            return Explanation(self.cells.name(i), "sensitive", (f"{moved}, by its protection level at least",))
-        why = "it keeps its value, as asked" if table.fixed[i] else f"{moved}; the table must add up, and this costs least"
+            return Explanation(
+                self.cells.name(i), "sensitive", (f"{moved}, by its protection level at least",)
+            )
+        why = (
+            "it keeps its value, as asked"
+            if table.fixed[i]
+            else f"{moved}; the table must add up, and this costs least"
+        )
         return Explanation(self.cells.name(i), "not sensitive", (why,))
 
     def plot_search(self) -> Picture:
@@ -125,11 +142,13 @@ def adjust(
     seed: int = 1,
     progress: Progress = None,
 ) -> AdjustResult:
-    """The closest table found in which every sensitive cell has moved by at least its level ([1] eq. 2a–2e; [2] eq. 18).
+    """The closest table found in which every sensitive cell has moved by at least its
+    level ([1] eq. 2a–2e; [2] eq. 18).
 
-    df       one row for each cell, as for `suppress`; a cell of status z keeps its value, every other one may move.
-    cost     of moving a cell by one: one, inverse (1/a), sqrt (1/√a), or a column. distance: l1 Σ w |x − a|, l2 Σ w (x − a)².
-    seconds  a limit of time; the search ends before where the gap is proven to be at most `gap`.
+    df       one row for each cell, as for `suppress`; a cell of status z keeps its value, every other
+    one may move. cost     of moving a cell by one: one, inverse (1/a), sqrt (1/√a), or a column.
+    distance: l1 Σ w |x − a|, l2 Σ w (x − a)². seconds  a limit of time; the search ends before where the
+    gap is proven to be at most `gap`.
 
     The rest, and what is raised, as for `suppress`.
 
@@ -145,7 +164,10 @@ def adjust(
     columns = Columns(status, primary, lpl, upl, spl, level, lb, ub)
     records, trees = rows_of(as_frame(df), CALLED), trees_of(hierarchies)
     if primary is None and columns.of(records, "status") is None:
-        raise InvalidInput(f"{CALLED}: nothing says which cells are sensitive. Remedy: name a column of statuses (u), or of primaries (1)")
+        raise InvalidInput(
+            f"{CALLED}: nothing says which cells are sensitive. Remedy: name a column of statuses (u), or of "
+            f"primaries (1)"
+        )
     keyed = keyed_table(records, dims, value, totals_of(total, dims, trees), trees, columns, missing)
     problem = _problem(keyed, _weights(records, keyed, cost), Distance(distance))
     run = Run(problem, seconds, gap, of_moments(teller(progress), "table"))
@@ -157,11 +179,20 @@ def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
     """The result of a run that is over. Raises Unprotectable where it found no protected table."""
     found = run.final()
     if found is None or not found.verdict.is_table or found.verdict.unprotected:
-        raise Unprotectable(f"no protected table in {run.elapsed:.0f} s. Remedy: give more time, or lower levels")
+        raise Unprotectable(
+            f"no protected table in {run.elapsed:.0f} s. Remedy: give more time, or lower levels"
+        )
     table = keyed.table
-    x = np.array([float(f"{each:.{KEPT_DIGITS}g}") for each in np.clip(table.a + found.z * run.problem.unit, table.lb, table.ub)])
+    x = np.array(
+        [
+            float(f"{each:.{KEPT_DIGITS}g}")
+            for each in np.clip(table.a + found.z * run.problem.unit, table.lb, table.ub)
+        ]
+    )
     x = np.where(found.z == 0, table.a, x)
-    return AdjustResult(keyed, name, x, found.verdict.objective, min(run.bound, found.verdict.objective), tuple(run.history))
+    return AdjustResult(
+        keyed, name, x, found.verdict.objective, min(run.bound, found.verdict.objective), tuple(run.history)
+    )
 
 
 def _problem(keyed: KeyedTable, weights: Floats, distance: Distance) -> CtaProblem:
@@ -179,6 +210,7 @@ def _weights(records: TextRows, keyed: KeyedTable, cost: str) -> Floats:
     wrong = np.flatnonzero(~(told >= 0) & ~keyed.table.fixed)
     if len(wrong):
         raise InvalidInput(
-            f"{CALLED}: {printed_key(keyed.keys[wrong[0]])}: no {cost} of at least 0. Remedy: give each cell its own, totals too"
+            f"{CALLED}: {printed_key(keyed.keys[wrong[0]])}: no {cost} of at least 0. Remedy: give each cell "
+            f"its own, totals too"
         )
     return np.where(np.isnan(told), 0.0, told)

@@ -1,5 +1,5 @@
-"""What every function of the API does around its work: it refuses options that are none, keeps values out of its exceptions, and has its
-linear algebra on one thread.
+"""What every function of the API does around its work: it refuses options that are none, keeps values out of
+its exceptions, and has its linear algebra on one thread.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ MOST = 1e15  # of a number: whole numbers beyond it are not exact
 
 
 def _is_number(told: object, fits: Callable[[float], bool]) -> bool:
-    return isinstance(told, int | float | np.integer | np.floating) and bool(-MOST <= told <= MOST) and fits(float(told))
+    return (
+        isinstance(told, int | float | np.integer | np.floating)
+        and bool(-MOST <= told <= MOST)
+        and fits(float(told))
+    )
 
 
 def _is_whole(told: object, least: int, most: float = MOST) -> bool:
@@ -38,7 +42,10 @@ def _above_zero(told: object) -> bool:
 # Option → what it must be, and whether it is. An option whose default is None may be None.
 NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "seconds": ("a number, at least 0", lambda told: _is_number(told, lambda number: number >= 0)),
-    "gap": ("a number from 0 to below 1, such as 0.01", lambda told: _is_number(told, lambda number: 0 <= number < 1)),
+    "gap": (
+        "a number from 0 to below 1, such as 0.01",
+        lambda told: _is_number(told, lambda number: 0 <= number < 1),
+    ),
     "margins": ("a number above 0", _above_zero),
     "base": ("a number above 0, such as 5", _above_zero),
     "minimum": ("a whole number, at least 0", lambda told: _is_whole(told, 0)),
@@ -50,33 +57,47 @@ NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 
 
 def _is_texts(told: object) -> bool:
-    return isinstance(told, Sequence | np.ndarray) and not isinstance(told, str) and all(isinstance(each, str) for each in told)
+    return (
+        isinstance(told, Sequence | np.ndarray)
+        and not isinstance(told, str)
+        and all(isinstance(each, str) for each in told)
+    )
 
 
 # Annotation → what such an option must be, and whether it is.
 KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "str": ("a text", lambda told: isinstance(told, str)),
-    "Literal['one', 'inverse', 'sqrt'] | str": ("one, inverse, sqrt, or the name of a column", lambda told: isinstance(told, str)),
+    "Literal['one', 'inverse', 'sqrt'] | str": (
+        "one, inverse, sqrt, or the name of a column",
+        lambda told: isinstance(told, str),
+    ),
     "Sequence[str]": ("a list of columns, such as ['REGION', 'BRANCH']", _is_texts),
     "Sequence[Sequence[str]]": (
         "a list of lists of columns",
         lambda told: isinstance(told, Sequence) and not isinstance(told, str) and all(map(_is_texts, told)),
     ),
-    "Totals": ("the code of totals, or a mapping from dimension to code", lambda told: isinstance(told, str | Mapping)),
+    "Totals": (
+        "the code of totals, or a mapping from dimension to code",
+        lambda told: isinstance(told, str | Mapping),
+    ),
     **dict.fromkeys(
         ("Hierarchies", "Mapping[str, Mapping[str, str | None] | str]"),
         ("a mapping from dimension to what its codes add up to", lambda told: isinstance(told, Mapping)),
     ),
     "ContributionRules": ("rules, such as sdc.Rules(p=10)", lambda told: isinstance(told, ContributionRules)),
-    "ContributorColumns": ("columns, such as sdc.Contributors(holding='GROUP')", lambda told: isinstance(told, ContributorColumns)),
+    "ContributorColumns": (
+        "columns, such as sdc.Contributors(holding='GROUP')",
+        lambda told: isinstance(told, ContributorColumns),
+    ),
     "int": ("a whole number", lambda told: _is_whole(told, 0, math.inf)),
 }
 
 
 def checks_options(step: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Decorates a function of the API. An option that is none of its choices, no number of its kind, or no yes or no, raises InvalidInput
-    that names it. Its exceptions hold no local variables; those that tell a user what to do hold nothing that they came from, where a
-    reader of numbers repeats the text that it could not read.
+    """Decorates a function of the API. An option that is none of its choices, no number of its kind,
+    or no yes or no, raises InvalidInput that names it. Its exceptions hold no local variables; those
+    that tell a user what to do hold nothing that they came from, where a reader of numbers repeats
+    the text that it could not read.
     """
     options, globals_of = signature(step), step.__globals__
 
@@ -109,7 +130,9 @@ def _refuse_unfit(options: Signature, names: Mapping[str, object], given: Mappin
             raise InvalidInput(f"{name} is not of its kind. Remedy: give {kind[0]}")
         choices = _choices(option, names)
         if choices and not (isinstance(told, str) and told in choices):
-            raise InvalidInput(f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}")
+            raise InvalidInput(
+                f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}"
+            )
 
 
 def _choices(option: Parameter, names: Mapping[str, object]) -> tuple[object, ...]:

@@ -34,7 +34,9 @@ HIDDEN = ("u", "m")
 
 @dataclass(frozen=True, repr=False)
 class PatternAudit(OfTable):
-    """The verdict on a pattern. Confidential: `table`, `loss`, `intervals`, `at_risk`, `explain` and `plot`."""
+    """The verdict on a pattern. Confidential: `table`, `loss`, `intervals`, `at_risk`, `explain`
+    and `plot`.
+    """
 
     _crossed: CrossedSuppression = field(repr=False)
     hidden: Bools = field(repr=False)
@@ -46,7 +48,9 @@ class PatternAudit(OfTable):
 
     @property
     def public(self) -> pd.DataFrame:
-        """The table without the values of hidden cells; the keys alone where it is not safe, for a reader would compute some of them."""
+        """The table without the values of hidden cells; the keys alone where it is not safe, for a
+        reader would compute some of them.
+        """
         return super().public if self.safe else self.cells.frame()
 
     @property
@@ -57,7 +61,9 @@ class PatternAudit(OfTable):
     @cached_property
     def _risky(self) -> list[int]:
         problem = self._crossed.problem
-        return sorted({*self.verdict.unprotected.tolist(), *problem.primaries[~self.hidden[problem.primaries]].tolist()})
+        return sorted(
+            {*self.verdict.unprotected.tolist(), *problem.primaries[~self.hidden[problem.primaries]].tolist()}
+        )
 
     @property
     def at_risk(self) -> tuple[str, ...]:
@@ -98,7 +104,9 @@ class PatternAudit(OfTable):
     def _states(self) -> list[str]:
         risky = np.isin(np.arange(len(self.hidden)), self._risky)
         primary = self._crossed.problem.primary
-        states = np.where(risky, "at risk", np.where(primary, "protected", np.where(self.hidden, "secondary", "open")))
+        states = np.where(
+            risky, "at risk", np.where(primary, "protected", np.where(self.hidden, "secondary", "open"))
+        )
         return list(map(str, states))
 
     def plot(self) -> Picture:
@@ -171,18 +179,21 @@ def audit(
 ) -> PatternAudit | AggregateAudit:
     """Whether a table is safe as it is; nothing is sought.
 
-    A national table: `dims`, `value`, and the column `status`: u a hidden primary cell, m a hidden secondary one, all else open. The true
-    values stand in the frame, and the levels, as for `suppress`. A total without a row is open: everybody can add it up, or ask for it.
+    A national table: `dims`, `value`, and the column `status`: u a hidden primary cell, m a hidden secondary
+    one, all else open. The true values stand in the frame, and the levels, as for `suppress`. A total without
+    a row is open: everybody can add it up, or ask for it.
 
-    EU aggregates: `df` is the published table as SDMX-CSV has it (ROUNDING_BASE, LOWER and UPPER optional); `tables`, `domain` and `period`
-    as for `release`. A cell without a row counts as withheld.
+    EU aggregates: `df` is the published table as SDMX-CSV has it (ROUNDING_BASE, LOWER and UPPER optional);
+    `tables`, `domain` and `period` as for `release`. A cell without a row counts as withheld.
 
-    What `suppress` returned: the same, with all that its rules know of contributors, by code that shares nothing with the search.
+    What `suppress` returned: the same, with all that its rules know of contributors, by code that
+    shares nothing with the search.
 
     Raises InvalidInput with row, column, key and remedy.
 
     >>> import pandas as pd, sdc_tasks as sdc
-    >>> table = pd.DataFrame({"R": ["a", "a", "b", "b"], "C": ["x", "y", "x", "y"], "VALUE": [20, 50, 40, 30], "LEVEL": [5, 0, 0, 0],
+    >>> table = pd.DataFrame({"R": ["a", "a", "b", "b"], "C": ["x", "y", "x", "y"], "VALUE": [20, 50, 40,
+    ...         30], "LEVEL": [5, 0, 0, 0],
     ...                       "STATUS": ["u", "m", "m", "s"]})
     >>> sdc.audit(table, ["R", "C"], level="LEVEL").at_risk
     ('a.x',)
@@ -191,23 +202,29 @@ def audit(
     """
     if isinstance(df, SuppressResult):
         if dims is not None or tables is not None or domain is not None or period is not None:
-            raise InvalidInput("what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims")
+            raise InvalidInput(
+                "what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims"
+            )
         return PatternAudit(df._crossed, df._hidden, verify(df._crossed.problem, df._hidden))
     if tables is not None or domain is not None or period is not None:
         if tables is None or domain is None or period is None or dims is not None:
             raise InvalidInput(
-                "an audit of aggregates needs tables, domain and period, and no dims. Remedy: give the three, or none of them"
+                "an audit of aggregates needs tables, domain and period, and no dims. Remedy: give the "
+                "three, or none of them"
             )
         from sdc_tasks.api.releases import audit_aggregates
 
         return audit_aggregates(df, tables, domain, period, progress)
     if dims is None:
         raise InvalidInput(
-            "which columns are dimensions? Remedy: name them, as ['REGION', 'ACTIVITY']; of aggregates give tables, domain, period"
+            "which columns are dimensions? Remedy: name them, as ['REGION', 'ACTIVITY']; of aggregates give "
+            "tables, domain, period"
         )
     records = rows_of(as_frame(df), CALLED)
     columns = Columns(status, None, lpl, upl, spl, level, lb, ub, singleton, respondent)
-    table = suppression_in(records, described(Wanted(tuple(dims), value, columns=columns, missing=missing), total, hierarchies))
+    table = suppression_in(
+        records, described(Wanted(tuple(dims), value, columns=columns, missing=missing), total, hierarchies)
+    )
     hidden = _hidden(records, table, status)
     return PatternAudit(table, hidden, verify(table.problem, hidden))
 
@@ -216,6 +233,10 @@ def _hidden(records: TextRows, table: CrossedSuppression, status: str) -> Bools:
     """(n): what the statuses of the records hide."""
     place = {key: i for i, key in enumerate(table.keys)}
     hidden = np.zeros(len(table.keys), dtype=bool)
-    for key, letter in zip(zip(*(records.column(name) for name in table.dimensions), strict=True), records.column(status), strict=True):
+    for key, letter in zip(
+        zip(*(records.column(name) for name in table.dimensions), strict=True),
+        records.column(status),
+        strict=True,
+    ):
         hidden[place[key]] = letter in HIDDEN
     return hidden

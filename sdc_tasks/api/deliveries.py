@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Delivered:
-    """The protection problem of deliveries, before the receiver sets secondaries. `own`: the countries that have set some; `tables`: the
-    national tables.
+    """The protection problem of deliveries, before the receiver sets secondaries. `own`: the countries that
+    have set some; `tables`: the national tables.
     """
 
     problem: ProtectionProblem = field(repr=False)
@@ -48,7 +48,11 @@ def delivered_by_sheets(sheets: Iterable[intake.Sheet], spec: Domain, salt: Secr
     tables, converted = [], set[str]()
     for country in sorted(by_country):
         delivery = intake.together(by_country[country], spec)
-        why = _why(delivery) if delivery.table is None else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
+        why = (
+            _why(delivery)
+            if delivery.table is None
+            else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
+        )
         if delivery.table is None or why:
             raise _refused(delivery.file, why or "`sdc release` shows why")
         tables.append(delivery.table)
@@ -73,6 +77,8 @@ def _why(delivery: intake.Delivery) -> str:
     if not wrong:
         return ""
     first = wrong[0]
-    place = "".join(f"{word} {told}: " for word, told in (("line", first.line), ("cell", first.cell)) if told is not None)
+    place = "".join(
+        f"{word} {told}: " for word, told in (("line", first.line), ("cell", first.cell)) if told is not None
+    )
     more = f" ({len(wrong) - 1} more findings)" if len(wrong) > 1 else ""
     return f"{place}{first.message}{more}"

@@ -16,8 +16,9 @@ REMEDY = "give a data frame of pandas, or one that speaks Arrow or the data fram
 
 
 def as_frame(table: Table, name: str = CALLED) -> pd.DataFrame:
-    """The table as a data frame: pandas as it is; else through the Arrow C stream (polars, pyarrow, DuckDB), which needs the extra
-    `parquet`, or through the data frame interchange protocol. The rows are counted from 0 in every message.
+    """The table as a data frame: pandas as it is; else through the Arrow C stream (polars, pyarrow,
+    DuckDB), which needs the extra `parquet`, or through the data frame interchange protocol. The rows are
+    counted from 0 in every message.
 
     Raises InvalidInput for anything else, for a table without rows, and for two columns of one name.
     """
@@ -30,7 +31,9 @@ def as_frame(table: Table, name: str = CALLED) -> pd.DataFrame:
 
         found = parquet_library()[0].table(table).to_pandas()
     elif hasattr(table, "__dataframe__"):
-        with warnings.catch_warnings():  # pandas 4 will take Arrow alone; libraries that speak only this protocol still exist
+        with (
+            warnings.catch_warnings()
+        ):  # pandas 4 will take Arrow alone; libraries that speak only this protocol still exist
             warnings.simplefilter("ignore", DeprecationWarning)
             found = pd.api.interchange.from_dataframe(table)
     else:

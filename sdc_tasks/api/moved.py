@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class MovedTable(Result):
-    """`keyed`: the true table. `name`: its column of values. `x` (n): the value that each cell has instead."""
+    """`keyed`: the true table. `name`: its column of values. `x` (n): the value that each cell
+    has instead.
+    """
 
     keyed: KeyedTable = field(repr=False)
     name: str
@@ -38,7 +40,9 @@ class MovedTable(Result):
         return int(np.sign(self.x[cell] - self.keyed.table.a[cell]))
 
     def plot(self) -> Picture:
-        """Figure 1 of [1]: how far each cell moved, in decades; a row for each code of the first dimension. Confidential."""
+        """Figure 1 of [1]: how far each cell moved, in decades; a row for each code of
+        the first dimension. Confidential.
+        """
         from sdc_tasks.report.cta_figures import plot_deviations
 
         rows = list(dict.fromkeys(key[0] for key in self.keyed.keys))

@@ -10,12 +10,14 @@ from typing import Any
 from sdc_tasks.model.time.moment import Moment
 
 Tell = Callable[[str], None]
-Progress = Tell | bool | None  # a function that gets lines; True or False; None: True in a notebook, else False
+Progress = (
+    Tell | bool | None
+)  # a function that gets lines; True or False; None: True in a notebook, else False
 
 
 def teller(progress: Progress) -> Tell:
-    """What gets the lines: the function that was given; in a notebook one line below the cell, which changes; else nobody, or with
-    `progress=True` standard error.
+    """What gets the lines: the function that was given; in a notebook one line below the cell, which changes;
+    else nobody, or with `progress=True` standard error.
     """
     if callable(progress):
         return progress
@@ -31,9 +33,11 @@ def in_notebook() -> bool:
 
 
 def of_moments(tell: Tell, found: str) -> Callable[[Moment], None]:
-    """A reporter of a search: how far the best result is from the bound, in a line. `found`: table or pattern.
+    """A reporter of a search: how far the best result is from the bound, in a line. `found`: table or
+    pattern.
 
-    It does not tell the cost, which is one more equation of the hidden values, and a notebook keeps its lines.
+    It does not tell the cost, which is one more equation of the hidden values, and a notebook keeps its
+    lines.
     """
 
     def report(moment: Moment) -> None:

@@ -1,7 +1,7 @@
 """A published table in any format that a delivery may have, as rows for the reader of `table.csv`.
 
-The readers are those of deliveries. What they only warn of in a delivery, such as a column without a concept, is refused here: an audit
-that does not see a column cannot judge what it says.
+The readers are those of deliveries. What they only warn of in a delivery, such as a column without a concept,
+is refused here: an audit that does not see a column cannot judge what it says.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from sdc_tasks.intake.formats.records import Concepts, Records
 from sdc_tasks.intake.formats.registry import discover
 from sdc_tasks.intake.sheet import SPARE_BYTES, SPARE_LINES
 from sdc_tasks.model.table import CellSpace
-from sdc_tasks.report.table_csv import BESIDE, BOUNDS, OBSERVATION, VISIBLE_SHARE, Told, dimensions_of, text_of, told_by_csv
+from sdc_tasks.report.table_csv import (
+    BESIDE,
+    BOUNDS,
+    OBSERVATION,
+    VISIBLE_SHARE,
+    Told,
+    dimensions_of,
+    text_of,
+    told_by_csv,
+)
 
 _JUDGES = "An audit judges every column, or refuses the table"
 _NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", VISIBLE_SHARE, *BOUNDS)
@@ -28,7 +37,9 @@ _ITSELF = frozenset({"", ".csv", ".txt"})  # these are read as text
 
 
 def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
-    """The rows of the table in this file, whose name says its format. Raises InvalidInput naming file, place, rule and remedy."""
+    """The rows of the table in this file, whose name says its format. Raises InvalidInput
+    naming file, place, rule and remedy.
+    """
     if path.suffix.lower() in _ITSELF:
         return told_by_csv(path)
     most = SPARE_BYTES + _BYTES_EACH * space.size
@@ -39,15 +50,21 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read ({error.strerror})") from error
     if len(data) > most:
-        raise InvalidInput(f"{path}: more than {most} bytes, which no table of {space.size} cells needs. Remedy: name the published table")
+        raise InvalidInput(
+            f"{path}: more than {most} bytes, which no table of {space.size} cells needs. Remedy: name the "
+            f"published table"
+        )
     content = unpack(data, path.name, lambda _: most, found)
     kind = None if content is None else discover(content[1])
     if content is not None and kind is None:
         raise InvalidInput(
-            f"{path}: no format has this suffix. Remedy: a table as .csv (SDMX-CSV), .xml (SDMX-ML), .json (SDMX-JSON) or .parquet"
+            f"{path}: no format has this suffix. Remedy: a table as .csv (SDMX-CSV), .xml (SDMX-ML), .json "
+            f"(SDMX-JSON) or .parquet"
         )
     if content is not None and kind is not None and kind.read is delimited.parse and not found.refused:
-        return told_by_csv(path, text_of(path, content[0]))  # as the file itself: a delivery may have labels and parts of keys
+        return told_by_csv(
+            path, text_of(path, content[0])
+        )  # as the file itself: a delivery may have labels and parts of keys
     records = None
     if content is not None and kind is not None:
         records = kind.read(content[0], _concepts(domain), found, SPARE_LINES + _RECORDS_EACH * space.size)
@@ -55,20 +72,28 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
         place = "" if each.line is None else f", line {each.line}"
         raise InvalidInput(f"{path}{place}: {each.message}. {_JUDGES}")
     if found.has_unread:
-        raise InvalidInput(f"{path}: labels in columns of their own, or keys of series. Remedy: leave them out. {_JUDGES}")
+        raise InvalidInput(
+            f"{path}: labels in columns of their own, or keys of series. Remedy: leave them out. {_JUDGES}"
+        )
     if records is None:
         raise InvalidInput(f"{path}: cannot be read. Remedy: give the table as SDMX-CSV")
-    names = sorted(records.columns, key=lambda name: name not in ("STRUCTURE", "DATAFLOW"))  # the header begins with one of them
+    names = sorted(
+        records.columns, key=lambda name: name not in ("STRUCTURE", "DATAFLOW")
+    )  # the header begins with one of them
     return Told(names, _rows(records, names))
 
 
 def _rows(records: Records, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    columns = [(records.texts(name), records.which(name).tolist(), records.numbers.get(name)) for name in names]
+    columns = [
+        (records.texts(name), records.which(name).tolist(), records.numbers.get(name)) for name in names
+    ]
     for at, line in enumerate(records.line.tolist()):
         yield (
             line,
             [
-                repr(float(numbers[at])) if numbers is not None and numbers[at] == numbers[at] else texts[which[at]]
+                repr(float(numbers[at]))
+                if numbers is not None and numbers[at] == numbers[at]
+                else texts[which[at]]
                 for texts, which, numbers in columns
             ],
         )

@@ -1,4 +1,6 @@
-"""EU aggregates of national tables in frames: decided and audited; and the audit of any table of aggregates."""
+"""EU aggregates of national tables in frames: decided and audited; and the audit of any table of
+aggregates.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,9 @@ class ReleaseCase:
 
 @dataclass(frozen=True, repr=False)
 class _OfAggregates(Result):
-    """The part that the release and the audit of one share. `table` and `public` hold aggregates alone: nothing of them is confidential
-    where the audit passed. Confidential: `intervals`, `explain`, `certificate`, which name primary cells.
+    """The part that the release and the audit of one share. `table` and `public` hold aggregates alone:
+    nothing of them is confidential where the audit passed. Confidential: `intervals`, `explain`,
+    `certificate`, which name primary cells.
     """
 
     case: ReleaseCase = field(repr=False)
@@ -65,14 +68,22 @@ class _OfAggregates(Result):
     def cells(self) -> Cells:
         """The keys of the aggregate cells."""
         spec = self.case.spec
-        names = (spec.areas.dimension, spec.indicator_dimension, *(source.dimension for source in spec.hierarchies))
+        names = (
+            spec.areas.dimension,
+            spec.indicator_dimension,
+            *(source.dimension for source in spec.hierarchies),
+        )
         codes = self.case.problem.space.codes
         return Cells(names, tuple(codes(int(cell)) for cell in self.publication.cells))
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The columns of `table.csv` of a release: the dimensions, OBS_VALUE, OBS_STATUS, CONF_STATUS, ROUNDING_BASE …"""
-        return _frame_of(report.table_text(self.case.spec, self.case.problem.space, self.case.period, self.publication))
+        """The columns of `table.csv` of a release: the dimensions, OBS_VALUE,
+        OBS_STATUS, CONF_STATUS, ROUNDING_BASE …
+        """
+        return _frame_of(
+            report.table_text(self.case.spec, self.case.problem.space, self.case.period, self.publication)
+        )
 
     @property
     def public(self) -> pd.DataFrame:
@@ -83,7 +94,13 @@ class _OfAggregates(Result):
     def states(self) -> tuple[str, ...]:
         """exact, rounded, visible or withheld, of every aggregate cell."""
         p = self.publication
-        return tuple(np.where(p.withheld, "withheld", np.where(p.visible, "visible", np.where(p.rounded, "rounded", "exact"))).tolist())
+        return tuple(
+            np.where(
+                p.withheld,
+                "withheld",
+                np.where(p.visible, "visible", np.where(p.rounded, "rounded", "exact")),
+            ).tolist()
+        )
 
     @property
     def loss(self) -> float:
@@ -112,20 +129,32 @@ class _OfAggregates(Result):
         return claim_of(json.loads(self.certificate))
 
     def intervals(self) -> pd.DataFrame:
-        """Confidential: of each hidden national cell the share of its requirement that the attacker leaves, in quarters; no value."""
+        """Confidential: of each hidden national cell the share of its requirement that the
+        attacker leaves, in quarters; no value.
+        """
         return _frame_of(pipeline.intervals(self.case.problem, self.report))
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
-        """Confidential: why an aggregate is not exact, which attack holds it, through which countries' cells, what would free it."""
+        """Confidential: why an aggregate is not exact, which attack holds it, through which
+        countries' cells, what would free it.
+        """
         i = self.cells.find(cell)
         spec = self.case.spec
-        why = why_not_exact(self.case.problem, self.requirements, self.publication, int(self.publication.cells[i]), spec.audit.seed)
+        why = why_not_exact(
+            self.case.problem,
+            self.requirements,
+            self.publication,
+            int(self.publication.cells[i]),
+            spec.audit.seed,
+        )
         return Explanation(why.cell, why.state.value, why.sentences)
 
     @property
     def certificate(self) -> str:
         """Confidential: the audit certificate as JSON."""
-        return pipeline.certificate(self.case.problem, self.publication, self.report, self.case.spec, self.case.period)
+        return pipeline.certificate(
+            self.case.problem, self.publication, self.report, self.case.spec, self.case.period
+        )
 
     def plot(self) -> Picture:
         """What is exact, rounded and withheld: a row for each aggregate."""
@@ -136,47 +165,66 @@ class _OfAggregates(Result):
 
 @dataclass(frozen=True, repr=False)
 class ReleaseResult(_OfAggregates):
-    """The aggregates of a release that passed its audit. It is decided, not published: only a warehouse publishes, with its approvals."""
+    """The aggregates of a release that passed its audit. It is decided, not published: only a
+    warehouse publishes, with its approvals.
+    """
 
     adjustment: Adjustment = field(default_factory=Adjustment, repr=False)
 
     @property
     def title(self) -> str:
-        return f"release of {self.case.spec.id}, {self.case.period}: {len(self.publication.cells)} aggregate cells"
+        return (
+            f"release of {self.case.spec.id}, {self.case.period}: "
+            f"{len(self.publication.cells)} aggregate cells"
+        )
 
 
 @dataclass(frozen=True, repr=False)
 class AggregateAudit(_OfAggregates):
-    """The audit of a table of aggregates that somebody made. `unjudged`: what of the table was not judged as it stands."""
+    """The audit of a table of aggregates that somebody made. `unjudged`: what of the
+    table was not judged as it stands.
+    """
 
     unjudged: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        return f"audit of {len(self.publication.cells)} aggregate cells: {'safe' if self.safe else 'NOT SAFE'}"
+        return (
+            f"audit of {len(self.publication.cells)} aggregate cells: {'safe' if self.safe else 'NOT SAFE'}"
+        )
 
     @property
     def at_risk(self) -> tuple[str, ...]:
         """Confidential: the primaries that are not protected."""
-        return tuple(self.case.problem.space.key(int(cell)) for cell in self.report.primaries[~self.report.protected])
+        return tuple(
+            self.case.problem.space.key(int(cell)) for cell in self.report.primaries[~self.report.protected]
+        )
 
 
 @checks_options
-def release(tables: Tables, domain: Domain | str | Path, period: str, *, progress: Progress = None) -> ReleaseResult:
-    """The aggregates of national tables: exact, rounded or withheld, so that no attacker comes too close to a confidential cell; audited.
+def release(
+    tables: Tables, domain: Domain | str | Path, period: str, *, progress: Progress = None
+) -> ReleaseResult:
+    """The aggregates of national tables: exact, rounded or withheld, so that no attacker comes too close
+    to a confidential cell; audited.
 
-    tables   by country; or one frame with all countries. The columns are those of a delivery (SDMX-CSV): dimensions, TIME_PERIOD,
+    tables   by country; or one frame with all countries. The columns are those of a delivery
+    (SDMX-CSV): dimensions, TIME_PERIOD,
              OBS_VALUE and the attributes of the domain. All countries of the domain are needed.
-    domain   the name of a domain, the path of its file, or a Domain. Where something of its tables is drawn (`rule_aware`, `rounding`), the
-             environment variable SDC_WAREHOUSE_SECRET must hold the secret of the office: by another one, another table would be drawn.
+    domain   the name of a domain, the path of its file, or a Domain. Where something of its tables is drawn
+    (`rule_aware`, `rounding`), the
+             environment variable SDC_WAREHOUSE_SECRET must hold the secret of the office: by another
+             one, another table would be drawn.
 
-    Raises InvalidInput with country, row, cell, rule and remedy; Unprotectable; ReleaseBlocked where the audit does not pass.
+    Raises InvalidInput with country, row, cell, rule and remedy; Unprotectable;
+    ReleaseBlocked where the audit does not pass.
 
     >>> import sdc_tasks as sdc, pandas as pd, tempfile, pathlib
     >>> from sdc_tasks.demo import write_demo
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> path = write_demo(folder, countries=3, activities=4, sizes=2)
-    >>> tables = {file.name[:2]: pd.read_csv(file, sep=None, engine="python", dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    >>> tables = {file.name[:2]: pd.read_csv(file, sep=None, engine="python", dtype=str,
+    ...         keep_default_na=False, encoding="utf-8-sig")
     ...           for file in (folder / "inbox").glob("*.csv")}
     >>> found = sdc.release(tables, path, "2024")
     >>> found.safe, len(found.table) == len(found.states)
@@ -211,8 +259,12 @@ def release(tables: Tables, domain: Domain | str | Path, period: str, *, progres
     return ReleaseResult(case, requirements, publication, found, adjustment)
 
 
-def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, period: str, progress: Progress = None) -> AggregateAudit:
-    """The audit of a table of aggregates against the national tables. A cell without a row counts as withheld."""
+def audit_aggregates(
+    df: Table, tables: Tables, domain: Domain | str | Path, period: str, progress: Progress = None
+) -> AggregateAudit:
+    """The audit of a table of aggregates against the national tables. A cell without a row counts as
+    withheld.
+    """
     case = _case(tables, _spec(domain, period), period, Secret.fresh())
     frame = as_frame(df, "the published frame")
     text = _told_by_row(lambda: _published(frame, case))
@@ -226,7 +278,10 @@ def audit_aggregates(df: Table, tables: Tables, domain: Domain | str | Path, per
         *text.unknown,
         *(f"{key(int(cell))}: no row, counted as withheld" for cell in text.absent),
         *(f"{key(int(cell))}: not a multiple of its base, judged as exact" for cell in text.off_base),
-        *(f"{key(int(cell))}: contradicts the national tables, the attacker is given the true total" for cell in found.contradictions),
+        *(
+            f"{key(int(cell))}: contradicts the national tables, the attacker is given the true total"
+            for cell in found.contradictions
+        ),
         *(f"{key(int(cell))}: needs a national cell that is not available" for cell in untold),
     )
     return AggregateAudit(case, requirements, text.publication, found, unjudged)
@@ -237,7 +292,9 @@ def _spec(domain: Domain | str | Path, period: str) -> Domain:
 
 
 def _salt(spec: Domain, period: str) -> Secret:
-    """The key of the period under the secret of the office; a random one where none is given, and nothing is drawn by it."""
+    """The key of the period under the secret of the office; a random one where none is
+    given, and nothing is drawn by it.
+    """
     from sdc_tasks.warehouse.confidential.secret import VARIABLE, given_secret, salt_by
 
     given = given_secret(os.environ.get(VARIABLE))
@@ -245,8 +302,10 @@ def _salt(spec: Domain, period: str) -> Secret:
         return salt_by(given, spec.id, period)
     if spec.draws:
         raise InvalidInput(
-            f"{spec.id}: its tables are drawn by a secret, and each call would draw others of the period. Whoever sees two of them "
-            f"can compute hidden cells. Remedy: set {VARIABLE} to the one secret of the office (`openssl rand -hex 32` makes one)"
+            f"{spec.id}: its tables are drawn by a secret, and each call would draw others of the period. "
+            f"Whoever sees two of them "
+            f"can compute hidden cells. Remedy: set {VARIABLE} to the one secret of the office (`openssl "
+            f"rand -hex 32` makes one)"
         )
     return Secret.fresh()
 
@@ -262,16 +321,25 @@ def _case(tables: Tables, spec: Domain, period: str, salt: Secret) -> ReleaseCas
 
 def _by_country(tables: Tables, spec: Domain) -> dict[str, pd.DataFrame]:
     if isinstance(tables, Mapping):
-        found = {str(country): as_frame(frame, f"the frame of {country}") for country, frame in tables.items()}
+        found = {
+            str(country): as_frame(frame, f"the frame of {country}") for country, frame in tables.items()
+        }
     else:
         frame, name = as_frame(tables, "the frame"), spec.areas.dimension
         if name not in frame.columns:
-            raise InvalidInput(f"the frame: no column {name}. Remedy: name the country of each row there, or give a frame for each country")
+            raise InvalidInput(
+                f"the frame: no column {name}. Remedy: name the country of each row there, or give a frame "
+                f"for each country"
+            )
         found = {str(country): own for country, own in frame.groupby(name, sort=True)}
     if missing := sorted(set(spec.countries) - set(found)):
-        raise InvalidInput(f"no table of {', '.join(missing)}. Remedy: give the table of every country of the domain")
+        raise InvalidInput(
+            f"no table of {', '.join(missing)}. Remedy: give the table of every country of the domain"
+        )
     if unknown := sorted(set(found) - set(spec.countries)):
-        raise InvalidInput(f"{', '.join(unknown)}: no country of the domain. Remedy: name one of {', '.join(spec.countries)}")
+        raise InvalidInput(
+            f"{', '.join(unknown)}: no country of the domain. Remedy: name one of {', '.join(spec.countries)}"
+        )
     return found
 
 
@@ -301,7 +369,11 @@ def _told_by_row(read: Callable[[], Made]) -> Made:
     try:
         return read()
     except InvalidInput as error:
-        raise InvalidInput(LINE.sub(lambda line: f"row {int(line[1]) - 2}" if int(line[1]) > 1 else "its columns", str(error))) from None
+        raise InvalidInput(
+            LINE.sub(
+                lambda line: f"row {int(line[1]) - 2}" if int(line[1]) > 1 else "its columns", str(error)
+            )
+        ) from None
 
 
 def _frame_of(text: str) -> pd.DataFrame:
@@ -310,5 +382,8 @@ def _frame_of(text: str) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_csv(
-        io.StringIO(text), dtype={"TIME_PERIOD": str}, keep_default_na=False, na_values={"OBS_VALUE": [""], "ROUNDING_BASE": [""]}
+        io.StringIO(text),
+        dtype={"TIME_PERIOD": str},
+        keep_default_na=False,
+        na_values={"OBS_VALUE": [""], "ROUNDING_BASE": [""]},
     )

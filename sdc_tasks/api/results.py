@@ -1,9 +1,10 @@
 """What the functions of the interface return: frozen objects, the same to look at, to ask and to draw.
 
-`.table` may hold true values: it is confidential where the class says so. What a notebook shows of a result by itself (`_repr_html_`), its
-`repr` and its pictures never show the value of a hidden cell, nor what gives it away: a notebook is sent around with its outputs. So they
-do not tell the loss either, where it is a sum over hidden values: such a sum is one more equation for an attacker. `.public` is the table
-as the public may see it.
+`.table` may hold true values: it is confidential where the class says so. What a notebook shows of a
+result by itself (`_repr_html_`), its `repr` and its pictures never show the value of a hidden cell, nor
+what gives it away: a notebook is sent around with its outputs. So they do not tell the loss either,
+where it is a sum over hidden values: such a sum is one more equation for an attacker. `.public` is the
+table as the public may see it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that a notebook shows by itself. `draw` gives its bytes as svg or png; equal results give equal bytes."""
+    """A picture that a notebook shows by itself. `draw` gives its bytes as svg or png;
+    equal results give equal bytes.
+    """
 
     draw: Callable[[ImageFormat], bytes] = field(repr=False)
 
@@ -82,7 +85,9 @@ class Result(ABC):
     @property
     @abstractmethod
     def public(self) -> pd.DataFrame:
-        """The table as the public may see it: without the value of any hidden cell; where that is not safe, without any value."""
+        """The table as the public may see it: without the value of any hidden cell; where that
+        is not safe, without any value.
+        """
 
     @property
     @abstractmethod
@@ -100,8 +105,8 @@ class Result(ABC):
 
     @abstractmethod
     def explain(self, cell: str | Sequence[str]) -> Explanation:
-        """Why a cell is what it is. `cell`: its codes, as ("AT", "C10"), or its printed key, "AT.C10". Raises InvalidInput for one
-        that is none.
+        """Why a cell is what it is. `cell`: its codes, as ("AT", "C10"), or its printed key, "AT.C10". Raises
+        InvalidInput for one that is none.
         """
 
     @abstractmethod
@@ -114,12 +119,17 @@ class Result(ABC):
         return {}
 
     def __repr__(self) -> str:
-        return f"<{'; '.join([self.title, ', '.join(f'{name} {text}' for name, text in self.figures.items())]).removesuffix('; ')}>"
+        figures = ", ".join(f"{name} {text}" for name, text in self.figures.items())
+        return f"<{self.title}; {figures}>" if figures else f"<{self.title}>"
 
     def _repr_html_(self) -> str:
         told = " · ".join(f"{escape(name)} {escape(text)}" for name, text in self.figures.items())
         shown = self.public
-        more = f"<p>… and {len(shown) - HTML_ROWS} more rows: <code>.table</code></p>" if len(shown) > HTML_ROWS else ""
+        more = (
+            f"<p>… and {len(shown) - HTML_ROWS} more rows: <code>.table</code></p>"
+            if len(shown) > HTML_ROWS
+            else ""
+        )
         html = shown.head(HTML_ROWS).to_html(index=False, na_rep="", border=0, escape=True)
         return f"<p><b>{escape(self.title)}</b></p><p>{told}</p>{html}{more}"
 
@@ -127,7 +137,12 @@ class Result(ABC):
 def relative(history: Sequence[Moment], loss: float) -> list[Moment]:
     """The history of a search with the loss at its end as the unit."""
     unit = loss if loss > 0 else 1.0
-    return [replace(each, objective=None if each.objective is None else each.objective / unit, bound=each.bound / unit) for each in history]
+    return [
+        replace(
+            each, objective=None if each.objective is None else each.objective / unit, bound=each.bound / unit
+        )
+        for each in history
+    ]
 
 
 @dataclass(frozen=True)
@@ -154,7 +169,10 @@ class Cells:
             key = key if key in self._place else (cell,)
         if key not in self._place:
             order = printed_key(self.dimensions)
-            raise InvalidInput(f"{printed_key(key)}: no cell of the table. Remedy: give its codes in the order {order}, in a tuple")
+            raise InvalidInput(
+                f"{printed_key(key)}: no cell of the table. Remedy: give its codes in the order {order}, in "
+                f"a tuple"
+            )
         return self._place[key]
 
     def frame(self, **columns: Any) -> pd.DataFrame:

@@ -57,33 +57,69 @@ Weighting = Literal["one", "inverse", "sqrt"]
 
 
 def controlled(
-    table: RoundingTable, base: float, zero_restricted: bool, reach: int, weights: Weighting, search: Search, tell: Tell
+    table: RoundingTable,
+    base: float,
+    zero_restricted: bool,
+    reach: int,
+    weights: Weighting,
+    search: Search,
+    tell: Tell,
 ) -> tuple[Floats, dict[str, Fact]]:
     """The table (n) rounded to multiples of the base, and the facts of the run."""
-    options = TableOptions(base, search, zero_restricted, reach, None if weights == "one" else weights_of(table.a, FORMULAS[weights]))
+    options = TableOptions(
+        base,
+        search,
+        zero_restricted,
+        reach,
+        None if weights == "one" else weights_of(table.a, FORMULAS[weights]),
+    )
     found = round_controlled(table, options, tell)
     return found.x, {
-        "base": base, "zero_restricted": zero_restricted, "reach": found.reach, "weights": weights, "distance": found.distance,
-        "bound": found.bound, "gap": found.gap, "optimal": found.optimal, "stopped_by_time": found.clock, "attacks": found.rounds,
-        "largest_move": float(np.abs(found.x - table.a).max(initial=0.0)), "moved": int((found.x != table.a).sum()),
-    }  # fmt: skip
+        "base": base,
+        "zero_restricted": zero_restricted,
+        "reach": found.reach,
+        "weights": weights,
+        "distance": found.distance,
+        "bound": found.bound,
+        "gap": found.gap,
+        "optimal": found.optimal,
+        "stopped_by_time": found.clock,
+        "attacks": found.rounds,
+        "largest_move": float(np.abs(found.x - table.a).max(initial=0.0)),
+        "moved": int((found.x != table.a).sum()),
+    }
 
 
-def quadratic(table: RoundingTable, wanted: float | None, search: Search, tell: Tell) -> tuple[Floats, dict[str, Fact]]:
-    """The table (n) with sensitive cells rounded and the others adjusted, and the facts of the run. `wanted`: the base; None: the least."""
+def quadratic(
+    table: RoundingTable, wanted: float | None, search: Search, tell: Tell
+) -> tuple[Floats, dict[str, Fact]]:
+    """The table (n) with sensitive cells rounded and the others adjusted, and the facts of the run.
+    `wanted`: the base; None: the least.
+    """
     base = base_for(table) if wanted is None else wanted
     found = round_quadratic(table, base, search, tell)
     if loose := np.flatnonzero(found.loose).tolist():
-        names = ", ".join(table.label(i) for i in loose[:NAMED_CELLS]) + and_more(max(0, len(loose) - NAMED_CELLS))
+        names = ", ".join(table.label(i) for i in loose[:NAMED_CELLS]) + and_more(
+            max(0, len(loose) - NAMED_CELLS)
+        )
         one = len(loose) == 1
         does, would = ("total does", "it would tell") if one else ("totals do", "they would tell")
         tell(f"{len(loose)} {does} not stay, because {would} a sensitive cell: {names}")
     return found.x, {
-        "base": base, "distance": found.distance, "set_distance": found.set_distance, "z": found.z, "cost": found.cost,
-        "bound": found.bound, "sum_kept": found.sum_kept, "totals_kept": int((table.totals & ~found.loose).sum()),
-        "totals_not_kept": int(found.loose.sum()), "optimal": found.optimal,
-        "stopped_by_time": found.clock, "attacks": found.rounds, "moved": int((found.x != table.a).sum()),
-    }  # fmt: skip
+        "base": base,
+        "distance": found.distance,
+        "set_distance": found.set_distance,
+        "z": found.z,
+        "cost": found.cost,
+        "bound": found.bound,
+        "sum_kept": found.sum_kept,
+        "totals_kept": int((table.totals & ~found.loose).sum()),
+        "totals_not_kept": int(found.loose.sum()),
+        "optimal": found.optimal,
+        "stopped_by_time": found.clock,
+        "attacks": found.rounds,
+        "moved": int((found.x != table.a).sum()),
+    }
 
 
 def publication_of(
@@ -93,9 +129,13 @@ def publication_of(
     formula: str | None,
     hierarchies: Mapping[str, CodeTree],
 ) -> Crossings:
-    """What is published of inner cells: all crossings of at most so many dimensions, these, the terms of a formula, or else all."""
+    """What is published of inner cells: all crossings of at most so many dimensions, these, the
+    terms of a formula, or else all.
+    """
     if sum(stated is not None for stated in (max_order, crossings, formula)) > 1:
-        raise InvalidInput("--max-order, --crossings and --formula each define the publication. Remedy: give one of them")
+        raise InvalidInput(
+            "--max-order, --crossings and --formula each define the publication. Remedy: give one of them"
+        )
     if crossings is not None:
         return by_list(cells, [list(each) for each in crossings], hierarchies)
     if formula is not None:
@@ -107,15 +147,18 @@ def publication_of(
 
 @dataclass(frozen=True, repr=False)
 class RoundResult(MovedTable):
-    """A rounded table that adds up, verified and attacked. Confidential: `table`, which holds the true values; `loss`, `explain`
-    and `plot`."""
+    """A rounded table that adds up, verified and attacked. Confidential: `table`, which holds the true
+    values; `loss`, `explain` and `plot`.
+    """
 
     method: str
     facts: Mapping[str, Fact]
 
     @property
     def title(self) -> str:
-        return f"{self.method} rounding, base {self.base:g}: {self.facts['moved']} of {len(self.x)} cells moved"
+        return (
+            f"{self.method} rounding, base {self.base:g}: {self.facts['moved']} of {len(self.x)} cells moved"
+        )
 
     @property
     def base(self) -> float:
@@ -133,20 +176,32 @@ class RoundResult(MovedTable):
 
     @property
     def bound(self) -> float | None:
-        """Confidential: a lower bound of the loss; None for the quadratic method, whose bound is one of its adjustment."""
+        """Confidential: a lower bound of the loss; None for the quadratic method, whose
+        bound is one of its adjustment.
+        """
         return None if self.method == "quadratic" else min(float(self.facts["bound"] or 0.0), self.loss)
 
     def intervals(self) -> pd.DataFrame:
-        """What a reader concludes of the true value of each cell: LOW and HIGH. Public: the base is, and how many of it a cell may move."""
+        """What a reader concludes of the true value of each cell: LOW and HIGH. Public: the base is, and
+        how many of it a cell may move.
+        """
         reach = float(self.facts.get("reach") or 1) * self.base
         table = self.keyed.table
-        return self.cells.frame(LOW=np.maximum(self.x - reach, table.lb), HIGH=np.minimum(self.x + reach, table.ub))
+        return self.cells.frame(
+            LOW=np.maximum(self.x - reach, table.lb), HIGH=np.minimum(self.x + reach, table.ub)
+        )
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i, table = self.cells.find(cell), self.keyed.table
         moved = {0: "stayed", 1: "was rounded up", -1: "was rounded down"}[self.way(i)]
-        why = ("it keeps its protection levels against an attacker who knows the method",) if i in table.primary else ()
-        return Explanation(self.cells.name(i), moved, (*why, "the table must add up, and all cells together move least"))
+        why = (
+            ("it keeps its protection levels against an attacker who knows the method",)
+            if i in table.primary
+            else ()
+        )
+        return Explanation(
+            self.cells.name(i), moved, (*why, "the table must add up, and all cells together move least")
+        )
 
 
 @checks_options
@@ -176,10 +231,11 @@ def round_table(
 ) -> RoundResult:
     """A table rounded so that it still adds up and keeps the levels of its primary cells.
 
-    base    controlled: all cells become multiples of it; quadratic: sensitive cells do, others are adjusted, and totals stay that tell no
+    base    controlled: all cells become multiples of it; quadratic: sensitive cells do, others are
+    adjusted, and totals stay that tell no
             sensitive cell; None there: the least that the levels allow.
-    reach   controlled: how many multiples a cell may move at most; smaller numbers are tried first. zero_restricted: multiples stay.
-    seed    repeats a rounding; it must stay secret; random by default.
+    reach   controlled: how many multiples a cell may move at most; smaller numbers are tried first.
+    zero_restricted: multiples stay. seed    repeats a rounding; it must stay secret; random by default.
 
     The rest, and what is raised, as for `suppress`.
 
@@ -194,7 +250,9 @@ def round_table(
     if base is not None and not 0 < base < float("inf"):
         raise InvalidInput("the base is not a number above 0. Remedy: give one such as 5")
     columns, trees = Columns(status, primary, lpl, upl, None, level), trees_of(hierarchies)
-    keyed = keyed_table(rows_of(as_frame(df), CALLED), dims, value, totals_of(total, dims, trees), trees, columns, missing)
+    keyed = keyed_table(
+        rows_of(as_frame(df), CALLED), dims, value, totals_of(total, dims, trees), trees, columns, missing
+    )
     search, tell = Search(drawn_seed(seed), solver, Limit(seconds), gap), teller(progress)
     if method == "controlled":
         assert base is not None
@@ -213,7 +271,10 @@ class CountResult(Result):
     @property
     def title(self) -> str:
         dummy = self.rounded.dummy
-        return f"small count rounding, base {self.rounded.options.base}: {dummy.published} published cells of {len(dummy.cells)} inner ones"
+        return (
+            f"small count rounding, base {self.rounded.options.base}: {dummy.published} "
+            f"published cells of {len(dummy.cells)} inner ones"
+        )
 
     @cached_property
     def cells(self) -> Cells:
@@ -229,7 +290,9 @@ class CountResult(Result):
 
     @cached_property
     def public(self) -> pd.DataFrame:
-        """The dimensions and ROUNDED of every published cell: no count in 1 … base − 1, additive, consistent."""
+        """The dimensions and ROUNDED of every published cell: no count in 1 … base − 1, additive,
+        consistent.
+        """
         return self.cells.frame(ROUNDED=self.rounded.published)
 
     @property
@@ -252,8 +315,8 @@ class CountResult(Result):
         return {"changed": f"{found.changed:,}", "largest change": f"{found.maximum:,}"}
 
     def intervals(self) -> pd.DataFrame:
-        """What a reader who sees every rounded inner cell concludes of each published one: LOW and HIGH. An inner cell of 0 or of
-        the base may have been rounded from any small count; each other one is original.
+        """What a reader who sees every rounded inner cell concludes of each published one: LOW and HIGH. An
+        inner cell of 0 or of the base may have been rounded from any small count; each other one is original.
         """
         dummy, options, y = self.rounded.dummy, self.rounded.options, self.rounded.inner
         may = (y == 0) | (y == options.base)
@@ -272,7 +335,9 @@ class CountResult(Result):
         return Explanation(self.cells.name(i), "rounded" if moved else "original", (why,))
 
     def plot(self) -> Picture:
-        """Tables 4 to 8 of [4]: how many published cells have which count, and how far they moved. Confidential."""
+        """Tables 4 to 8 of [4]: how many published cells have which count, and how far they moved.
+        Confidential.
+        """
         from sdc_tasks.report.rounding_figures import plot_rounding
 
         told = frequencies(self.rounded), differences(self.rounded), differences(self.rounded, simple=True)
@@ -300,12 +365,15 @@ def round_counts(
     seed: int | None = None,
     progress: Progress = None,
 ) -> CountResult:
-    """Counts rounded so that no published one is in 1 … base − 1, and all stay close, additive and consistent ([4]).
+    """Counts rounded so that no published one is in 1 … base − 1, and all stay close, additive and consistent
+    ([4]).
 
     df       microdata, a row for each record; with `count`, the column of counts, inner cells. No totals.
-    max_order, crossings, formula: what is published: all crossings of at most so many dimensions, these, or the terms of ~(A+B)*C; else
+    max_order, crossings, formula: what is published: all crossings of at most so many dimensions,
+    these, or the terms of ~(A+B)*C; else
              all.
-    rule_aware  every small count moves, so that it keeps `base` candidates for somebody who runs the program on every table; for each one
+    rule_aware  every small count moves, so that it keeps `base` candidates for somebody who runs the
+    program on every table; for each one
              the seed decides with the chance `drawn` where it goes. For one publication of a table.
     hierarchies  of a dimension: the code that each code adds up to; or a file, code,parent or .hrc.
     seed     repeats a rounding; it must stay secret; random by default.
@@ -313,7 +381,8 @@ def round_counts(
     The rest as for `sdc round-counts`; what is raised as for `suppress`.
 
     >>> import pandas as pd, sdc_tasks as sdc
-    >>> people = pd.DataFrame({"AGE": ["0", "0", "1", "1", "2"], "SEX": ["f", "m", "f", "m", "f"], "N": [1, 7, 2, 9, 12]})
+    >>> people = pd.DataFrame({"AGE": ["0", "0", "1", "1", "2"], "SEX": ["f", "m", "f", "m", "f"], "N": [1,
+    ...         7, 2, 9, 12]})
     >>> found = sdc.round_counts(people, ["AGE", "SEX"], "N", base=3)
     >>> sorted(set(found.public["ROUNDED"]) & {1, 2}), len(found.public)
     ([], 11)
@@ -322,9 +391,20 @@ def round_counts(
     cells = counts_of(CALLED, rows_of(as_frame(df), CALLED).column, list(dims), count).cells
     trees = {name: _tree(name, given) for name, given in (hierarchies or {}).items()}
     if unknown := sorted(set(trees) - set(cells.dimensions)):
-        raise InvalidInput(f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of {', '.join(cells.dimensions)}")
+        raise InvalidInput(
+            f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of "
+            f"{', '.join(cells.dimensions)}"
+        )
     options = CountOptions(
-        drawn_seed(seed), base, quality, max_round, zero_candidates, protect_zeros, leverage, rule_aware=rule_aware, drawn=drawn
+        drawn_seed(seed),
+        base,
+        quality,
+        max_round,
+        zero_candidates,
+        protect_zeros,
+        leverage,
+        rule_aware=rule_aware,
+        drawn=drawn,
     )
     dummy = dummy_of(cells, publication_of(cells, max_order, crossings, formula, trees))
     return CountResult(round_cells(dummy, options, progress=teller(progress)))
@@ -336,6 +416,11 @@ def _tree(name: str, given: Mapping[str, str | None] | str) -> CodeTree:
     if isinstance(given, str | Path):
         return read_hierarchy(Path(given))
     if not isinstance(given, Mapping):
-        raise InvalidInput(f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent or .hrc")
+        raise InvalidInput(
+            f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent or "
+            f".hrc"
+        )
     pairs = tuple((code, parent) for code, parent in given.items() if parent is not None)
-    return CodeTree(f"the hierarchy of {name}", pairs, tuple(code for code, parent in given.items() if parent is None))
+    return CodeTree(
+        f"the hierarchy of {name}", pairs, tuple(code for code, parent in given.items() if parent is None)
+    )

@@ -53,27 +53,39 @@ class OfTable(Result):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Confidential: the dimensions, the true value and STATUS (u primary, m secondary, z stays open, s open) of every cell."""
-        return self.cells.frame(**{self._crossed.value: self._crossed.problem.a, "STATUS": self._crossed.statuses(self._hidden)})
+        """Confidential: the dimensions, the true value and STATUS (u primary, m secondary, z
+        stays open, s open) of every cell.
+        """
+        return self.cells.frame(
+            **{self._crossed.value: self._crossed.problem.a, "STATUS": self._crossed.statuses(self._hidden)}
+        )
 
     @cached_property
     def public(self) -> pd.DataFrame:
-        """As `table`, without the values of hidden cells; STATUS does not tell primary from secondary: c hidden, else empty."""
+        """As `table`, without the values of hidden cells; STATUS does not tell primary from
+        secondary: c hidden, else empty.
+        """
         values = np.where(self._hidden, np.nan, self._crossed.problem.a)
         return self.cells.frame(**{self._crossed.value: values, "STATUS": np.where(self._hidden, "c", "")})
 
     def intervals(self) -> pd.DataFrame:
-        """Confidential until the pattern is out: LOW and HIGH of each hidden cell, as an attacker computes them who knows no more than the
-        public ([2] eq. 5–6); −∞ or ∞ where nothing bounds the cell.
+        """Confidential until the pattern is out: LOW and HIGH of each hidden cell, as an attacker computes
+        them who knows no more than the public ([2] eq. 5–6); −∞ or ∞ where nothing bounds the cell.
         """
         low, high = feasible(self._crossed.problem, self._hidden)
         return self.cells.frame(LOW=low, HIGH=high)[self._hidden].reset_index(drop=True)
 
     def plot(self) -> Picture:
-        """The pattern: a row for each code of the first dimension. Confidential: it tells primary cells from secondary ones."""
+        """The pattern: a row for each code of the first dimension. Confidential: it tells
+        primary cells from secondary ones.
+        """
         from sdc_tasks.report.pattern_figures import PATTERN, plot_states
 
-        return Picture(lambda image: plot_states(self.cells.keys, self._crossed.statuses(self._hidden).tolist(), PATTERN, image))
+        return Picture(
+            lambda image: plot_states(
+                self.cells.keys, self._crossed.statuses(self._hidden).tolist(), PATTERN, image
+            )
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,15 +105,22 @@ class PrimaryResult(OfTable):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Confidential: the dimensions, the true value, STATUS, LPL and UPL, the number of contributors COUNT, and who is alone in a
-        primary cell: SINGLETON and RESPONDENT. `suppress` takes it as it is.
+        """Confidential: the dimensions, the true value, STATUS, LPL and UPL, the number of contributors
+        COUNT, and who is alone in a primary cell: SINGLETON and RESPONDENT. `suppress` takes it as it is.
         """
         problem = self._crossed.problem
-        told = {"LPL": np.where(problem.primary, problem.lpl, np.nan), "UPL": np.where(problem.primary, problem.upl, np.nan)}
+        told = {
+            "LPL": np.where(problem.primary, problem.lpl, np.nan),
+            "UPL": np.where(problem.primary, problem.upl, np.nan),
+        }
         if problem.count is not None:
             told["COUNT"] = problem.count
         who = problem.respondent
-        names = [""] * len(problem.a) if who is None else ["" if each == NOBODY else str(each) for each in who.tolist()]
+        names = (
+            [""] * len(problem.a)
+            if who is None
+            else ["" if each == NOBODY else str(each) for each in who.tolist()]
+        )
         return super().table.assign(**told, SINGLETON=problem.lone.astype(int), RESPONDENT=names)
 
     @property
@@ -128,14 +147,18 @@ class PrimaryResult(OfTable):
             alone = ("one contributor stands behind it, who knows it",) if problem.lone[i] else ()
             return Explanation(self.cells.name(i), "primary", ("a rule asks for a protection level", *alone))
         stays = (
-            ("its only contributor knows it, and no rule protects him: hidden, it would protect nobody",) if self._crossed.stays[i] else ()
+            ("its only contributor knows it, and no rule protects him: hidden, it would protect nobody",)
+            if self._crossed.stays[i]
+            else ()
         )
         return Explanation(self.cells.name(i), "not primary", stays)
 
 
 @dataclass(frozen=True, repr=False)
 class SuppressResult(OfTable):
-    """A table with a verified pattern. Confidential: `table`, `loss`, `bound`, `intervals`, `explain`, `plot`."""
+    """A table with a verified pattern. Confidential: `table`, `loss`, `bound`,
+    `intervals`, `explain`, `plot`.
+    """
 
     _crossed: CrossedSuppression = field(repr=False)
     search: SuppressionResult = field(repr=False)
@@ -148,11 +171,16 @@ class SuppressResult(OfTable):
     @property
     def title(self) -> str:
         primaries = len(self._crossed.problem.primaries)
-        return f"cell suppression: {primaries} primary and {int(self._hidden.sum()) - primaries} secondary of {len(self._hidden)} cells"
+        return (
+            f"cell suppression: {primaries} primary and {int(self._hidden.sum()) - primaries} "
+            f"secondary of {len(self._hidden)} cells"
+        )
 
     @property
     def loss(self) -> float:
-        """Confidential: the cost of the secondary cells, for an attacker one more equation of their values."""
+        """Confidential: the cost of the secondary cells, for an attacker one more equation of
+        their values.
+        """
         assert self.search.cost is not None
         return self.search.cost
 
@@ -173,30 +201,51 @@ class SuppressResult(OfTable):
 
     @property
     def limits(self) -> str | None:
-        """What of the contributors' knowledge was judged beside cells, and what was not; None of a table that came with its primaries."""
+        """What of the contributors' knowledge was judged beside cells, and what was not; None of a
+        table that came with its primaries.
+        """
         return limits_of(self._crossed.problem)
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
-        """Why a cell is hidden: its level; or the primary cells that are not shown to be protected if it alone is opened."""
+        """Why a cell is hidden: its level; or the primary cells that are not shown to be
+        protected if it alone is opened.
+        """
         i, problem = self.cells.find(cell), self._crossed.problem
         name = self.cells.name(i)
         if problem.primary[i]:
             alone = ("one respondent stands behind it, who knows it",) if problem.lone[i] else ()
             return Explanation(name, "primary", ("it must keep its protection levels", *alone))
         if not self._hidden[i]:
-            why = "it is an empty cell, or was asked to stay open" if problem.fixed[i] else "no primary cell needs it"
+            why = (
+                "it is an empty cell, or was asked to stay open"
+                if problem.fixed[i]
+                else "no primary cell needs it"
+            )
             return Explanation(name, "open", (why,))
         opened = self._hidden.copy()
         opened[i] = False
         verdict, short = judge(problem, opened)
         left = verdict.unprotected
         if not len(left) and len(short):
-            return Explanation(name, "secondary", ("opened alone, a sum of hidden cells would tell too much of one contributor",))
+            return Explanation(
+                name,
+                "secondary",
+                ("opened alone, a sum of hidden cells would tell too much of one contributor",),
+            )
         if not len(left):
-            return Explanation(name, "secondary", ("opened alone, no primary cell is at risk: a minimum of contributors holds it",))
-        first = ", ".join(self.cells.name(int(p)) for p in left[:NAMED_PRIMARIES]) + and_more(max(0, len(left) - NAMED_PRIMARIES))
+            return Explanation(
+                name,
+                "secondary",
+                ("opened alone, no primary cell is at risk: a minimum of contributors holds it",),
+            )
+        first = ", ".join(self.cells.name(int(p)) for p in left[:NAMED_PRIMARIES]) + and_more(
+            max(0, len(left) - NAMED_PRIMARIES)
+        )
         needs = f"opened alone, these primary cells are not shown to be protected: {first}"
-        frees = "it is free where another pattern protects them; a dearer cost for it makes the search look for one"
+        frees = (
+            "it is free where another pattern protects them; a dearer cost for it makes the "
+            "search look for one"
+        )
         return Explanation(name, "secondary", (needs, frees))
 
     def plot_search(self) -> Picture:
@@ -222,7 +271,8 @@ def primary(
 ) -> PrimaryResult:
     """The primary cells of a table, and their protection levels, by rules ([2] §4).
 
-    df           microdata, a row for each contribution with inner codes alone; with `top` a table, a row for each cell: then `count` is the
+    df           microdata, a row for each contribution with inner codes alone; with `top` a table, a row
+    for each cell: then `count` is the
                  column of contributors, and `top` are those of the largest contributions, the largest first.
     rules        p% with a prior, (n,k), a minimum of contributors, requests.
     contributors columns of microdata: who contributes, his holding, waivers, requests, weights.
@@ -231,15 +281,19 @@ def primary(
     Raises InvalidInput with row, column, key and remedy.
 
     >>> import pandas as pd, sdc_tasks as sdc
-    >>> firms = pd.DataFrame({"REGION": ["N", "N", "N", "S", "S"], "BRANCH": ["C", "C", "D", "C", "D"], "VALUE": [90, 4, 30, 40, 50]})
+    >>> firms = pd.DataFrame({"REGION": ["N", "N", "N", "S", "S"], "BRANCH": ["C", "C", "D", "C", "D"],
+    ...         "VALUE": [90, 4, 30, 40, 50]})
     >>> found = sdc.primary(firms, ["REGION", "BRANCH"], rules=sdc.Rules(p=10))
     >>> found
     <primary cells: 8 of 9; primary by p 8>
-    >>> found.table.query("REGION == 'N' and BRANCH == 'C'")[["VALUE", "STATUS", "LPL"]].to_string(index=False)
+    >>> rows = found.table.query("REGION == 'N' and BRANCH == 'C'")
+    >>> rows[["VALUE", "STATUS", "LPL"]].to_string(index=False)
     ' VALUE STATUS  LPL\\n  94.0      u  9.0'
     """
     refuse_own(CALLED, [value], ["COUNT"])
-    protected = _by_rules(df, Wanted(tuple(dims), value), rules, total, hierarchies, contributors, count, top, "value", 1.0)
+    protected = _by_rules(
+        df, Wanted(tuple(dims), value), rules, total, hierarchies, contributors, count, top, "value", 1.0
+    )
     return PrimaryResult(*protected)
 
 
@@ -277,28 +331,34 @@ def suppress(
 ) -> SuppressResult:
     """The cheapest safe pattern found for a table, verified ([2] §4, eq. 5–7).
 
-    df           one row for each cell: a column of codes for each of `dims`, and the column `value`. With `rules`: as for `primary`.
-    total        the code of totals, for all dimensions or by dimension; else TOTAL, _T or Total. Totals without a row are added up.
-    hierarchies  of a dimension: the code that each code adds up to, None for the top; or a file, code,parent or .hrc.
-    rules        which cells are primary. Without rules the frame says it: a column of statuses (u primary, z stays open; STATUS), or
-                 `primary` (1, 0), with levels `level`, or `lpl` and `upl`, `spl`: distances ≥ 0 in the unit of `value`. `lb`, `ub`: what
-                 the world knows, else 0 and ∞ (−∞ where a value is negative). `singleton`, `respondent`: one respondent, and who he is.
-    cost         of a secondary: value, one, frequency (the column `count`), log, distance; or a column. `margins`: the factor on it for
-                 each dimension in which a cell is a total. `minimum`: of contributors behind what is hidden in a relation.
+    df           one row for each cell: a column of codes for each of `dims`, and the column `value`. With
+    `rules`: as for `primary`. total        the code of totals, for all dimensions or by dimension; else
+    TOTAL, _T or Total. Totals without a row are added up. hierarchies  of a dimension: the code that each
+    code adds up to, None for the top; or a file, code,parent or .hrc. rules        which cells are primary.
+    Without rules the frame says it: a column of statuses (u primary, z stays open; STATUS), or
+                 `primary` (1, 0), with levels `level`, or `lpl` and `upl`, `spl`: distances ≥ 0 in the unit
+                 of `value`. `lb`, `ub`: what the world knows, else 0 and ∞ (−∞ where a value is negative).
+                 `singleton`, `respondent`: one respondent, and who he is.
+    cost         of a secondary: value, one, frequency (the column `count`), log, distance; or a column.
+    `margins`: the factor on it for
+                 each dimension in which a cell is a total. `minimum`: of contributors
+                 behind what is hidden in a relation.
     missing      an inner cell without a row is refused; with "zero" it is empty, which everybody may know.
-    seconds      a limit of time; without it the search ends by counted work, and equal input gives an equal pattern.
-    progress     a function that gets lines; True or False; by default a line in a notebook.
+    seconds      a limit of time; without it the search ends by counted work, and equal input gives an equal
+    pattern. progress     a function that gets lines; True or False; by default a line in a notebook.
 
-    Raises InvalidInput with row, column, key and remedy; Unprotectable, naming the cell, where hiding all does not protect it, or where no
-    safe pattern was found in the time given.
+    Raises InvalidInput with row, column, key and remedy; Unprotectable, naming the cell, where hiding all
+    does not protect it, or where no safe pattern was found in the time given.
 
     >>> import pandas as pd, sdc_tasks as sdc
     >>> table = pd.DataFrame({"TOWN": ["M1"] * 3 + ["M2"] * 3 + ["M3"] * 3, "JOB": ["P1", "P2", "P3"] * 3,
-    ...                       "VALUE": [20, 24, 28, 38, 38, 40, 40, 39, 42], "SECRET": [0] * 5 + [1] + [0] * 3, "LEVEL": [10] * 9})
+    ...                       "VALUE": [20, 24, 28, 38, 38, 40, 40, 39, 42],
+    ...         "SECRET": [0] * 5 + [1] + [0] * 3, "LEVEL": [10] * 9})
     >>> found = sdc.suppress(table, ["TOWN", "JOB"], primary="SECRET", level="LEVEL")
     >>> (found.loss, found.bound)
     (86.0, 86.0)
-    >>> found.table.query("STATUS in ('u', 'm')")[["TOWN", "JOB", "STATUS"]].to_string(index=False, header=False)
+    >>> rows = found.table.query("STATUS in ('u', 'm')")
+    >>> rows[["TOWN", "JOB", "STATUS"]].to_string(index=False, header=False)
     'M1 P1 m\\nM1 P3 m\\nM2 P1 m\\nM2 P3 u'
     >>> print(found.explain(("M1", "P1")).lines[0])
     opened alone, these primary cells are not shown to be protected: M2.P3
@@ -308,23 +368,45 @@ def suppress(
     wanted = Wanted(tuple(dims), value, columns=columns, missing=missing, minimum=minimum)
     if rules is None:
         if top or contributors != UNKNOWN:
-            raise InvalidInput("contributors and largest contributions are for rules. Remedy: give rules, or leave them out")
-        table = suppression_in(rows_of(as_frame(df), CALLED), described(wanted, total, hierarchies), costs, margins)
+            raise InvalidInput(
+                "contributors and largest contributions are for rules. Remedy: give rules, or leave them out"
+            )
+        table = suppression_in(
+            rows_of(as_frame(df), CALLED), described(wanted, total, hierarchies), costs, margins
+        )
     else:
-        told = {"status": status, "primary": primary, "level": level, "lpl": lpl, "upl": upl, "spl": spl, "lb": lb, "ub": ub}
+        told = {
+            "status": status,
+            "primary": primary,
+            "level": level,
+            "lpl": lpl,
+            "upl": upl,
+            "spl": spl,
+            "lb": lb,
+            "ub": ub,
+        }
         told |= {"singleton": singleton, "respondent": respondent}
         if given := [name for name, column in told.items() if column is not None]:
-            raise InvalidInput(f"rules decide what is primary, and {given[0]} says it too. Remedy: give one or the other")
+            raise InvalidInput(
+                f"rules decide what is primary, and {given[0]} says it too. Remedy: give one or the other"
+            )
         table, _ = _by_rules(df, wanted, rules, total, hierarchies, contributors, count, top, costs, margins)
     options = PatternOptions(method, math.inf if seconds is None else seconds, gap, seed)
     return pattern_of(table, options, progress)
 
 
-def pattern_of(table: CrossedSuppression, options: PatternOptions, progress: Progress = None) -> SuppressResult:
-    """The result of a search in a table that was read. Raises Unprotectable where no safe pattern was found."""
+def pattern_of(
+    table: CrossedSuppression, options: PatternOptions, progress: Progress = None
+) -> SuppressResult:
+    """The result of a search in a table that was read. Raises Unprotectable where no safe pattern
+    was found.
+    """
     found = suppress_problem(table.problem, options, of_moments(teller(progress), "pattern"))
     if found.pattern is None:
-        raise Unprotectable(f"no safe pattern in {options.seconds:g} s. Remedy: give more time, or none, for a search by counted work")
+        raise Unprotectable(
+            f"no safe pattern in {options.seconds:g} s. Remedy: give more time, or none, for a search by "
+            f"counted work"
+        )
     return SuppressResult(table, found)
 
 
@@ -350,7 +432,10 @@ def _by_rules(
     if not top:
         found = problem_by_rules(records, wanted, rules, contributors, costs, margins)
     elif count is None:
-        raise InvalidInput("a table with largest contributions needs its counts. Remedy: name the column of contributors as count")
+        raise InvalidInput(
+            "a table with largest contributions needs its counts. Remedy: name the column of contributors as "
+            "count"
+        )
     else:
         found = problem_of_cells(records, wanted, rules, count, list(top), costs, margins)
     return found.table, found.by_rule

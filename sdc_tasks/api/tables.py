@@ -12,13 +12,17 @@ from sdc_tasks.methods.suppression.names import COSTS, CellCosts
 from sdc_tasks.model.keys import refuse_twins
 from sdc_tasks.model.table import Hierarchy
 
-Parents = Mapping[str, str | None] | str | Path  # each code's parent, None for the top; or a file of codes, .csv or .hrc
+Parents = (
+    Mapping[str, str | None] | str | Path
+)  # each code's parent, None for the top; or a file of codes, .csv or .hrc
 Hierarchies = Mapping[str, Parents]
 Totals = str | Mapping[str, str] | None  # the code of totals, of every dimension or by dimension
 
 
 def totals_of(total: Totals, dimensions: Sequence[str], hierarchies: Mapping[str, object]) -> dict[str, str]:
-    """The code of the total by dimension; a dimension with a hierarchy has its top, whatever `total` says of all dimensions."""
+    """The code of the total by dimension; a dimension with a hierarchy has its top, whatever
+    `total` says of all dimensions.
+    """
     if total is None:
         return {}
     if isinstance(total, Mapping):
@@ -27,14 +31,19 @@ def totals_of(total: Totals, dimensions: Sequence[str], hierarchies: Mapping[str
 
 
 def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
-    """The hierarchies by dimension. Raises InvalidInput for a code that is given twice, has an unknown parent, or is below itself."""
+    """The hierarchies by dimension. Raises InvalidInput for a code that is given twice, has an
+    unknown parent, or is below itself.
+    """
     found: dict[str, Path | Hierarchy] = {}
     for name, given in (hierarchies or {}).items():
         if isinstance(given, str | Path):
             found[name] = Path(given)
             continue
         if not isinstance(given, Mapping):
-            raise InvalidInput(f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent or .hrc")
+            raise InvalidInput(
+                f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent "
+                f"or .hrc"
+            )
         try:
             found[name] = Hierarchy(name, tuple(given), tuple(given.values()))
         except ValueError as error:

@@ -1,7 +1,8 @@
-"""A-priori files of τ-ARGUS (.hst): a line `code;code;ACTION[;number[;number]]` for each cell, read and written.
+"""A-priori files of τ-ARGUS (.hst): a line `code;code;ACTION[;number[;number]]` for each cell, read and
+written.
 
-U unsafe, S safe, P protected (stays open), C or W its cost, PL its levels, M a secondary chosen by hand: it is hidden in any case. Codes
-may stand between quotation marks.
+U unsafe, S safe, P protected (stays open), C or W its cost, PL its levels, M a secondary chosen by hand: it
+is hidden in any case. Codes may stand between quotation marks.
 """
 
 from __future__ import annotations
@@ -39,16 +40,26 @@ class AprioriFile:
 
 
 def apriori_of(command: Command) -> AprioriFile:
-    """The arguments of a command. Raises InvalidInput for more of them, and for a switch that is neither 0 nor 1."""
+    """The arguments of a command. Raises InvalidInput for more of them, and for a switch that is neither 0
+    nor 1.
+    """
     name, number, separator, ignore, expand, *more = [*split_arguments(command.rest), "", "", "", ""]
     if any(more) or not name or not (number or "1").isdecimal() or {ignore, expand} - {"", "0", "1"}:
-        raise command.refused('"file", table, "separator", 0 or 1 for errors, 0 or 1 for trivial levels are expected. Remedy: correct it')
-    return AprioriFile(name, int(number or 1), {"\\t": "\t"}.get(separator, separator) or ",", ignore != "0", expand == "1")
+        raise command.refused(
+            '"file", table, "separator", 0 or 1 for errors, 0 or 1 for trivial levels are expected. Remedy: '
+            "correct it"
+        )
+    return AprioriFile(
+        name, int(number or 1), {"\\t": "\t"}.get(separator, separator) or ",", ignore != "0", expand == "1"
+    )
 
 
-def with_apriori(held: Held, path: Path, separator: str, manual: float, ignore: bool) -> tuple[Held, list[str]]:
-    """The table after the instructions of a file, and the lines that were passed over. `ignore`: cells that the table does not have are
-    passed over, as τ-ARGUS does if asked; else they are refused. A cell made unsafe without levels gets `manual` percent of its value.
+def with_apriori(
+    held: Held, path: Path, separator: str, manual: float, ignore: bool
+) -> tuple[Held, list[str]]:
+    """The table after the instructions of a file, and the lines that were passed over. `ignore`: cells that
+    the table does not have are passed over, as τ-ARGUS does if asked; else they are refused. A cell made
+    unsafe without levels gets `manual` percent of its value.
     """
     table = held.crossed
     place = {key: cell for cell, key in enumerate(table.keys)}
@@ -80,8 +91,12 @@ def with_apriori(held: Held, path: Path, separator: str, manual: float, ignore: 
     stays = table.stays.copy()
     stays[[each.cell for each in given if each.what == "z"]] = True
     if both := [cell for cell in chosen if stays[cell] or cell in unsafe]:
-        raise chosen[both[0]].refused(f"{printed_key(table.keys[both[0]])}: a secondary, and primary or open as well. Remedy: keep one")
-    zeros = np.isin(np.arange(len(problem.a)), list(unsafe)) & (problem.a == 0) & ~stays  # a zero is open until somebody calls it unsafe
+        raise chosen[both[0]].refused(
+            f"{printed_key(table.keys[both[0]])}: a secondary, and primary or open as well. Remedy: keep one"
+        )
+    zeros = (
+        np.isin(np.arange(len(problem.a)), list(unsafe)) & (problem.a == 0) & ~stays
+    )  # a zero is open until somebody calls it unsafe
     after = instructed(replace(problem, fixed=problem.fixed & ~zeros), given)
     if below_zero(after.a, after.primary, after.lpl):
         after = replace(after, lb=np.full(len(after.a), -np.inf))
@@ -99,17 +114,23 @@ def _parts(line: BatchLine, separator: str, width: int) -> tuple[tuple[str, ...]
     key, rest = tuple(fields[:width]), fields[width:]
     action = rest[0].upper() if rest else ""
     if action not in ACTIONS:
-        raise line.refused(f"{printed_key(key)}: {action or 'nothing'} is no action of ours. Remedy: one of {' '.join(ACTIONS)}")
+        raise line.refused(
+            f"{printed_key(key)}: {action or 'nothing'} is no action of ours. Remedy: one of "
+            f"{' '.join(ACTIONS)}"
+        )
     if len(rest) - 1 != NUMBERS[action]:
         raise line.refused(
-            f"{printed_key(key)}: {action} takes {NUMBERS[action]} numbers, not {len(rest) - 1}. Remedy: give so many, and put a code "
+            f"{printed_key(key)}: {action} takes {NUMBERS[action]} numbers, not {len(rest) - 1}. Remedy: "
+            f"give so many, and put a code "
             "that holds the separator between quotation marks"
         )
     return key, action, rest[1:]
 
 
 def apriori_text(table: CrossedSuppression, hidden: Bools, separator: str = ";") -> str:
-    """The pattern as a-priori file: U with PL for primaries, M for secondaries, P for cells that must stay open. It tells levels."""
+    """The pattern as a-priori file: U with PL for primaries, M for secondaries, P for cells that
+    must stay open. It tells levels.
+    """
     problem = table.problem
     lines = []
     for cell in np.flatnonzero(hidden | table.stays).tolist():

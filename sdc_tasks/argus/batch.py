@@ -50,7 +50,9 @@ class Command:
 
 @dataclass(frozen=True)
 class Specified:
-    """<SPECIFYTABLE> "dim""dim"|"response"|"shadow"|"cost",lambda. `cost`: a column, −1 frequency, −2 one, −3 distance, or empty."""
+    """<SPECIFYTABLE> "dim""dim"|"response"|"shadow"|"cost",lambda. `cost`: a column, −1
+    frequency, −2 one, −3 distance, or empty.
+    """
 
     command: Command
     dimensions: tuple[str, ...]
@@ -69,7 +71,10 @@ def read_batch(path: Path) -> list[Command]:
             continue
         command = COMMAND.fullmatch(text)
         if command is None:
-            raise line.refused("a command is expected, as <KEYWORD> arguments. Remedy: correct it, or make it a comment with //")
+            raise line.refused(
+                "a command is expected, as <KEYWORD> arguments. Remedy: correct it, or make it a comment "
+                "with //"
+            )
         found.append(Command(line, command[1].upper(), command[2].strip()))
     if not found:
         raise InvalidInput(f"{path}: no command. Remedy: give a batch of τ-ARGUS")
@@ -81,8 +86,16 @@ def specified(command: Command) -> Specified:
     parts = [part.strip() for part in command.rest.split("|")]
     dimensions = QUOTED.findall(parts[0])
     shape = QUOTED.sub("", parts[0]).strip() or any(parts[4:])
-    if not dimensions or len(parts) < 2 or shape or len({name.lower() for name in dimensions}) < len(dimensions):
-        raise command.refused('"dimension""dimension"|"response"|"shadow"|"cost" is expected, each dimension once. Remedy: correct it')
+    if (
+        not dimensions
+        or len(parts) < 2
+        or shape
+        or len({name.lower() for name in dimensions}) < len(dimensions)
+    ):
+        raise command.refused(
+            '"dimension""dimension"|"response"|"shadow"|"cost" is expected, each dimension once. Remedy: '
+            "correct it"
+        )
     response, shadow = _unquoted(parts[1]), _unquoted(parts[2]) if len(parts) > 2 else ""
     cost, _, power = (parts[3] if len(parts) > 3 else "").partition(",")
     return Specified(command, tuple(dimensions), response, shadow, _unquoted(cost), power.strip() or "1")

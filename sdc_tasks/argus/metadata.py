@@ -1,11 +1,14 @@
-"""Metadata of τ-ARGUS (.rda): which columns a file has, what each means, and what the codes of a dimension add up to.
+"""Metadata of τ-ARGUS (.rda): which columns a file has, what each means, and what the
+codes of a dimension add up to.
 
 <SEPARATOR> ","                  what separates fields; without it the fields stand at fixed places
 <SAFE> "S"  <UNSAFE> "U"  <PROTECT> "P"        the statuses in a table
-NAME 1 3 99                      a column: its place and width (fixed), its width (microdata), codes of missing values
-   <RECODEABLE> <TOTCODE> "Total" <HIERARCHICAL> <HIERCODELIST> "x.hrc" <HIERLEADSTRING> "@" <HIERLEVELS> 2 1 1 <CODELIST> "x.cdl"
-   What leads a code may be a blank or a tab, between quotation marks.
-   <NUMERIC> <DECIMALS> 2        or <FREQUENCY> <SHADOW> <COSTVAR> <MAXSCORE> <STATUS> <LOWERPL> <UPPERPL> <WEIGHT> <HOLDING> <REQUEST>
+NAME 1 3 99                      a column: its place and width (fixed), its width
+(microdata), codes of missing values
+   <RECODEABLE> <TOTCODE> "Total" <HIERARCHICAL> <HIERCODELIST> "x.hrc" <HIERLEADSTRING> "@" <HIERLEVELS> 2 1
+   1 <CODELIST> "x.cdl" What leads a code may be a blank or a tab, between quotation marks.
+   <NUMERIC> <DECIMALS> 2        or <FREQUENCY> <SHADOW> <COSTVAR> <MAXSCORE> <STATUS> <LOWERPL>
+   <UPPERPL> <WEIGHT> <HOLDING> <REQUEST>
 """
 
 from __future__ import annotations
@@ -25,17 +28,38 @@ from sdc_tasks.model.table import Hierarchy
 KEYWORD = re.compile(r'\s*<\s*([A-Za-z0-9]+)\s*>\s*((?:"(?:[^"]|"")*"|[^<"])*)')
 OF_FILE = {"SEPARATOR", "SAFE", "UNSAFE", "PROTECT"}
 OF_COLUMN = {
-    "RECODEABLE", "RECODABLE", "TOTCODE", "HIERARCHICAL", "HIERCODELIST", "HIERLEADSTRING", "HIERLEVELS", "CODELIST", "NUMERIC", "DECIMALS",
-    "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "STATUS", "LOWERPL", "UPPERPL", "WEIGHT", "HOLDING", "REQUEST", "DISTANCE",
-    "TRUNCABLE", "RESPONSE",
-}  # fmt: skip
+    "RECODEABLE",
+    "RECODABLE",
+    "TOTCODE",
+    "HIERARCHICAL",
+    "HIERCODELIST",
+    "HIERLEADSTRING",
+    "HIERLEVELS",
+    "CODELIST",
+    "NUMERIC",
+    "DECIMALS",
+    "FREQUENCY",
+    "SHADOW",
+    "COSTVAR",
+    "COST",
+    "MAXSCORE",
+    "STATUS",
+    "LOWERPL",
+    "UPPERPL",
+    "WEIGHT",
+    "HOLDING",
+    "REQUEST",
+    "DISTANCE",
+    "TRUNCABLE",
+    "RESPONSE",
+}
 TOTAL = "Total"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `numbers`: its place and width, as far as the file has them. `missing`: its codes of missing values. `said`: the keywords
-    about it, with their texts.
+    """A column. `numbers`: its place and width, as far as the file has them. `missing`: its codes of missing
+    values. `said`: the keywords about it, with their texts.
     """
 
     name: str
@@ -73,7 +97,10 @@ class Metadata:
         """The column of this name, in any case. Raises InvalidInput."""
         found = [each for each in self.columns if each.name.lower() == name.lower()]
         if not found:
-            raise by.refused(f"no column {name} in {self.path}. Remedy: name one of {', '.join(each.name for each in self.columns)}")
+            raise by.refused(
+                f"no column {name} in {self.path}. Remedy: name one of "
+                f"{', '.join(each.name for each in self.columns)}"
+            )
         return found[0]
 
     def having(self, *keywords: str) -> list[Column]:
@@ -81,20 +108,35 @@ class Metadata:
         return [each for each in self.columns if each.has(*keywords)]
 
     def hierarchy(self, column: Column, codes: Iterable[str]) -> Hierarchy:
-        """What the codes of a dimension add up to: as its hierarchy says, else the codes that occur add up to the total."""
+        """What the codes of a dimension add up to: as its hierarchy says, else the codes
+        that occur add up to the total.
+        """
         total, said = column.total, column.said
         seen = sorted(set(codes) - {total})
         if ("HIERCODELIST" in said) == ("HIERLEVELS" in said) and column.has("HIERARCHICAL", "HIERCODELIST"):
-            raise column.line.refused(f"{column.name}: what do its codes add up to? Remedy: <HIERCODELIST> or <HIERLEVELS>, one of them")
+            raise column.line.refused(
+                f"{column.name}: what do its codes add up to? Remedy: <HIERCODELIST> or <HIERLEVELS>, one of "
+                f"them"
+            )
         if "HIERLEADSTRING" in said and "HIERCODELIST" not in said:
-            raise column.line.refused(f"{column.name}: <HIERLEADSTRING> without a list. Remedy: name it in <HIERCODELIST>, or leave it out")
+            raise column.line.refused(
+                f"{column.name}: <HIERLEADSTRING> without a list. Remedy: name it in <HIERCODELIST>, or "
+                f"leave it out"
+            )
         if "HIERCODELIST" in said:
-            pairs = _of_file(find(self.path.parent, said["HIERCODELIST"], column.line), said.get("HIERLEADSTRING", "@"), column, total)
+            pairs = _of_file(
+                find(self.path.parent, said["HIERCODELIST"], column.line),
+                said.get("HIERLEADSTRING", "@"),
+                column,
+                total,
+            )
         elif column.has("HIERLEVELS"):
             pairs = _of_digits(column, seen, total)
         else:
             pairs = dict.fromkeys(seen, total)
-        pairs |= {code: total for code in seen if code in column.missing and code not in pairs}  # a code of its own, below the total
+        pairs |= {
+            code: total for code in seen if code in column.missing and code not in pairs
+        }  # a code of its own, below the total
         try:
             return Hierarchy(column.name, (total, *pairs), (None, *pairs.values()))
         except ValueError as error:
@@ -102,7 +144,9 @@ class Metadata:
 
 
 def read_metadata(path: Path, tabular: bool) -> Metadata:
-    """Reads a .rda. Raises InvalidInput with file, line and remedy; an unknown keyword is refused, for it may say what is confidential."""
+    """Reads a .rda. Raises InvalidInput with file, line and remedy; an unknown keyword is refused, for
+    it may say what is confidential.
+    """
     of_file: dict[str, str] = {}
     lines = lines_of(path)
     separated = any("<SEPARATOR>" in line.text.upper() for line in lines)
@@ -124,7 +168,9 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
             elif word in OF_COLUMN and columns:
                 already = dict(columns[-1].said)
             else:
-                raise line.refused(f"<{word}> is not understood. Remedy: leave it out, if the table does not need it")
+                raise line.refused(
+                    f"<{word}> is not understood. Remedy: leave it out, if the table does not need it"
+                )
             if word in already:
                 raise line.refused(f"<{word}> stands there already. Remedy: keep one of them")
             already[word] = value
@@ -132,9 +178,15 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
                 columns[-1] = replace(columns[-1], said=already)
     if not columns:
         raise InvalidInput(f"{path}: no column. Remedy: describe the columns of the data")
-    letters = {of_file.get("UNSAFE", "U"): "u", of_file.get("PROTECT", "P"): "z", of_file.get("SAFE", "S"): "s"}
+    letters = {
+        of_file.get("UNSAFE", "U"): "u",
+        of_file.get("PROTECT", "P"): "z",
+        of_file.get("SAFE", "S"): "s",
+    }
     if len(letters) < 3:
-        raise InvalidInput(f"{path}: one letter for two of <UNSAFE>, <PROTECT> and <SAFE>. Remedy: give each its own")
+        raise InvalidInput(
+            f"{path}: one letter for two of <UNSAFE>, <PROTECT> and <SAFE>. Remedy: give each its own"
+        )
     separator = of_file.get("SEPARATOR")
     if tabular and not separator:
         separator = ","
@@ -142,14 +194,17 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
 
 
 def _said(line: BatchLine) -> list[tuple[str, str]]:
-    """(keyword, what it says) of a line. Between quotation marks a < is no keyword, a quotation mark is doubled, and of a separator and of
-    what leads a code the blanks count.
+    """(keyword, what it says) of a line. Between quotation marks a < is no keyword, a quotation mark is
+    doubled, and of a separator and of what leads a code the blanks count.
     """
     found, at, text = [], 0, line.text.strip()
     while at < len(text):
         part = KEYWORD.match(text, at)
         if part is None:
-            raise line.refused("<KEYWORD> and what it says are expected. Remedy: correct it, and double quotation marks in a text")
+            raise line.refused(
+                "<KEYWORD> and what it says are expected. Remedy: correct it, and double quotation marks in "
+                "a text"
+            )
         at, word, said = part.end(), part[1].upper(), part[2].strip()
         quoted = len(said) > 1 and said[0] == said[-1] == '"'
         value = said[1:-1].replace('""', '"') if quoted else said.strip('"')
@@ -165,14 +220,24 @@ def _words(line: BatchLine) -> list[str]:
 
 
 def _of_file(path: Path, lead: str, column: Column, total: str) -> dict[str, str]:
-    """code → parent of a .hrc: its depth is how often the lead string stands before it; the total is not listed."""
+    """code → parent of a .hrc: its depth is how often the lead string stands before it; the total is not
+    listed.
+    """
     if not lead:
-        raise column.line.refused(f"{column.name}: <HIERLEADSTRING> says nothing. Remedy: a sign, a blank or a tab between quotation marks")
+        raise column.line.refused(
+            f"{column.name}: <HIERLEADSTRING> says nothing. Remedy: a sign, a blank or a tab between "
+            f"quotation marks"
+        )
     pairs: dict[str, str] = {}
     lines = lines_of(path)
-    for line, (text, parent) in zip(lines, led_codes([(line.place, line.text) for line in lines], lead), strict=True):
+    for line, (text, parent) in zip(
+        lines, led_codes([(line.place, line.text) for line in lines], lead), strict=True
+    ):
         if text in pairs or text == total:
-            raise line.refused(f"{text} stands there already, or is the total. Remedy: list each code once, without the total")
+            raise line.refused(
+                f"{text} stands there already, or is the total. Remedy: list each code once, without the "
+                f"total"
+            )
         pairs[text] = parent or total
     if not pairs:
         raise InvalidInput(f"{path}: no code. Remedy: one code per line")
@@ -181,10 +246,14 @@ def _of_file(path: Path, lead: str, column: Column, total: str) -> dict[str, str
 
 
 def _of_digits(column: Column, codes: Iterable[str], total: str) -> dict[str, str]:
-    """code → parent where the first digits of a code are its parent: <HIERLEVELS> 2 1 1 has codes of 2, 3 and 4 digits."""
+    """code → parent where the first digits of a code are its parent: <HIERLEVELS> 2 1 1
+    has codes of 2, 3 and 4 digits.
+    """
     widths = column.said["HIERLEVELS"].split()
     if not widths or not all(width.isdecimal() for width in widths):
-        raise column.line.refused(f"<HIERLEVELS> of {column.name} are no numbers. Remedy: write the digits of each level")
+        raise column.line.refused(
+            f"<HIERLEVELS> of {column.name} are no numbers. Remedy: write the digits of each level"
+        )
     ends = [sum(map(int, widths[: i + 1])) for i in range(len(widths)) if int(widths[i])]
     pairs: dict[str, str] = {}
     for code in codes:

@@ -1,4 +1,5 @@
-"""<SUPPRESS> NAME(table, number, …): the methods of τ-ARGUS with their arguments, and what becomes of each here.
+"""<SUPPRESS> NAME(table, number, …): the methods of τ-ARGUS with their arguments, and what becomes of each
+here.
 
 An argument is honoured, or it is said that it is not; one that τ-ARGUS does not have is refused.
 """
@@ -17,8 +18,9 @@ SWITCH = (0, 1)
 
 @dataclass(frozen=True)
 class Argument:
-    """A number behind the table. `choices`: what it may be, else any whole number from `least`. `ours`: what is done here instead, empty
-    where it is honoured; `unless`: the number that needs no word, because it asks for what is done.
+    """A number behind the table. `choices`: what it may be, else any whole number from `least`. `ours`:
+    what is done here instead, empty where it is honoured; `unless`: the number that needs no word,
+    because it asks for what is done.
     """
 
     name: str
@@ -30,14 +32,21 @@ class Argument:
 
 @dataclass(frozen=True)
 class TauMethod:
-    """A method. `ours`: that of patterns which takes its place, None where it makes none; `said`: how it differs."""
+    """A method. `ours`: that of patterns which takes its place, None where it makes none; `said`: how it
+    differs.
+    """
 
     arguments: tuple[Argument, ...]
     said: str
     ours: PatternMethod | None = None
 
 
-SINGLES, SINGLES_AND_OTHERS, SINGLETONS, SMALLEST = "singletons", "singletons and others", "singleton option", "minimum frequency"
+SINGLES, SINGLES_AND_OTHERS, SINGLETONS, SMALLEST = (
+    "singletons",
+    "singletons and others",
+    "singleton option",
+    "minimum frequency",
+)
 ALWAYS = "cells with a single contributor count always"
 METHODS: Mapping[str, TauMethod] = {
     "GH": TauMethod(
@@ -60,7 +69,11 @@ METHODS: Mapping[str, TauMethod] = {
         "MOD: our sub-tables, completed until the pattern is safe, and verified",
         "hitas",
     ),
-    "OPT": TauMethod((Argument("minutes"),), "OPT: our exact method, verified; it ends at a proven gap, or at the time limit", "auto"),
+    "OPT": TauMethod(
+        (Argument("minutes"),),
+        "OPT: our exact method, verified; it ends at a proven gap, or at the time limit",
+        "auto",
+    ),
     "NET": TauMethod((), "NET: our minimum-cost flows, verified", "network"),
     "RND": TauMethod(
         (
@@ -107,7 +120,9 @@ class AskedMethod:
 
 
 def asked_method(command: Command) -> AskedMethod:
-    """The method of a command. Raises InvalidInput for one that is not ours, and for arguments that it does not take."""
+    """The method of a command. Raises InvalidInput for one that is not ours, and for
+    arguments that it does not take.
+    """
     calls = command.calls
     if len(calls) != 1:
         raise command.refused(f"one method is expected. Remedy: one of {', '.join(METHODS)}")
@@ -117,8 +132,15 @@ def asked_method(command: Command) -> AskedMethod:
     method = METHODS[name]
     if len(texts) > len(method.arguments):
         known = ", ".join(["table", *(each.name for each in method.arguments)])
-        raise command.refused(f"{name} takes {1 + len(method.arguments)} arguments at most: {known}. Remedy: leave the others out")
-    given = {each.name: _whole(command, name, each, text) for each, text in zip(method.arguments, texts, strict=False) if text}
+        raise command.refused(
+            f"{name} takes {1 + len(method.arguments)} arguments at most: {known}. Remedy: leave the others "
+            f"out"
+        )
+    given = {
+        each.name: _whole(command, name, each, text)
+        for each, text in zip(method.arguments, texts, strict=False)
+        if text
+    }
     return AskedMethod(name, method, _whole(command, name, Argument("table"), table or "1"), given)
 
 
@@ -127,7 +149,12 @@ def _whole(command: Command, method: str, argument: Argument, text: str) -> int:
     if found != int(found):
         raise command.refused(f"{method}: {argument.name} is no whole number. Remedy: correct it")
     if argument.choices and found not in argument.choices:
-        raise command.refused(f"{method}: {argument.name} is none of {', '.join(map(str, argument.choices))}. Remedy: correct it")
+        raise command.refused(
+            f"{method}: {argument.name} is none of {', '.join(map(str, argument.choices))}. Remedy: correct "
+            f"it"
+        )
     if found < argument.least:
-        raise command.refused(f"{method} takes a {argument.name} of {argument.least} or more. Remedy: give it")
+        raise command.refused(
+            f"{method} takes a {argument.name} of {argument.least} or more. Remedy: give it"
+        )
     return int(found)

@@ -1,9 +1,11 @@
 """<WRITETABLE>: a protected table in the formats 1 to 6 of τ-ARGUS.
 
-    1 CSV, a matrix      2 CSV for a pivot table      3 code, value      4 SBS      5 intermediate (.tab, with .rda)      6 JJ
+    1 CSV, a matrix      2 CSV for a pivot table      3 code, value      4 SBS      5
+    intermediate (.tab, with .rda)      6 JJ
 
-1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential. What 5 and 6 hold is read back as it was:
-a cell is empty where it is 0, has no contributors as far as the table counts them, and is not hidden.
+1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential. What 5 and
+6 hold is read back as it was: a cell is empty where it is 0, has no contributors as far as the table
+counts them, and is not hidden.
 """
 
 from __future__ import annotations
@@ -26,7 +28,14 @@ from sdc_tasks.model.table import Bools, Floats, Hierarchy
 Kind = Literal["suppressed", "rounded", "adjusted"]
 OPTION = re.compile(r"([A-Z]{2})([+-])")
 OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR"}
-WITH_EFFECT = {1: {"QU"}, 2: {"AS", "SE", "FL", "QU"}, 3: {"AS", "SE", "FL", "QU"}, 4: {"QU"}, 5: {"SO", "SE", "QU"}, 6: set[str]()}
+WITH_EFFECT = {
+    1: {"QU"},
+    2: {"AS", "SE", "FL", "QU"},
+    3: {"AS", "SE", "FL", "QU"},
+    4: {"QU"},
+    5: {"SO", "SE", "QU"},
+    6: set[str](),
+}
 WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
 HIDDEN_MARK, EMPTY_MARK = "x", "-"
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
@@ -45,7 +54,9 @@ class Protected:
 
     @property
     def empty(self) -> Bools:
-        """(n): cells that nobody contributes to, not even 0; where nobody counted, all that are 0 and open."""
+        """(n): cells that nobody contributes to, not even 0; where nobody counted, all that are 0
+        and open.
+        """
         none = (self.held.crossed.problem.a == 0) & (self.x == 0) & ~self.hidden
         return none if self.held.count is None else np.asarray(none & (self.held.count == 0))
 
@@ -65,7 +76,9 @@ class Written:
     name: str
 
     def has(self, option: str) -> bool:
-        """Whether an option is asked for; quotation marks and, in format 2, the names of columns are written unless it is said not to."""
+        """Whether an option is asked for; quotation marks and, in format 2, the names of columns are
+        written unless it is said not to.
+        """
         return self.options.get(option, option == "QU" or (option == "FL" and self.format == 2))
 
 
@@ -77,7 +90,10 @@ def written(command: Command) -> Written:
     text = found[3].upper().replace(" ", "")
     options = {name: sign == "+" for name, sign in OPTION.findall(text)}
     if OPTION.sub("", text) or not set(options) <= OPTIONS or len(OPTION.findall(text)) > len(options):
-        raise command.refused(f"the options are none of {' '.join(sorted(OPTIONS))} with + or −, each once. Remedy: correct them")
+        raise command.refused(
+            f"the options are none of {' '.join(sorted(OPTIONS))} with + or −, each once. Remedy: correct "
+            f"them"
+        )
     if not 1 <= int(found[2]) <= 6:
         raise command.refused(f"format {found[2]} is not ours. Remedy: one of 1 to 6")
     return Written(int(found[1]), int(found[2]), options, found[4])
@@ -85,7 +101,13 @@ def written(command: Command) -> Written:
 
 def write(table: Protected, asked: Written, place: Path) -> None:
     """Writes the file, for its owner only. Raises InvalidInput where the format cannot hold the table."""
-    makers: dict[int, Callable[[Protected, Written], str]] = {1: _matrix, 2: _pivot, 3: _pivot, 4: _sbs, 5: _intermediate}
+    makers: dict[int, Callable[[Protected, Written], str]] = {
+        1: _matrix,
+        2: _pivot,
+        3: _pivot,
+        4: _sbs,
+        5: _intermediate,
+    }
     if asked.format == 6:
         write_jj(place, _jj(table))
         return
@@ -108,9 +130,18 @@ def unlike(table: Protected, asked: Written) -> list[str]:
     if asked.format <= 3 and asked.has("AS") and table.kind == "suppressed":
         found.append("AS+ writes statuses, and no value of a hidden cell")
     if without := sorted(set(asked.options) - WITH_EFFECT[asked.format]):
-        found.append(f"the options {' '.join(without)} of <WRITETABLE> change nothing in format {asked.format}")
-    if asked.format == 5 and (problem.lb < 0).any() and not below_zero(problem.a, problem.primary, problem.lpl):
-        found.append("format 5 tells no bounds: who reads it takes values for 0 or more, and here contributions are below 0; format 6 does")
+        found.append(
+            f"the options {' '.join(without)} of <WRITETABLE> change nothing in format {asked.format}"
+        )
+    if (
+        asked.format == 5
+        and (problem.lb < 0).any()
+        and not below_zero(problem.a, problem.primary, problem.lpl)
+    ):
+        found.append(
+            "format 5 tells no bounds: who reads it takes values for 0 or more, and here contributions are "
+            "below 0; format 6 does"
+        )
     return found
 
 
@@ -121,7 +152,9 @@ def _deep(table: Protected) -> list[Hierarchy]:
 def _number(table: Protected, value: float) -> str:
     """A value with the decimals of the response, or more where it would be another number."""
     short = f"{value + 0.0:.{table.held.decimals}f}"
-    if table.kind != "suppressed":  # of a value that a method made, what is far below 1 is noise; those of the table have none
+    if (
+        table.kind != "suppressed"
+    ):  # of a value that a method made, what is far below 1 is noise; those of the table have none
         return short if abs(float(short) - value) <= 1e-9 * max(1.0, abs(value)) else printed(value)
     return short if float(short) == value else printed(value)
 
@@ -130,7 +163,9 @@ def _shown(table: Protected) -> list[str]:
     """What the public sees of each cell."""
     return [
         HIDDEN_MARK if hidden else EMPTY_MARK if empty else _number(table, value)
-        for hidden, empty, value in zip(table.hidden.tolist(), table.empty.tolist(), table.x.tolist(), strict=True)
+        for hidden, empty, value in zip(
+            table.hidden.tolist(), table.empty.tolist(), table.x.tolist(), strict=True
+        )
     ]
 
 
@@ -151,7 +186,9 @@ def _matrix(table: Protected, asked: Written) -> str:
         if rest:
             lines.append(",".join(map(quote, rest)))
         lines.append(",".join(["", *map(quote, codes[1])]))
-        lines += [",".join([quote(row), *(shown[row, column, *rest] for column in codes[1])]) for row in codes[0]]
+        lines += [
+            ",".join([quote(row), *(shown[row, column, *rest] for column in codes[1])]) for row in codes[0]
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -162,7 +199,11 @@ def _pivot(table: Protected, asked: Written) -> str:
     status = asked.has("AS")
     lines = []
     if asked.has("FL"):
-        lines.append(",".join(map(quote, [*crossed.dimensions, crossed.value + suffix, *(["Status"] if status else [])])))
+        lines.append(
+            ",".join(
+                map(quote, [*crossed.dimensions, crossed.value + suffix, *(["Status"] if status else [])])
+            )
+        )
     for key, text, letter in _cells(table, asked):
         lines.append(",".join([*map(quote, key), text, *([quote(letter)] if status else [])]))
     return "\n".join(lines) + "\n"
@@ -193,13 +234,19 @@ def _intermediate(table: Protected, asked: Written) -> str:
     """A table that is read again: codes; value; contributors; status; lpl; upl. With SO+ the status alone."""
     crossed, quote, count = table.held.crossed, _quote(asked, ";"), table.held.count
     problem, lines = crossed.problem, []
-    for i, (key, letter, empty) in enumerate(zip(crossed.keys, table.statuses, table.empty.tolist(), strict=True)):
+    for i, (key, letter, empty) in enumerate(
+        zip(crossed.keys, table.statuses, table.empty.tolist(), strict=True)
+    ):
         nothing = empty and letter == "s"
         if nothing and asked.has("SE"):
             continue
         status = "E" if nothing else {"u": "U", "m": "M", "z": "P", "s": "S"}[letter]
         told = [_number(table, float(problem.a[i])), *([] if count is None else [printed(float(count[i]))])]
-        levels = [printed(float(problem.lpl[i])), printed(float(problem.upl[i]))] if problem.primary[i] else ["0", "0"]
+        levels = (
+            [printed(float(problem.lpl[i])), printed(float(problem.upl[i]))]
+            if problem.primary[i]
+            else ["0", "0"]
+        )
         before, after = ([], []) if asked.has("SO") else (told, levels)
         lines.append(";".join([*map(quote, key), *before, status, *after]))
     return "\n".join(lines) + "\n"
@@ -227,9 +274,17 @@ def _metadata_of(table: Protected, asked: Written, place: Path) -> str:
     crossed, own = table.held.crossed, iter(_own_names(table))
     lines = ['<SEPARATOR> ";"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
     for axis in table.held.axes:
-        lines += [_name(axis.dimension), "   <RECODEABLE>", f"   <TOTCODE> {field_text(axis.codes[0], ';', True)}"]
+        lines += [
+            _name(axis.dimension),
+            "   <RECODEABLE>",
+            f"   <TOTCODE> {field_text(axis.codes[0], ';', True)}",
+        ]
         if max(axis.depth) > 1:
-            lines += ["   <HIERARCHICAL>", f'   <HIERCODELIST> "{_list_of(place, axis).name}"', '   <HIERLEADSTRING> "@"']
+            lines += [
+                "   <HIERARCHICAL>",
+                f'   <HIERCODELIST> "{_list_of(place, axis).name}"',
+                '   <HIERLEADSTRING> "@"',
+            ]
     if not asked.has("SO"):
         value = next(own) if crossed.value == COUNTED else _name(crossed.value)
         lines += [value, "   <NUMERIC>", f"   <DECIMALS> {table.held.decimals}"]
@@ -246,7 +301,10 @@ def _own_names(table: Protected) -> list[str]:
     names = [*(["Freq"] if table.held.count is not None else []), *names]
     names = [*(["Count"] if crossed.value == COUNTED else []), *names]
     taken = {name.lower() for name in (*crossed.dimensions, crossed.value)}
-    return [next(free for k in range(len(taken) + 1) if (free := name + "_" * k).lower() not in taken) for name in names]
+    return [
+        next(free for k in range(len(taken) + 1) if (free := name + "_" * k).lower() not in taken)
+        for name in names
+    ]
 
 
 def _name(name: str) -> str:
@@ -259,5 +317,9 @@ def _jj(table: Protected) -> JJTable:
     problem = table.held.crossed.problem
     assert problem.rhs is not None
     status = np.where((problem.a == 0) & ~table.hidden, "z", np.array(table.statuses))
-    lpl, upl, spl = (np.where(problem.primary, level, 0.0) for level in (problem.lpl, problem.upl, problem.spl))
-    return JJTable(problem.a, problem.cost, status, problem.lb, problem.ub, lpl, upl, spl, problem.M, problem.rhs)
+    lpl, upl, spl = (
+        np.where(problem.primary, level, 0.0) for level in (problem.lpl, problem.upl, problem.spl)
+    )
+    return JJTable(
+        problem.a, problem.cost, status, problem.lb, problem.ub, lpl, upl, spl, problem.M, problem.rhs
+    )

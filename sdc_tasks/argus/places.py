@@ -33,7 +33,9 @@ class BatchLine:
 
 
 def find(folder: Path, name: str, by: BatchLine) -> Path:
-    """The file of this name: as it is written, else by its last part in the folder, in any case. Raises InvalidInput."""
+    """The file of this name: as it is written, else by its last part in the folder, in any case. Raises
+    InvalidInput.
+    """
     plain = Path(name.replace("\\", "/"))
     if not PureWindowsPath(name).drive and (folder / plain).is_file():
         return folder / plain
@@ -49,27 +51,41 @@ def lines_of(path: Path) -> list[BatchLine]:
     try:
         content = unpacked(path)
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: name a file that can be read") from error
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror}). Remedy: name a file that can be read"
+        ) from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("cp1252", errors="replace")
     if "\0" in text:
         raise InvalidInput(f"{path}: a NUL byte, which no text holds. Remedy: save it as text")
-    return [BatchLine(path, number, line) for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1) if line.strip()]
+    return [
+        BatchLine(path, number, line)
+        for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1)
+        if line.strip()
+    ]
 
 
 def fields_of(line: BatchLine, separator: str) -> list[str]:
-    """The fields of a line without the blanks around them: between quotation marks a separator is none, and a quotation mark is doubled.
+    """The fields of a line without the blanks around them: between quotation marks a separator is none,
+    and a quotation mark is doubled.
 
     Raises InvalidInput for a separator of several signs, and for quotation marks that do not end.
     """
     if len(separator) != 1 or separator == '"':
-        raise line.refused("a separator is one sign, and no quotation mark. Remedy: correct it where it is named")
+        raise line.refused(
+            "a separator is one sign, and no quotation mark. Remedy: correct it where it is named"
+        )
     try:
-        return [text.strip() for text in next(csv.reader([line.text], delimiter=separator, skipinitialspace=True, strict=True))]
+        return [
+            text.strip()
+            for text in next(csv.reader([line.text], delimiter=separator, skipinitialspace=True, strict=True))
+        ]
     except (csv.Error, StopIteration) as error:
-        raise line.refused("quotation marks that do not fit. Remedy: double one that is part of a code") from error
+        raise line.refused(
+            "quotation marks that do not fit. Remedy: double one that is part of a code"
+        ) from error
 
 
 def field_text(text: str, separator: str, quoted: bool = False) -> str:

@@ -13,8 +13,8 @@ MANUAL = 20.0  # percent: the margin of a cell whose status was given, where not
 
 @dataclass(frozen=True)
 class Safety:
-    """`rules` is None where the statuses of the file count. `manual`: the level of a given status, in percent. `holdings`: rules for
-    holdings alone; `weighted`: sampling weights count.
+    """`rules` is None where the statuses of the file count. `manual`: the level of a given status, in
+    percent. `holdings`: rules for holdings alone; `weighted`: sampling weights count.
     """
 
     rules: ContributionRules | None = None
@@ -24,8 +24,9 @@ class Safety:
 
 
 def safety_of(command: Command) -> Safety:
-    """The rules of a command. A rule whose first number is 0 is none; the third and fourth p% and (n,k) rule, and the second rule of
-    frequencies, are for holdings. Raises InvalidInput for a rule that is not ours: to leave it out would protect less.
+    """The rules of a command. A rule whose first number is 0 is none; the third and fourth p% and (n,k) rule,
+    and the second rule of frequencies, are for holdings. Raises InvalidInput for a rule that is not ours: to
+    leave it out would protect less.
     """
     found: dict[bool, list[tuple[str, list[float]]]] = {False: [], True: []}
     count = {"P": 0, "NK": 0, "FREQ": 0}
@@ -38,12 +39,16 @@ def safety_of(command: Command) -> Safety:
         once |= {name} - set(count)
         if name in count:
             if not (2 <= len(numbers) <= (3 if name == "P" else 2) or (name == "P" and len(numbers) == 1)):
-                raise command.refused(f"{name} takes {'one, two or three' if name == 'P' else 'two'} numbers. Remedy: give them")
+                raise command.refused(
+                    f"{name} takes {'one, two or three' if name == 'P' else 'two'} numbers. Remedy: give them"
+                )
             holding = count[name] >= (1 if name == "FREQ" else 2)
             count[name] += 1
             if numbers[0] > 0 and name != "P" and numbers[1] <= 0:
                 remedy = "give a second number above 0, or zeros for no rule"
-                raise command.refused(f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}")
+                raise command.refused(
+                    f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}"
+                )
             if numbers[0] > 0:
                 found[holding].append((name, numbers))
         elif name == "MAN" and len(numbers) == 1:
@@ -54,11 +59,13 @@ def safety_of(command: Command) -> Safety:
             pass  # cells with a missing code are judged as all others
         else:
             raise command.refused(
-                f"the rule {name} is not ours, and without it less is protected. Remedy: mark its cells in an apriori file"
+                f"the rule {name} is not ours, and without it less is protected. Remedy: mark its cells in "
+                f"an apriori file"
             )
     if found[False] and found[True]:
         raise command.refused(
-            "rules for contributors beside rules for holdings. Remedy: keep one kind; a holding counts as one contributor"
+            "rules for contributors beside rules for holdings. Remedy: keep one kind; a holding counts as "
+            "one contributor"
         )
     chosen = found[True] or found[False]
     return Safety(_rules(command, chosen), manual, bool(found[True]), weighted)

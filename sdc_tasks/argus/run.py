@@ -1,4 +1,6 @@
-"""A batch of τ-ARGUS, command by command, on our methods. What is done otherwise than τ-ARGUS does it is said."""
+"""A batch of τ-ARGUS, command by command, on our methods. What is done otherwise than τ-ARGUS does it is
+said.
+"""
 
 from __future__ import annotations
 
@@ -76,11 +78,11 @@ class _Batch:
 
 
 def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path | None = None) -> bool:
-    """Runs a batch. Its files are sought where it says, or beside it in any case; what it writes goes to `out`, by default its own folder.
-    Returns whether it rounded a table.
+    """Runs a batch. Its files are sought where it says, or beside it in any case; what it writes goes to
+    `out`, by default its own folder. Returns whether it rounded a table.
 
-    `seed`: of a rounding, secret. `apriori`: the last pattern is written there as .hst. Raises InvalidInput with file, line and remedy;
-    Unprotectable where no pattern or table protects every primary.
+    `seed`: of a rounding, secret. `apriori`: the last pattern is written there as .hst. Raises InvalidInput
+    with file, line and remedy; Unprotectable where no pattern or table protects every primary.
     """
     commands = read_batch(path)
     batch = _Batch(path.parent, out or path.parent, say, seed, read={path.resolve()})
@@ -88,7 +90,8 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
         for command in commands:
             if command.word not in DO and command.word not in NOTED:
                 raise command.refused(
-                    "not one of our commands. Remedy: leave it out, if the table is protected without it; see docs/argus.md"
+                    "not one of our commands. Remedy: leave it out, if the table is protected without it; "
+                    "see docs/argus.md"
                 )
         for command in commands:
             if command.word in ALONE and command.rest:
@@ -163,7 +166,10 @@ def _safety(batch: _Batch, command: Command) -> None:
         raise command.refused("no table. Remedy: <SPECIFYTABLE> before it")
     table = batch.tables[-1]
     if table.ruled or table.held is not None:
-        raise command.refused("the table has rules already, or was read without them. Remedy: one <SAFETYRULE>, before the table is read")
+        raise command.refused(
+            "the table has rules already, or was read without them. Remedy: one <SAFETYRULE>, before the "
+            "table is read"
+        )
     table.safety, table.ruled = safety_of(command), True
 
 
@@ -171,13 +177,21 @@ def _read(batch: _Batch, command: Command) -> None:
     waiting = [each for each in batch.tables if each.held is None]
     tabular = command.word == "READTABLE"
     if not waiting or any(each.source.tabular != tabular for each in waiting):
-        raise command.refused("no table of this kind waits. Remedy: <SPECIFYTABLE> before it, and the command of its data")
+        raise command.refused(
+            "no table of this kind waits. Remedy: <SPECIFYTABLE> before it, and the command of its data"
+        )
     text = command.rest.upper()
     additivity = int(text[0]) if text[:1] in {"0", "1"} else 0
     if text not in {"", "0", "1", "0T", "0F", "1T", "1F"}:
-        raise command.refused("0 (check the totals) or 1 (compute them), then T or F, is expected; a table must add up. Remedy: correct it")
+        raise command.refused(
+            "0 (check the totals) or 1 (compute them), then T or F, is expected; a table must add up. "
+            "Remedy: correct it"
+        )
     if text.endswith("T") and any(each.safety.rules is not None for each in waiting):
-        raise command.refused("statuses of the file beside rules. Remedy: give the statuses in an apriori file, or leave the rules out")
+        raise command.refused(
+            "statuses of the file beside rules. Remedy: give the statuses in an apriori file, or leave the "
+            "rules out"
+        )
     if text.endswith("F") and any(each.safety.rules is None for each in waiting):
         _differs(batch, "F: no rule says which cells are unsafe, so the statuses of the file count")
     for each in waiting:
@@ -207,8 +221,16 @@ def _apriori(batch: _Batch, command: Command) -> None:
     for line in over:
         _tell(batch, line)
     if asked.expand:
-        _differs(batch, "apriori: nothing is expanded to trivial levels; a code and its only part are hidden together all the same")
-    _tell(batch, f"apriori: {len(table.held.crossed.problem.primaries)} primaries now; an M is a secondary, hidden in any case")
+        _differs(
+            batch,
+            "apriori: nothing is expanded to trivial levels; a code and its only part are hidden together "
+            "all the same",
+        )
+    _tell(
+        batch,
+        f"apriori: {len(table.held.crossed.problem.primaries)} primaries now; an M is a secondary, hidden in "
+        f"any case",
+    )
 
 
 def _suppress(batch: _Batch, command: Command) -> None:
@@ -233,7 +255,9 @@ def _pattern(batch: _Batch, command: Command, table: _Table, asked: AskedMethod)
     assert table.held is not None
     assert asked.method.ours is not None
     problem = _problem(batch, command, table, asked)
-    hidden = _searched(batch, command, problem, asked, PatternOptions(asked.method.ours, _seconds(asked)), table.held.chosen)
+    hidden = _searched(
+        batch, command, problem, asked, PatternOptions(asked.method.ours, _seconds(asked)), table.held.chosen
+    )
     return Protected(table.held, "suppressed", hidden, problem.a)
 
 
@@ -243,7 +267,8 @@ def _problem(batch: _Batch, command: Command, table: _Table, asked: AskedMethod)
     assert held is not None
     if held.count is None and (named := asked.of_singletons):
         raise command.refused(
-            f"{asked.name}: {named[0]} 1, and nothing tells which cells have a single contributor. Remedy: describe a column <FREQUENCY>, "
+            f"{asked.name}: {named[0]} 1, and nothing tells which cells have a single contributor. Remedy: "
+            f"describe a column <FREQUENCY>, "
             "or give 0"
         )
     if not asked.number(SMALLEST, 0):
@@ -258,20 +283,32 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
     """All tables that were read, as one."""
     read = {str(number): each for number, each in enumerate(batch.tables, start=1) if each.held is not None}
     if len(read) < 2:
-        raise command.refused("table 0 means all tables together, and fewer than two were read. Remedy: name the table")
+        raise command.refused(
+            "table 0 means all tables together, and fewer than two were read. Remedy: name the table"
+        )
     tables = {number: each.held for number, each in read.items() if each.held is not None}
     both = as_one(tables, {number: _problem(batch, command, each, asked) for number, each in read.items()})
     shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
     if not shared:
-        raise command.refused("the tables share no cell: none has the response of another. Remedy: name each table by its number")
+        raise command.refused(
+            "the tables share no cell: none has the response of another. Remedy: name each table by its "
+            "number"
+        )
     name, (_, *differences) = asked.name, asked.differences
-    for text in (f"{name}: {len(tables)} linked tables as one, with {shared} shared cells, by our own choice of method, and verified",
-                 *differences):  # fmt: skip
+    for text in (
+        (
+            f"{name}: {len(tables)} linked tables as one, with {shared} shared cells, by our own choice of "
+            f"method, and verified"
+        ),
+        *differences,
+    ):
         _differs(batch, text)
     chosen = both.any_of({number: held.chosen for number, held in tables.items()})
     hidden = _searched(batch, command, both.problem, asked, PatternOptions(seconds=_seconds(asked)), chosen)
     for number, pattern in both.patterns(hidden).items():
-        read[number].protected = Protected(tables[number], "suppressed", pattern, tables[number].crossed.problem.a)
+        read[number].protected = Protected(
+            tables[number], "suppressed", pattern, tables[number].crossed.problem.a
+        )
 
 
 def _seconds(asked: AskedMethod) -> float:
@@ -279,15 +316,30 @@ def _seconds(asked: AskedMethod) -> float:
 
 
 def _searched(
-    batch: _Batch, command: Command, problem: SuppressionProblem, asked: AskedMethod, options: PatternOptions, chosen: Bools
+    batch: _Batch,
+    command: Command,
+    problem: SuppressionProblem,
+    asked: AskedMethod,
+    options: PatternOptions,
+    chosen: Bools,
 ) -> Bools:
-    """The pattern, with the secondaries that somebody has `chosen` (n): to hide more than a safe pattern hides is safe."""
+    """The pattern, with the secondaries that somebody has `chosen` (n): to hide more
+    than a safe pattern hides is safe.
+    """
     found = suppress(problem, options)
     if found.pattern is None or found.cost is None:
-        raise Unprotectable(f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes")
+        raise Unprotectable(
+            f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes"
+        )
     hidden = found.pattern | chosen
-    secondaries, gap = int((hidden & ~problem.primary).sum()), f", gap {found.gap:.2%}" if asked.name == "OPT" else ""
-    _tell(batch, f"{asked.name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}")
+    secondaries, gap = (
+        int((hidden & ~problem.primary).sum()),
+        f", gap {found.gap:.2%}" if asked.name == "OPT" else "",
+    )
+    _tell(
+        batch,
+        f"{asked.name}: {secondaries} secondaries, all {len(problem.primaries)} primaries protected{gap}",
+    )
     if (limits := limits_of(problem)) is not None:
         _tell(batch, limits)
     return np.asarray(hidden)
@@ -302,14 +354,29 @@ def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) ->
     assert problem.rhs is not None
     fixed = (problem.a == 0) & ~problem.primary
     table = RoundingTable(
-        problem.M, problem.rhs, problem.a, problem.lb, problem.ub, fixed, primary, problem.lpl[primary], problem.upl[primary],
-        problem.spl[primary], problem.name,
-    )  # fmt: skip
+        problem.M,
+        problem.rhs,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        fixed,
+        primary,
+        problem.lpl[primary],
+        problem.upl[primary],
+        problem.spl[primary],
+        problem.name,
+    )
     weights = None if asked.number("unit costs", 0) else weights_of(problem.a, Weights.INVERSE)
     found = round_controlled(
-        table, TableOptions(float(base), Search(batch.seed, clock=Limit(MINUTE * minutes)), reach=reach, weights=weights)
+        table,
+        TableOptions(
+            float(base), Search(batch.seed, clock=Limit(MINUTE * minutes)), reach=reach, weights=weights
+        ),
     )
-    _tell(batch, f"RND: base {base}, {int((found.x != problem.a).sum())} cells moved, by {found.reach} steps at most")
+    _tell(
+        batch,
+        f"RND: base {base}, {int((found.x != problem.a).sum())} cells moved, by {found.reach} steps at most",
+    )
     return Protected(held, "rounded", np.zeros(len(problem.a), dtype=bool), found.x)
 
 
@@ -317,13 +384,24 @@ def _adjusted(batch: _Batch, held: Held) -> Protected:
     problem, p = held.crossed.problem, held.crossed.problem.primaries
     weights = weights_of(problem.a, Weights.INVERSE)
     model = table_problem(
-        problem.M, problem.a, problem.lb, problem.ub, weights, p, problem.lpl[p], problem.upl[p], problem.spl[p], problem.fixed,
-    )  # fmt: skip
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        weights,
+        p,
+        problem.lpl[p],
+        problem.upl[p],
+        problem.spl[p],
+        problem.fixed,
+    )
     run = Run(model, CTA_SECONDS, CTA_GAP)
     engine.execute(run, engine.EngineOptions(seconds=CTA_SECONDS, gap=CTA_GAP))
     final = run.final()
     if final is None or final.verdict.unprotected or not final.verdict.is_table:
-        raise Unprotectable("CTA: no protected table in time. Remedy: lower the levels, or use `sdc cta` with more time")
+        raise Unprotectable(
+            "CTA: no protected table in time. Remedy: lower the levels, or use `sdc cta` with more time"
+        )
     x = np.where(final.z == 0, problem.a, np.clip(problem.a + final.z * model.unit, problem.lb, problem.ub))
     _tell(batch, f"CTA: {int((final.z != 0).sum())} cells moved, {len(p)} sensitive cells at their levels")
     return Protected(held, "adjusted", np.zeros(len(problem.a), dtype=bool), x)
@@ -335,18 +413,33 @@ def _write(batch: _Batch, command: Command) -> None:
     if table.protected is None:
         raise command.refused("the table is not protected yet. Remedy: <SUPPRESS> before it")
     if table.protected.kind != "suppressed" and asked.format >= 4:
-        raise command.refused(f"format {asked.format} holds patterns, and this table was {table.protected.kind}. Remedy: format 1, 2 or 3")
+        raise command.refused(
+            f"format {asked.format} holds patterns, and this table was {table.protected.kind}. Remedy: "
+            f"format 1, 2 or 3"
+        )
     place = _place(batch, command, asked.name)
-    if over := sorted(each.name for each in places_of(table.protected, asked, place) if each.resolve() in batch.read):
-        raise command.refused(f"{over[0]} is a file that this batch reads. Remedy: give the output another name")
+    if over := sorted(
+        each.name for each in places_of(table.protected, asked, place) if each.resolve() in batch.read
+    ):
+        raise command.refused(
+            f"{over[0]} is a file that this batch reads. Remedy: give the output another name"
+        )
     for text in unlike(table.protected, asked):
         _differs(batch, text)
     write(table.protected, asked, place)
-    _tell(batch, f"table {asked.number} written in format {asked.format}: {place}" + (", confidential" if asked.format >= 4 else ""))
+    _tell(
+        batch,
+        f"table {asked.number} written in format {asked.format}: {place}"
+        + (", confidential" if asked.format >= 4 else ""),
+    )
 
 
 def _write_apriori(batch: _Batch, place: Path) -> None:
-    done = [each.protected for each in batch.tables if each.protected is not None and each.protected.kind == "suppressed"]
+    done = [
+        each.protected
+        for each in batch.tables
+        if each.protected is not None and each.protected.kind == "suppressed"
+    ]
     if not done:
         raise InvalidInput(f"{place}: no table has a pattern. Remedy: <SUPPRESS> with GH, MOD, OPT or NET")
     write_private(place, apriori_text(done[-1].held.crossed, done[-1].hidden))

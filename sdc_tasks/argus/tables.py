@@ -24,7 +24,14 @@ from sdc_tasks.model.table import Bools, Floats, Hierarchy, added_up, inside
 
 NUMBERS = ("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT")
 COSTS: dict[str, CellCosts] = {"-1": "frequency", "-2": "one", "-3": "distance"}
-COUNTED, STATUS, LPL, UPL, LB, SINGLETON = "<FREQ>", "(status)", "(lpl)", "(upl)", "(lb)", "(singleton)"  # columns that are made here
+COUNTED, STATUS, LPL, UPL, LB, SINGLETON = (
+    "<FREQ>",
+    "(status)",
+    "(lpl)",
+    "(upl)",
+    "(lb)",
+    "(singleton)",
+)  # columns that are made here
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,8 @@ class TableSource:
 
 @dataclass(frozen=True)
 class Held:
-    """A table that was read. `count` (n): contributors of each cell, where the file tells. `decimals` of the printed values. `chosen` (n):
-    the secondaries that somebody chose.
+    """A table that was read. `count` (n): contributors of each cell, where the file tells. `decimals` of the
+    printed values. `chosen` (n): the secondaries that somebody chose.
     """
 
     crossed: CrossedSuppression = field(repr=False)
@@ -50,11 +57,15 @@ class Held:
 
 
 def read_table(source: TableSource, asked: Specified, safety: Safety, additivity: int = 0) -> Held:
-    """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are computed anew. Raises InvalidInput."""
+    """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are
+    computed anew. Raises InvalidInput.
+    """
     metadata, by = source.metadata, asked.command.line
     columns = [metadata.column(name, by) for name in asked.dimensions]
     if numbers := [each.name for each in columns if not each.has("RECODEABLE", "RECODABLE")]:
-        raise asked.command.refused(f"{numbers[0]} is no dimension. Remedy: say <RECODEABLE> in {metadata.path}")
+        raise asked.command.refused(
+            f"{numbers[0]} is no dimension. Remedy: say <RECODEABLE> in {metadata.path}"
+        )
     rows = records_of(source)
     for column in columns:
         place = rows.header.index(column.name)
@@ -63,7 +74,10 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     trees = {c.name: metadata.hierarchy(c, rows.column(c.name)) for c in columns}
     response, decimals = _response(source, asked)
     if asked.shadow and asked.shadow.lower() != asked.response.lower() and safety.rules is not None:
-        raise asked.command.refused("rules on a shadow variable. Remedy: name the response as shadow, or mark the cells in an apriori file")
+        raise asked.command.refused(
+            "rules on a shadow variable. Remedy: name the response as shadow, or mark the cells in an "
+            "apriori file"
+        )
     if asked.response.upper() == COUNTED and not source.tabular:
         rows = _with(rows, COUNTED, ["1"] * len(rows.rows))
     wanted = Wanted(tuple(c.name for c in columns), response, parents=trees, missing="zero")
@@ -81,40 +95,67 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
 
 
 def below_zero(a: Floats, primary: Bools, lpl: Floats) -> bool:
-    """Whether a table (n) tells by itself that its cells may be below 0: one of them is, or a level of one that is 0 asks for less."""
+    """Whether a table (n) tells by itself that its cells may be below 0: one of them is, or a level
+    of one that is 0 asks for less.
+    """
     return bool((a < 0).any() or (primary & (a == 0) & (lpl > 0)).any())
 
 
 def unused(source: TableSource, asked: Specified, safety: Safety) -> list[str]:
-    """What metadata and batch say of the columns of a table and makes no difference to it: `<WORD> of COLUMN`."""
+    """What metadata and batch say of the columns of a table and makes no difference to it: `<WORD> of
+    COLUMN`.
+    """
     rules, tabular = safety.rules, source.tabular
     by_size = rules is not None and (rules.p is not None or bool(rules.nk))
-    used = {"RECODEABLE", "RECODABLE", "TOTCODE", "HIERARCHICAL", "HIERCODELIST", "HIERLEADSTRING", "HIERLEVELS", "NUMERIC", "DECIMALS"}
+    used = {
+        "RECODEABLE",
+        "RECODABLE",
+        "TOTCODE",
+        "HIERARCHICAL",
+        "HIERCODELIST",
+        "HIERLEADSTRING",
+        "HIERLEVELS",
+        "NUMERIC",
+        "DECIMALS",
+    }
     used |= {"FREQUENCY"} if tabular else set()
     used |= {"STATUS", "LOWERPL", "UPPERPL"} if tabular and rules is None else set()
     used |= {"MAXSCORE"} if tabular and by_size else set()
     used |= {"HOLDING"} if safety.holdings else set()
     used |= {"WEIGHT"} if safety.weighted else set()
     own = {name.lower() for name in asked.dimensions}
-    columns = [each for each in source.metadata.columns if each.name.lower() in own or not each.has("RECODEABLE", "RECODABLE")]
+    columns = [
+        each
+        for each in source.metadata.columns
+        if each.name.lower() in own or not each.has("RECODEABLE", "RECODABLE")
+    ]
     found = [
         f"<{word}> of {column.name}"
         for column in columns
         for word in column.said
-        if word not in used and not (column.name.lower() == asked.cost.lower() and word in {"COSTVAR", "COST"})
+        if word not in used
+        and not (column.name.lower() == asked.cost.lower() and word in {"COSTVAR", "COST"})
     ]
     if asked.shadow and asked.shadow.lower() != asked.response.lower():
         found.append(f"the shadow variable {asked.shadow}")
     return found
 
 
-def _counts(rows: TextRows, source: TableSource, held: CrossedSuppression, axes: tuple[Hierarchy, ...]) -> Floats | None:
-    """(n): the contributors of each cell of a table, None where the file does not tell. Totals without a row have those of their parts."""
+def _counts(
+    rows: TextRows, source: TableSource, held: CrossedSuppression, axes: tuple[Hierarchy, ...]
+) -> Floats | None:
+    """(n): the contributors of each cell of a table, None where the file does not tell. Totals without
+    a row have those of their parts.
+    """
     frequency = source.metadata.having("FREQUENCY")
     if not frequency:
         return None
     told = dict(
-        zip(zip(*(rows.column(name) for name in held.dimensions), strict=True), numbers_in(rows, frequency[0].name, 0.0), strict=True)
+        zip(
+            zip(*(rows.column(name) for name in held.dimensions), strict=True),
+            numbers_in(rows, frequency[0].name, 0.0),
+            strict=True,
+        )
     )
     shape = tuple(len(axis.codes) for axis in axes)
     inner = np.array([told.get(key, 0.0) for key in held.keys]) * inside(axes).ravel()
@@ -123,7 +164,9 @@ def _counts(rows: TextRows, source: TableSource, held: CrossedSuppression, axes:
 
 
 def records_of(source: TableSource) -> TextRows:
-    """The rows of the data, a field for each column of the metadata, numbers with a decimal point. Raises InvalidInput with line."""
+    """The rows of the data, a field for each column of the metadata, numbers with a decimal
+    point. Raises InvalidInput with line.
+    """
     metadata, path = source.metadata, source.path
     lines = lines_of(path)
     if not lines:
@@ -143,13 +186,26 @@ def records_of(source: TableSource) -> TextRows:
     for line in lines:
         fields = [text.strip() for text in split(line)]
         if len(fields) != len(metadata.columns):
-            raise line.refused(f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: correct one of them")
-        if gone := [c.name for c, text, number in zip(metadata.columns, fields, numeric, strict=True) if number and text in c.missing]:
             raise line.refused(
-                f"{gone[0]}: the code of a missing value, which is no number. Remedy: give the value, or leave the record out"
+                f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: "
+                f"correct one of them"
+            )
+        if gone := [
+            c.name
+            for c, text, number in zip(metadata.columns, fields, numeric, strict=True)
+            if number and text in c.missing
+        ]:
+            raise line.refused(
+                f"{gone[0]}: the code of a missing value, which is no number. Remedy: give the value, or "
+                f"leave the record out"
             )
         comma = metadata.separator != ","
-        rows.append([text.replace(",", ".") if comma and is_number else text for text, is_number in zip(fields, numeric, strict=True)])
+        rows.append(
+            [
+                text.replace(",", ".") if comma and is_number else text
+                for text, is_number in zip(fields, numeric, strict=True)
+            ]
+        )
     blank = lines[-1].number - lines[0].number >= len(lines)  # then no line can be counted
     header = [each.name for each in metadata.columns]
     word, first = ("record", 1) if blank else ("line", lines[0].number)
@@ -159,8 +215,12 @@ def records_of(source: TableSource) -> TextRows:
 def _at_places(metadata: Metadata) -> Callable[[BatchLine], list[str]]:
     places = []
     for column in metadata.columns:
-        if len(column.numbers) < 2 or not all(each.isdecimal() and int(each) > 0 for each in column.numbers[:2]):
-            raise column.line.refused(f"the place and the width of {column.name} are expected. Remedy: give both, or a <SEPARATOR>")
+        if len(column.numbers) < 2 or not all(
+            each.isdecimal() and int(each) > 0 for each in column.numbers[:2]
+        ):
+            raise column.line.refused(
+                f"the place and the width of {column.name} are expected. Remedy: give both, or a <SEPARATOR>"
+            )
         start, width = int(column.numbers[0]) - 1, int(column.numbers[1])
         places.append(slice(start, start + width))
     return lambda line: [line.text[place] for place in places]
@@ -182,7 +242,9 @@ def _response(source: TableSource, asked: Specified) -> tuple[str, int]:
 def _one(source: TableSource, keyword: str, asked: Specified) -> Column:
     found = source.metadata.having(keyword)
     if len(found) != 1:
-        raise asked.command.refused(f"one column <{keyword}> is needed in {source.metadata.path}. Remedy: describe it")
+        raise asked.command.refused(
+            f"one column <{keyword}> is needed in {source.metadata.path}. Remedy: describe it"
+        )
     return found[0]
 
 
@@ -193,31 +255,59 @@ def _costs(source: TableSource, asked: Specified) -> tuple[CellCosts, str | None
     if asked.cost in COSTS:
         return COSTS[asked.cost], None
     if not source.tabular:
-        raise asked.command.refused("costs by another variable of microdata. Remedy: leave it out, or give a table with a column <COSTVAR>")
+        raise asked.command.refused(
+            "costs by another variable of microdata. Remedy: leave it out, or give a table with a column "
+            "<COSTVAR>"
+        )
     return "file", source.metadata.column(asked.cost, asked.command.line).name
 
 
 def _of_contributions(
-    rows: TextRows, source: TableSource, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
+    rows: TextRows,
+    source: TableSource,
+    wanted: Wanted,
+    safety: Safety,
+    costs: CellCosts,
+    cost: str | None,
+    additivity: int,
 ) -> CrossedSuppression:
     if safety.rules is None:
-        raise InvalidInput(f"{rows.name}: microdata without a rule: no cell would be primary. Remedy: give one in <SAFETYRULE>")
+        raise InvalidInput(
+            f"{rows.name}: microdata without a rule: no cell would be primary. Remedy: give one in "
+            f"<SAFETYRULE>"
+        )
     holding, weight = source.metadata.having("HOLDING"), source.metadata.having("WEIGHT")
     if safety.holdings and not holding:
-        raise InvalidInput(f"{source.metadata.path}: rules for holdings, but no column <HOLDING>. Remedy: describe it")
+        raise InvalidInput(
+            f"{source.metadata.path}: rules for holdings, but no column <HOLDING>. Remedy: describe it"
+        )
     if safety.weighted and not weight:
-        raise InvalidInput(f"{source.metadata.path}: weights are asked for, but no column <WEIGHT>. Remedy: describe it")
-    columns = ContributorColumns(holding=holding[0].name if safety.holdings else None, weight=weight[0].name if safety.weighted else None)
+        raise InvalidInput(
+            f"{source.metadata.path}: weights are asked for, but no column <WEIGHT>. Remedy: describe it"
+        )
+    columns = ContributorColumns(
+        holding=holding[0].name if safety.holdings else None,
+        weight=weight[0].name if safety.weighted else None,
+    )
     return problem_by_rules(rows, wanted, safety.rules, columns, costs).table
 
 
 def _of_cells(
-    rows: TextRows, source: TableSource, wanted: Wanted, safety: Safety, costs: CellCosts, cost: str | None, additivity: int
+    rows: TextRows,
+    source: TableSource,
+    wanted: Wanted,
+    safety: Safety,
+    costs: CellCosts,
+    cost: str | None,
+    additivity: int,
 ) -> CrossedSuppression:
     metadata, rules = source.metadata, safety.rules
     if safety.holdings or safety.weighted:
         what = "rules for holdings" if safety.holdings else "weights"
-        raise InvalidInput(f"{rows.name}: {what}, and a table does not tell of single records. Remedy: give microdata, or leave them out")
+        raise InvalidInput(
+            f"{rows.name}: {what}, and a table does not tell of single records. Remedy: give microdata, or "
+            f"leave them out"
+        )
     frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
     if additivity == 1:
         rows = _recomputed(rows, wanted)
@@ -225,42 +315,77 @@ def _of_cells(
     if rules is not None and (rules.p is not None or rules.nk):
         if count is None:
             raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
-        return problem_of_cells(rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs).table
+        return problem_of_cells(
+            rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs
+        ).table
     signed = numbers_in(rows, wanted.value)
     value = np.abs(signed)
     many = None if count is None else _frequencies(rows, count, value)
     if rules is not None and rules.minimum is not None:
         if many is None:
-            raise InvalidInput(f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it")
+            raise InvalidInput(
+                f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it"
+            )
         few = (many > 0) & (many < rules.minimum)
-        status, level = np.where(few, "u", "s").tolist(), rules.range / 100 * ranged(value, usual_of(value / np.maximum(many, 1.0)))
+        status, level = (
+            np.where(few, "u", "s").tolist(),
+            rules.range / 100 * ranged(value, usual_of(value / np.maximum(many, 1.0))),
+        )
         levels = {LPL: level, UPL: level}
     else:
         status, levels = _given(rows, metadata, safety, value)
     rows = _with(rows, STATUS, status)
     for name, level in levels.items():
-        rows = _with(rows, name, [repr(float(each)) if letter == "u" else "" for each, letter in zip(level, status, strict=True)])
+        rows = _with(
+            rows,
+            name,
+            [repr(float(each)) if letter == "u" else "" for each, letter in zip(level, status, strict=True)],
+        )
     alone, low = None, None
     if below_zero(signed, np.array(status) == "u", levels[LPL]) and not (signed < 0).any():
         low = LB
         rows = _with(rows, LB, ["-inf"] * len(status))
     if many is not None:
         alone = SINGLETON
-        rows = _with(rows, SINGLETON, ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)])
-    columns = Columns(status=STATUS, lpl=LPL, upl=UPL, lb=low, singleton=alone, cost=cost, count=count if costs == "frequency" else None)
+        rows = _with(
+            rows,
+            SINGLETON,
+            ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)],
+        )
+    columns = Columns(
+        status=STATUS,
+        lpl=LPL,
+        upl=UPL,
+        lb=low,
+        singleton=alone,
+        cost=cost,
+        count=count if costs == "frequency" else None,
+    )
     return suppression_in(rows, replace(wanted, columns=columns), costs)
 
 
-def _given(rows: TextRows, metadata: Metadata, safety: Safety, value: Floats) -> tuple[list[str], dict[str, Floats]]:
-    """The statuses of the file, u s or z, and the levels: those of the file, else a percentage of the value."""
+def _given(
+    rows: TextRows, metadata: Metadata, safety: Safety, value: Floats
+) -> tuple[list[str], dict[str, Floats]]:
+    """The statuses of the file, u s or z, and the levels: those of the file, else a percentage of
+    the value.
+    """
     told = metadata.having("STATUS")
     if not told:
-        raise InvalidInput(f"{metadata.path}: neither a rule nor a column <STATUS> says which cells are primary. Remedy: give one")
-    meaning = {"E": "s", "M": "s", **metadata.statuses}  # E: an empty cell, a public zero; M: secondaries are sought anew
+        raise InvalidInput(
+            f"{metadata.path}: neither a rule nor a column <STATUS> says which cells are primary. Remedy: "
+            f"give one"
+        )
+    meaning = {
+        "E": "s",
+        "M": "s",
+        **metadata.statuses,
+    }  # E: an empty cell, a public zero; M: secondaries are sought anew
     texts = rows.column(told[0].name)
     if (odd := next((i for i, text in enumerate(texts) if text not in meaning), None)) is not None:
         raise InvalidInput(
-            f"{rows.at(odd)}: its status is none of {' '.join(filter(None, meaning))}. Remedy: correct it, or <UNSAFE>, <PROTECT>, <SAFE>"
+            f"{rows.at(odd)}: its status is none of {' '.join(filter(None, meaning))}. Remedy: correct it, "
+            f"or <UNSAFE>, <PROTECT>, <SAFE>"
         )
     status = [meaning[text] for text in texts]
     if (full := next((i for i, text in enumerate(texts) if text == "E" and value[i] != 0), None)) is not None:
@@ -273,7 +398,10 @@ def _given(rows: TextRows, metadata: Metadata, safety: Safety, value: Floats) ->
     lower, upper = levels.values()
     half = (np.array(status) == "u") & (np.isnan(lower) != np.isnan(upper))
     if len(sides := np.flatnonzero(half)):
-        raise InvalidInput(f"{rows.at(int(sides[0]))}: a level for one side alone. Remedy: give both, or none for MAN percent of the value")
+        raise InvalidInput(
+            f"{rows.at(int(sides[0]))}: a level for one side alone. Remedy: give both, or none for MAN "
+            f"percent of the value"
+        )
     none = np.nan_to_num(np.maximum(lower, upper)) == 0
     return status, {name: np.where(none, manual, level) for name, level in levels.items()}
 
@@ -283,7 +411,10 @@ def _frequencies(rows: TextRows, column: str, value: Floats) -> Floats:
     many = numbers_in(rows, column, np.nan)
     wrong = ~np.isnan(many) & ((many < 0) | (many != np.floor(many))) | (value != 0) & ~(many > 0)
     if len(odd := np.flatnonzero(wrong)):
-        raise InvalidInput(f"{rows.at(int(odd[0]))}: {column} is no number of contributors. Remedy: a whole number, 1 or more")
+        raise InvalidInput(
+            f"{rows.at(int(odd[0]))}: {column} is no number of contributors. Remedy: a whole number, 1 or "
+            f"more"
+        )
     return np.nan_to_num(many)
 
 
@@ -292,7 +423,10 @@ def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
     codes, axes = dimensions_in(rows, wanted.dimensions, wanted.value, {}, wanted.parents)
     numbers, shape = numbers_in(rows, wanted.value), tuple(len(axis.codes) for axis in axes)
     at = np.ravel_multi_index(
-        tuple(np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)), shape
+        tuple(
+            np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)
+        ),
+        shape,
     )
     inner = inside(axes).ravel()[at]
     parts = np.zeros(int(np.prod(shape)))
@@ -305,5 +439,14 @@ def _with(rows: TextRows, name: str, texts: list[str]) -> TextRows:
     """The rows with another column, or another content of one."""
     if name in rows.header:
         place = rows.header.index(name)
-        return replace(rows, rows=[[*row[:place], text, *row[place + 1 :]] for row, text in zip(rows.rows, texts, strict=True)])
-    return replace(rows, header=[*rows.header, name], rows=[[*row, text] for row, text in zip(rows.rows, texts, strict=True)])
+        return replace(
+            rows,
+            rows=[
+                [*row[:place], text, *row[place + 1 :]] for row, text in zip(rows.rows, texts, strict=True)
+            ],
+        )
+    return replace(
+        rows,
+        header=[*rows.header, name],
+        rows=[[*row, text] for row, text in zip(rows.rows, texts, strict=True)],
+    )

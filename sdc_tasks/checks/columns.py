@@ -1,7 +1,7 @@
 """The questions of the checks to each cell, each answered by yes or no. `registry.py` lists the checks.
 
-A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no share, so nothing
-confidential can reach a validation result.
+A cell that a check does not concern is not `asked`. The columns hold no value, no number of units and no
+share, so nothing confidential can reach a validation result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _SHARE_ROUNDING = 1.0  # percentage points: two shares, each rounded to whole pe
 
 @dataclass(frozen=True)
 class Answers:
-    """(national_size,), for each cell of the national table: whether the check concerns it (`asked`), and whether it passes (`holds`)."""
+    """(national_size,), for each cell of the national table: whether the check concerns it (`asked`),
+    and whether it passes (`holds`).
+    """
 
     asked: Bools = field(repr=False)
     holds: Bools = field(repr=False)
@@ -36,11 +38,13 @@ def additivity(table: NationalTable, domain: Domain) -> Answers:
 def complete_keys(table: NationalTable, domain: Domain) -> Answers:
     """No total is absent or zero while its parts add up to something else.
 
-    A total without a record and a total sent as zero are the same public zero here. Parts that cancel out (signed indicators only)
-    correctly have a total of zero.
+    A total without a record and a total sent as zero are the same public zero here. Parts that cancel out
+    (signed indicators only) correctly have a total of zero.
     """
     M, total = domain.space.national_relations, domain.space.totals
-    absent = (table.value[total] == 0) & (np.abs(M @ table.value) > _tolerance(domain.checks, np.zeros(len(total))))
+    absent = (table.value[total] == 0) & (
+        np.abs(M @ table.value) > _tolerance(domain.checks, np.zeros(len(total)))
+    )
     return _of_totals(~absent, total, len(table.value))
 
 
@@ -51,8 +55,9 @@ def non_negative(table: NationalTable, domain: Domain) -> Answers:
 
 
 def shares(table: NationalTable, domain: Domain) -> Answers:
-    """100 ≥ share 1 ≥ share 2 ≥ 0; their sum is at most 100, and equals 100 in cells of one or two units (within rounding). The largest of
-    n units holds at least the mean, 100/n, and the two largest 200/n: a share of 0.81 is a fraction, no percentage.
+    """100 ≥ share 1 ≥ share 2 ≥ 0; their sum is at most 100, and equals 100 in cells of one or two units
+    (within rounding). The largest of n units holds at least the mean, 100/n, and the two largest 200/n: a
+    share of 0.81 is a fraction, no percentage.
     """
     first, second = table.share_1, np.nan_to_num(table.share_2)
     both = first + second
@@ -81,14 +86,16 @@ def shares_for_rule(table: NationalTable, domain: Domain) -> Answers:
 
 
 def unflagged(table: NationalTable, domain: Domain) -> Answers:
-    """No public cell is one that the rule of a flag protects: by few units, or by the shares as sent. An NSI may use one of several flags:
-    those count that the table has elsewhere, or all of them where it has none with shares, or none without. Impossible shares are judged
-    by `shares`, and are none here.
+    """No public cell is one that the rule of a flag protects: by few units, or by the shares as sent. An NSI
+    may use one of several flags: those count that the table has elsewhere, or all of them where it has none
+    with shares, or none without. Impossible shares are judged by `shares`, and are none here.
     """
     free = table.available & (table.value != 0) & ~suppressed(table, domain)
     known = (table.units >= 0) | ~np.isnan(table.share_1)
     found = np.zeros(len(table.value), dtype=bool)
-    first, second = (np.where((share >= 0) & (share <= 100), share, np.nan) for share in (table.share_1, table.share_2))
+    first, second = (
+        np.where((share >= 0) & (share <= 100), share, np.nan) for share in (table.share_1, table.share_2)
+    )
     rules = {code: flag.rule for code, flag in domain.flags.items() if flag.rule is not None}
     for with_shares in (False, True):
         mine = {code: rule for code, rule in rules.items() if bool(rule.shares) is with_shares}
@@ -107,12 +114,16 @@ def units_fit(table: NationalTable, domain: Domain) -> Answers:
     part = relations.data > 0
     most = np.full(relations.shape[0], -1, dtype=np.int64)
     np.maximum.at(most, relations.row[part], table.units[relations.col[part]])
-    holds = _of_totals((table.units[space.totals] < 0) | (most <= table.units[space.totals]), space.totals, len(table.value)).holds
+    holds = _of_totals(
+        (table.units[space.totals] < 0) | (most <= table.units[space.totals]), space.totals, len(table.value)
+    ).holds
     return Answers(table.units >= 0, holds & ((table.value == 0) | (table.units != 0) | ~table.available))
 
 
 def units_known(table: NationalTable, domain: Domain) -> Answers:
-    """A suppressed cell has its number of units, unless the domain file says what its flag means without it."""
+    """A suppressed cell has its number of units, unless the domain file says what its flag means
+    without it.
+    """
     stated = [code for code, flag in domain.flags.items() if flag.units_unknown == "one"]
     return Answers(suppressed(table, domain), (table.units >= 0) | np.isin(table.flag, stated))
 
@@ -126,7 +137,9 @@ def lone_suppressed(table: NationalTable, domain: Domain) -> Answers:
 
 
 def vintage_change(table: NationalTable, domain: Domain, previous: NationalTable) -> Answers:
-    """No cell grew or shrank by more than the factor `vintage_change_ratio`. A cell that is zero in either delivery has no ratio."""
+    """No cell grew or shrank by more than the factor `vintage_change_ratio`. A cell that is zero
+    in either delivery has no ratio.
+    """
     new, old = np.abs(table.value), np.abs(previous.value)
     ratio = domain.checks.vintage_change_ratio
     return Answers((new > 0) & (old > 0), (new <= ratio * old) & (old <= ratio * new))

@@ -1,7 +1,8 @@
 """Great Expectations, without the statistics that come with it.
 
-Two of its expectations import `scipy.stats`, which costs every process 36 MiB and 0.8 s. No check uses them, so the module is read when
-somebody asks it for something. Workers import this file before they fork (`imports` in docker/compose.yaml).
+Two of its expectations import `scipy.stats`, which costs every process 36 MiB and 0.8 s. No check uses them,
+so the module is read when somebody asks it for something. Workers import this file before they fork
+(`imports` in docker/compose.yaml).
 """
 
 from __future__ import annotations

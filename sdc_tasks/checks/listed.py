@@ -1,4 +1,6 @@
-"""Findings on deliveries as CSV: a row for each finding of intake and each failed content check. Names lines and cells, never a value."""
+"""Findings on deliveries as CSV: a row for each finding of intake and each failed content check. Names
+lines and cells, never a value.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,34 @@ NO_LONGER = "superseded"  # the state of a file that another one replaced
 
 
 def findings_csv(
-    found: Iterable[Mapping[str, Any]], checked: Iterable[Mapping[str, Any]], not_read: Mapping[str, str] | None = None
-) -> str:  # fmt: skip
-    """The rows by country and file. `found` and `checked` are records of `reader.findings` and `reader.check_results`; `not_read` gives for
-    each file that is not read the reason. Superseded files are left out.
+    found: Iterable[Mapping[str, Any]],
+    checked: Iterable[Mapping[str, Any]],
+    not_read: Mapping[str, str] | None = None,
+) -> str:
+    """The rows by country and file. `found` and `checked` are records of
+    `reader.findings` and `reader.check_results`; `not_read` gives for each file that is
+    not read the reason. Superseded files are left out.
     """
-    rows: list[tuple[object, ...]] = [("", file, Severity.ERROR, "SDC/unread", None, None, why) for file, why in (not_read or {}).items()]
-    rows += [tuple(each[column.lower()] for column in COLUMNS) for each in found if each["state"] != NO_LONGER]
+    rows: list[tuple[object, ...]] = [
+        ("", file, Severity.ERROR, "SDC/unread", None, None, why) for file, why in (not_read or {}).items()
+    ]
+    rows += [
+        tuple(each[column.lower()] for column in COLUMNS) for each in found if each["state"] != NO_LONGER
+    ]
     for each in checked:
         if not each["passed"] and each["state"] != NO_LONGER:
             result = result_of(each)
-            rows.append((each["country"], each["file"], result.severity, result.check, None, " ".join(result.cells), describe(result)))
+            rows.append(
+                (
+                    each["country"],
+                    each["file"],
+                    result.severity,
+                    result.check,
+                    None,
+                    " ".join(result.cells),
+                    describe(result),
+                )
+            )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -37,7 +56,9 @@ def findings_csv(
 def result_of(record: Mapping[str, Any]) -> CheckResult:
     """The result in a record of `reader.check_results`."""
     severity, cells = Severity(record["severity"]), tuple(record["cells"])
-    return CheckResult(record["check"], severity, record["passed"], record["checked"], record["failed"], cells)
+    return CheckResult(
+        record["check"], severity, record["passed"], record["checked"], record["failed"], cells
+    )
 
 
 def _no_formula(field: str) -> str:

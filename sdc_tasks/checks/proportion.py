@@ -1,23 +1,26 @@
-"""Whether a table is in proportion: to those of the other countries, to the indicators beside, to the last period.
+"""Whether a table is in proportion: to those of the other countries, to the indicators beside, to the last
+period.
 
-A unit multiplier of 6 in place of 3 leaves every sum intact, so no check of one table by itself sees it. What is compared are ratios, as
-powers of ten, each the median over the cells that two tables have in common: half of the cells may be odd without moving it. Of the ratios
-to the other countries the middle counts, and where two stand in the middle the nearer one: a country is not out of proportion because half
-of the others are.
+A unit multiplier of 6 in place of 3 leaves every sum intact, so no check of one table by itself sees it. What
+is compared are ratios, as powers of ten, each the median over the cells that two tables have in common: half
+of the cells may be odd without moving it. Of the ratios to the other countries the middle counts, and where
+two stand in the middle the nearer one: a country is not out of proportion because half of the others are.
 
-Malta beside Germany: the mean value of a unit is alike in a small country and in a large one, the value is not. So, with
-r = `proportion_ratio`, a table is out of proportion where
+Malta beside Germany: the mean value of a unit is alike in a small country and in a large one, the value is
+not. So, with r = `proportion_ratio`, a table is out of proportion where
 
     value per unit      to the middle of the others                 more than r
     value               to the middle of the other indicators, each
                         against the middle of the others            more than r
-    value               to the middle of the others                 more than r²; more than r where the file was converted from another
+    value               to the middle of the others                 more than r²; more than r where the
+    file was converted from another
                                                                     unit multiplier than the one of the domain
     value               to the last period of the country           more than `period_ratio`
     value per unit      of a code, to the middle of the others,
                         each against the whole table                more than r and a half power of ten
 
-Values are compared only where no units are sent. The answers are to the top cell of each indicator, or to the top cell of each code.
+Values are compared only where no units are sent. The answers are to the top cell of each indicator,
+or to the top cell of each code.
 """
 
 from __future__ import annotations
@@ -39,28 +42,38 @@ ROOM_OF_CODE = 0.5  # powers of ten beyond the ratio that one large enterprise m
 
 @dataclass(frozen=True)
 class Among:
-    """The other countries of the period, and whether the files of this one were `converted` from another unit multiplier."""
+    """The other countries of the period, and whether the files of this one were
+    `converted` from another unit multiplier.
+    """
 
     peers: Sequence[NationalTable] = field(repr=False)
     converted: bool = False
 
 
 def proportion(table: NationalTable, domain: Domain, among: Among) -> Answers:
-    """Each indicator is in proportion to the other countries: value per unit, or value, as the table above says."""
+    """Each indicator is in proportion to the other countries: value per unit, or value, as the table above
+    says.
+    """
     limit, answers = _limit(domain), _Answering(table, domain)
     values = _levels(table, domain, among, _values)
-    steady = {i: level for i, level in enumerate(values) if level is not None and not domain.indicators[i].signed}
+    steady = {
+        i: level for i, level in enumerate(values) if level is not None and not domain.indicators[i].signed
+    }
     for i, (units, level) in enumerate(zip(_levels(table, domain, among, _per_unit), values, strict=True)):
         if units is not None:
             answers.say(i, abs(units) <= limit)
         elif level is not None:
             beside = _middle(level - other for j, other in steady.items() if j != i) if i in steady else None
-            answers.say(i, abs(level) <= (limit if among.converted else 2 * limit) and abs(beside or 0.0) <= limit)
+            answers.say(
+                i, abs(level) <= (limit if among.converted else 2 * limit) and abs(beside or 0.0) <= limit
+            )
     return answers.told
 
 
 def size(table: NationalTable, domain: Domain, among: Among) -> Answers:
-    """Each indicator without units is as large as those of the other countries, within the ratio: a large country, or another unit."""
+    """Each indicator without units is as large as those of the other countries, within the ratio: a
+    large country, or another unit.
+    """
     answers, per_unit = _Answering(table, domain), _levels(table, domain, among, _per_unit)
     for i, (units, level) in enumerate(zip(per_unit, _levels(table, domain, among, _values), strict=True)):
         if units is None and level is not None:
@@ -69,8 +82,8 @@ def size(table: NationalTable, domain: Domain, among: Among) -> Answers:
 
 
 def code_proportion(table: NationalTable, domain: Domain, among: Among) -> Answers:
-    """The value per unit of each code is in proportion to the rest of the table, as it is in the other countries: a part of the table may
-    be in another unit, with totals that fit.
+    """The value per unit of each code is in proportion to the rest of the table, as it is in the other
+    countries: a part of the table may be in another unit, with totals that fit.
     """
     mine, cells, limit = _per_unit(table), _tops_of_codes(domain), _limit(domain) + ROOM_OF_CODE
     found: dict[int, list[float]] = {}
@@ -78,7 +91,9 @@ def code_proportion(table: NationalTable, domain: Domain, among: Among) -> Answe
         ratio = mine - _per_unit(peer)
         if np.isfinite(ratio).sum() >= FEWEST_IN_COMMON:
             whole = _median(ratio)
-            for cell in cells[np.isfinite(ratio[cells]) & (np.minimum(table.units, peer.units)[cells] >= FEWEST_UNITS)].tolist():
+            for cell in cells[
+                np.isfinite(ratio[cells]) & (np.minimum(table.units, peer.units)[cells] >= FEWEST_UNITS)
+            ].tolist():
                 found.setdefault(cell, []).append(float(ratio[cell]) - whole)
     asked, holds = np.zeros(len(mine), dtype=bool), np.ones(len(mine), dtype=bool)
     for cell, ratios in found.items():
@@ -111,20 +126,35 @@ def _within(table: NationalTable, domain: Domain, last: NationalTable, ratio: fl
 
 
 def code_change(table: NationalTable, domain: Domain, last: NationalTable) -> Answers:
-    """No total of a code grew or shrank against the rest of the table by more than `vintage_change_ratio` since the last period."""
+    """No total of a code grew or shrank against the rest of the table by more than
+    `vintage_change_ratio` since the last period.
+    """
     ratio, cells = _values(table) - _values(last), _tops_of_codes(domain)
     asked = np.zeros(len(ratio), dtype=bool)
     asked[cells] = np.isfinite(ratio[cells])
-    whole = np.repeat([_median(each) for each in np.split(ratio, len(domain.indicators))], len(ratio) // len(domain.indicators))
-    return Answers(asked, np.abs(np.nan_to_num(ratio - whole)) <= np.log10(domain.checks.vintage_change_ratio))
+    whole = np.repeat(
+        [_median(each) for each in np.split(ratio, len(domain.indicators))],
+        len(ratio) // len(domain.indicators),
+    )
+    return Answers(
+        asked, np.abs(np.nan_to_num(ratio - whole)) <= np.log10(domain.checks.vintage_change_ratio)
+    )
 
 
 def columns_lost(table: NationalTable, domain: Domain, last: NationalTable) -> Answers:
     """Units and shares that the last period had of an indicator are there now."""
     answers = _Answering(table, domain)
-    now, then = ([table.units >= 0, ~np.isnan(table.share_1), ~np.isnan(table.share_2)] for table in (table, last))
+    now, then = (
+        [table.units >= 0, ~np.isnan(table.share_1), ~np.isnan(table.share_2)] for table in (table, last)
+    )
     for i, of_indicator in enumerate(np.split(np.arange(len(table.value)), len(domain.indicators))):
-        answers.say(i, all(mine[of_indicator].any() or not theirs[of_indicator].any() for mine, theirs in zip(now, then, strict=True)))
+        answers.say(
+            i,
+            all(
+                mine[of_indicator].any() or not theirs[of_indicator].any()
+                for mine, theirs in zip(now, then, strict=True)
+            ),
+        )
     return answers.told
 
 
@@ -157,8 +187,12 @@ def _power(amount: Floats, known: Bools) -> Floats:
     return np.where(known, np.log10(np.where(known, amount, 1.0)), np.nan)
 
 
-def _levels(table: NationalTable, domain: Domain, among: Among, power: Callable[[NationalTable], Floats]) -> list[float | None]:
-    """For each indicator the ratio to the middle of the other countries, as a power of ten; None where nothing is to be compared."""
+def _levels(
+    table: NationalTable, domain: Domain, among: Among, power: Callable[[NationalTable], Floats]
+) -> list[float | None]:
+    """For each indicator the ratio to the middle of the other countries, as a power of ten; None
+    where nothing is to be compared.
+    """
     fewest = FEWEST_IN_COMMON if power is _per_unit else 1
     mine, found = power(table), [list[float]() for _ in domain.indicators]
     for peer in among.peers:
@@ -205,7 +239,10 @@ class _Answering:
         top = np.ravel_multi_index([each.index(0) for each in depth], [len(each) for each in depth])
         size = len(table.value) // len(domain.indicators)
         self._cells = [int(top) + i * size for i in range(len(domain.indicators))]
-        self._asked, self._holds = np.zeros(len(table.value), dtype=bool), np.ones(len(table.value), dtype=bool)
+        self._asked, self._holds = (
+            np.zeros(len(table.value), dtype=bool),
+            np.ones(len(table.value), dtype=bool),
+        )
 
     def say(self, indicator: int, holds: bool) -> None:
         self._asked[self._cells[indicator]], self._holds[self._cells[indicator]] = True, holds

@@ -1,7 +1,8 @@
-"""The registry of content checks: for each check its name, its question, the meaning of a failure, and the remedy.
+"""The registry of content checks: for each check its name, its question, the meaning of a failure, and the
+remedy.
 
-A new check needs an entry here, its question in `columns.py`, and its severity: a field of `CheckOptions` (domains/deliveries.py) with the
-name of the check, or a rule of its own.
+A new check needs an entry here, its question in `columns.py`, and its severity: a field of `CheckOptions`
+(domains/deliveries.py) with the name of the check, or a rule of its own.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ AmongOthers = Callable[[NationalTable, Domain, Among], Answers]
 
 @dataclass(frozen=True)
 class Check:
-    """One check. Its question is to `each` cell, or to all cells of which `some` must pass, or to each cell `since` the previous delivery,
-    or since the `last` period, or `among` the other countries of the period.
+    """One check. Its question is to `each` cell, or to all cells of which `some` must pass, or to each cell
+    `since` the previous delivery, or since the `last` period, or `among` the other countries of the period.
 
-    `meaning` and `remedy` are for the operator: what failing cells are, and who must do what. `severity` is set by the domain, None where
-    the check is switched off. One that may be `confirmed` only warns of countries whose unit somebody has looked at.
+    `meaning` and `remedy` are for the operator: what failing cells are, and who must do what. `severity` is
+    set by the domain, None where the check is switched off. One that may be `confirmed` only warns of
+    countries whose unit somebody has looked at.
     """
 
     name: str
@@ -49,7 +51,11 @@ class Check:
         if self.rule is not None:
             return self.rule(domain)
         found: Severity | None = getattr(domain.checks, self.name)
-        return Severity.WARNING if found and self.confirmed and country in domain.checks.proportion_confirmed else found
+        return (
+            Severity.WARNING
+            if found and self.confirmed and country in domain.checks.proportion_confirmed
+            else found
+        )
 
 
 def _shares_are_no_error(domain: Domain) -> Severity | None:
@@ -62,14 +68,16 @@ def _where_respondents_attack(domain: Domain) -> Severity | None:
 
 
 _CONFIRM = (
-    "Ask the NSI for the unit and the multiplier of what it sent. If they are right, have the country named in "
+    "Ask the NSI for the unit and the multiplier of what it sent. If they are right, have the country named "
+    "in "
     "checks.proportion_confirmed of the domain file; then this is a warning."
 )
 _ALL = (
     Check(
         "additivity",
         "totals that are not the sum of their parts",
-        "Correct the total or its parts. If complete_keys fails too, correct that first, and look for parts without a record.",
+        "Correct the total or its parts. If complete_keys fails too, correct that first, and look for parts "
+        "without a record.",
         each=columns.additivity,
     ),
     Check(
@@ -86,7 +94,8 @@ _ALL = (
     ),
     Check(
         "shares",
-        "cells with impossible shares: outside 0 to 100, the second above the first, or in contradiction to the number of units: "
+        "cells with impossible shares: outside 0 to 100, the second above the first, or in contradiction to "
+        "the number of units: "
         "the largest of n units holds at least 100/n",
         "Correct shares and units. Shares are in percent of the cell's value, the largest unit first.",
         each=columns.shares,
@@ -94,22 +103,27 @@ _ALL = (
     Check(
         "shares_for_rule",
         "primary cells without the shares that the rule of their flag needs",
-        "Send the shares of the two largest units; without them the level is a percentage of the value, as the domain file sets it.",
+        "Send the shares of the two largest units; without them the level is a percentage of the value, as "
+        "the domain file sets it.",
         each=columns.shares_for_rule,
         rule=_shares_are_no_error,
     ),
     Check(
         "units_known",
-        "suppressed cells without their number of units: the attacks of respondents (profiles internal, coalition) cannot be computed",
-        "Send UNITS with every suppressed cell, secondary ones too. Or state in the domain file what a flag means without it "
+        "suppressed cells without their number of units: the attacks of respondents (profiles internal, "
+        "coalition) cannot be computed",
+        "Send UNITS with every suppressed cell, secondary ones too. Or state in the domain file what a flag "
+        "means without it "
         "(units_unknown: one). Or leave these profiles out.",
         each=columns.units_known,
         rule=_where_respondents_attack,
     ),
     Check(
         "unflagged",
-        "public cells that the rule of a flag protects elsewhere in the table: of so few units, or with so large shares",
-        "Ask the NSI whether flags were lost, or stand in other rows. Cells that it may publish with consent stay as they are.",
+        "public cells that the rule of a flag protects elsewhere in the table: of so few units, or with so "
+        "large shares",
+        "Ask the NSI whether flags were lost, or stand in other rows. Cells that it may publish with consent "
+        "stay as they are.",
         each=columns.unflagged,
     ),
     Check(
@@ -120,12 +134,23 @@ _ALL = (
     ),
     Check(
         "lone_suppressed",
-        "suppressed cells that are the only suppressed one in a relation: anybody can compute them from the national table",
+        "suppressed cells that are the only suppressed one in a relation: anybody can compute them from the "
+        "national table",
         "The NSI should add a secondary suppression. EU aggregates cannot protect these cells.",
         each=columns.lone_suppressed,
     ),
-    Check("all_free", "tables without a single primary cell", "Ask the NSI whether the flags were left out.", some=columns.primary),
-    Check("all_suppressed", "tables without a single published cell", "Ask the NSI whether the flags are right.", some=columns.published),
+    Check(
+        "all_free",
+        "tables without a single primary cell",
+        "Ask the NSI whether the flags were left out.",
+        some=columns.primary,
+    ),
+    Check(
+        "all_suppressed",
+        "tables without a single published cell",
+        "Ask the NSI whether the flags are right.",
+        some=columns.published,
+    ),
     Check(
         "vintage_change",
         "cells that changed since the previous delivery by more than the ratio of the domain file",
@@ -134,7 +159,8 @@ _ALL = (
     ),
     Check(
         "period_proportion",
-        "indicators of which the values are out of proportion to the last period, such as by another unit multiplier or currency",
+        "indicators of which the values are out of proportion to the last period, such as by another unit "
+        "multiplier or currency",
         _CONFIRM,
         last=proportion.period_proportion,
         confirmed=True,
@@ -165,14 +191,16 @@ _ALL = (
     ),
     Check(
         "proportion",
-        "indicators of which the values are out of proportion to the other countries, such as by another unit multiplier",
+        "indicators of which the values are out of proportion to the other countries, such as by another "
+        "unit multiplier",
         _CONFIRM,
         among=proportion.proportion,
         confirmed=True,
     ),
     Check(
         "size",
-        "indicators of which the values are many times larger or smaller than those of the other countries; without units nobody can say "
+        "indicators of which the values are many times larger or smaller than those of the other countries; "
+        "without units nobody can say "
         "whether the country is, or the unit is another one",
         "Look at the unit and the multiplier. Send UNITS, which settles it.",
         among=proportion.size,
@@ -200,5 +228,10 @@ def describe(result: CheckResult) -> str:
         return f"{result.check}: passed ({result.checked} checked)."
     cells = f" ({', '.join(result.cells)}" if result.cells else ""
     if result.cells:
-        cells += f" and {result.failed - len(result.cells)} more)" if result.failed > len(result.cells) else ")"
-    return f"{result.check} ({result.severity}): {result.failed} of {result.checked} checked: {asked.meaning}{cells}. {asked.remedy}"
+        cells += (
+            f" and {result.failed - len(result.cells)} more)" if result.failed > len(result.cells) else ")"
+        )
+    return (
+        f"{result.check} ({result.severity}): {result.failed} of {result.checked} "
+        f"checked: {asked.meaning}{cells}. {asked.remedy}"
+    )

@@ -31,7 +31,10 @@ def main() -> None:
     except OSError as error:  # a folder that is a file, a place that cannot be written
         if error.filename is None:
             raise
-        _complain("InvalidInput", f"{error.filename}: {error.strerror}. Remedy: name a place that can be read and written")
+        _complain(
+            "InvalidInput",
+            f"{error.filename}: {error.strerror}. Remedy: name a place that can be read and written",
+        )
         sys.exit(2)
 
 

@@ -1,7 +1,9 @@
-"""`sdc`: the same steps as the DAG, and CTA, rounding and cell suppression by themselves, for a methodologist at a shell.
+"""`sdc`: the same steps as the DAG, and CTA, rounding and cell suppression by themselves,
+for a methodologist at a shell.
 
-Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3 blocked by the audit, not safe, or no protection found;
-4 try again later; 5, 6 `sdc audit`: safe, but the table contradicts the deliveries, or was not judged completely.
+Exit codes: 0 published or safe, or a protected table or pattern; 2 bad input; 3 blocked by the audit, not
+safe, or no protection found; 4 try again later; 5, 6 `sdc audit`: safe, but the table contradicts the
+deliveries, or was not judged completely.
 """
 
 from typing import Annotated
@@ -10,7 +12,17 @@ import typer
 
 import sdc_tasks
 from sdc_tasks.cli.export import export, export_jj
-from sdc_tasks.cli.office import approve, explain, files, keep_secret, maintenance, new_key, retract, rotate_keys, verify_log
+from sdc_tasks.cli.office import (
+    approve,
+    explain,
+    files,
+    keep_secret,
+    maintenance,
+    new_key,
+    retract,
+    rotate_keys,
+    verify_log,
+)
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import audit, demo, findings, release
 from sdc_tasks.cli.rounding.round_counts import round_counts
@@ -38,7 +50,9 @@ alone = (cta, suppress, protect, intervals, recode, round_counts, round_table, a
 
 @app.callback()
 def start(
-    version: Annotated[bool, typer.Option("--version", help="print the version and stop", is_eager=True, callback=_version)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="print the version and stop", is_eager=True, callback=_version)
+    ] = False,
 ) -> None:
     one_thread()
 

@@ -1,4 +1,5 @@
-"""The case of `sdc audit` and `sdc verify-certificate`: a domain, a period, its deliveries, and the tables published before.
+"""The case of `sdc audit` and `sdc verify-certificate`: a domain, a period, its deliveries,
+and the tables published before.
 
 Both commands take and check the same options. Each computes with its own program what earlier tables reveal.
 """
@@ -34,33 +35,46 @@ class CaseOptions:
     domain: DomainOption
     period: PeriodOption
     inbox: InboxOption
-    profile: Annotated[list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")] = None
-    earlier: Annotated[list[Path] | None, typer.Option("--earlier", help="a table of the period that was published before, repeatable")] = (
-        None
-    )
+    profile: Annotated[
+        list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")
+    ] = None
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option("--earlier", help="a table of the period that was published before, repeatable"),
+    ] = None
     earlier_inbox: Annotated[
         list[Path] | None,
-        typer.Option("--earlier-inbox", help="folder with the deliveries of each --earlier, in the same order; default: the present ones"),
+        typer.Option(
+            "--earlier-inbox",
+            help="folder with the deliveries of each --earlier, in the same order; default: the present ones",
+        ),
     ] = None
 
     @cached_property
     def spec(self) -> Domain:
-        """The domain in this period, with the given profiles. Raises InvalidInput where a profile needs earlier tables but has none."""
+        """The domain in this period, with the given profiles. Raises InvalidInput where a profile
+        needs earlier tables but has none.
+        """
         from sdc_tasks.domains import load_domain
         from sdc_tasks.model.profiles import KEEPERS
 
         spec = load_domain(self.domain).of(self.period)
         if self.earlier is None and set(KEEPERS) & set(self.profile or ()):
-            raise InvalidInput(f"--profile {' and '.join(KEEPERS)} need the tables published before. Remedy: give --earlier TABLE")
+            raise InvalidInput(
+                f"--profile {' and '.join(KEEPERS)} need the tables published before. Remedy: give --earlier "
+                f"TABLE"
+            )
         return spec.with_profiles(tuple(dict.fromkeys(self.profile))) if self.profile else spec
 
     def problem(
         self,
-        told_before: Callable[[ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier],
+        told_before: Callable[
+            [ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier
+        ],
         salt: Secret | None = None,
     ) -> tuple[ProtectionProblem, list[str]]:
-        """The protection problem of the deliveries, with what `told_before` computes from the tables published before; and the digests of
-        these publications.
+        """The protection problem of the deliveries, with what `told_before` computes from the tables
+        published before; and the digests of these publications.
         """
         from sdc_tasks import pipeline
 
@@ -68,12 +82,15 @@ class CaseOptions:
         before, read = self._published_before(delivered)
         problem = secured(delivered, self.spec, [then for then, _ in before])
         read += pipeline.as_delivered(delivered.problem, problem, self.spec)
-        problem = replace(problem, earlier=told_before(problem, pipeline.read_before(before, read), self.spec.audit.revised_by))
+        problem = replace(
+            problem,
+            earlier=told_before(problem, pipeline.read_before(before, read), self.spec.audit.revised_by),
+        )
         return problem, [publication.digest for _, publication in before]
 
     def _published_before(self, delivered: Delivered) -> tuple[list[Told], list[Told]]:
-        """The tables published before, by version, each with the protection problem of its deliveries; and the delivered national tables
-        in which the receiver had set secondaries.
+        """The tables published before, by version, each with the protection problem of its deliveries; and
+        the delivered national tables in which the receiver had set secondaries.
         """
         from sdc_tasks import pipeline, report
         from sdc_tasks.api.published import told_by
@@ -81,9 +98,12 @@ class CaseOptions:
         tables = self.earlier or ()
         if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
             raise InvalidInput(
-                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if nothing was revised"
+                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if "
+                "nothing was revised"
             )
-        sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [delivered] * len(tables)
+        sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [
+            delivered
+        ] * len(tables)
         thens: list[ProtectionProblem] = []
         for each in sent:
             thens.append(secured(each, self.spec, thens))
@@ -91,13 +111,18 @@ class CaseOptions:
         for path, then in zip(tables, thens, strict=True):
             found = told_by(path, self.spec, then.space)
             told.append((then, report.read_table(path, self.spec, then.space, self.period, found)))
-        came = [pipeline.as_delivered(each.problem, then, self.spec) for each, then in zip(sent, thens, strict=True)]
+        came = [
+            pipeline.as_delivered(each.problem, then, self.spec)
+            for each, then in zip(sent, thens, strict=True)
+        ]
         return told, [each for one in came for each in one]
 
 
 def about_a_case(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of a case in place of its parameter `case`."""
-    own = [each for name, each in inspect.signature(command, eval_str=True).parameters.items() if name != "case"]
+    own = [
+        each for name, each in inspect.signature(command, eval_str=True).parameters.items() if name != "case"
+    ]
     of_case = inspect.signature(CaseOptions, eval_str=True).parameters
 
     @wraps(command)

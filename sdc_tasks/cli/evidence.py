@@ -1,4 +1,6 @@
-"""The evidence of an audit as a file: `sdc audit --witnesses` writes it, `sdc verify-certificate` reads it. It is confidential."""
+"""The evidence of an audit as a file: `sdc audit --witnesses` writes it, `sdc
+verify-certificate` reads it. It is confidential.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def write_evidence(path: Path, salt: Secret, evidence: Evidence, secret: str = "") -> None:
-    """Writes the evidence, the salt of the digests in its certificate, and the fingerprint of the secret by which the table was drawn, if
-    it was. Only the owner can read the file.
+    """Writes the evidence, the salt of the digests in its certificate, and the fingerprint of the secret by
+    which the table was drawn, if it was. Only the owner can read the file.
     """
     path.touch(mode=0o600)
     path.chmod(0o600)
@@ -23,8 +25,8 @@ def write_evidence(path: Path, salt: Secret, evidence: Evidence, secret: str = "
 
 
 def evidence_of(content: bytes) -> tuple[Secret, Evidence, str]:
-    """The salt, the evidence and the fingerprint of a witness file. Raises InvalidInput unless the file has the form that `sdc audit`
-    writes: the same names and kinds, each once, and its digest.
+    """The salt, the evidence and the fingerprint of a witness file. Raises InvalidInput unless the file has
+    the form that `sdc audit` writes: the same names and kinds, each once, and its digest.
     """
     from sdc_tasks.model.results import Evidence
     from sdc_tasks.model.secret import Secret
@@ -32,12 +34,29 @@ def evidence_of(content: bytes) -> tuple[Secret, Evidence, str]:
 
     try:
         header, arrays = unpack(content)
-        salt, evidence, secret = Secret.of_hex(header["salt"]), Evidence.of(arrays), str(header.get("secret", ""))
+        salt, evidence, secret = (
+            Secret.of_hex(header["salt"]),
+            Evidence.of(arrays),
+            str(header.get("secret", "")),
+        )
         same = _packed(salt, evidence, secret) == content
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, NotImplementedError, BadZipFile) as error:
-        raise InvalidInput("not a witness file. Remedy: give the file that `sdc audit --witnesses` wrote") from error
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        EOFError,
+        NotImplementedError,
+        BadZipFile,
+    ) as error:
+        raise InvalidInput(
+            "not a witness file. Remedy: give the file that `sdc audit --witnesses` wrote"
+        ) from error
     if not same:
-        raise InvalidInput("the witness file was changed. Remedy: give the file that `sdc audit --witnesses` wrote")
+        raise InvalidInput(
+            "the witness file was changed. Remedy: give the file that `sdc audit --witnesses` wrote"
+        )
     return salt, evidence, secret
 
 

@@ -1,11 +1,15 @@
-"""`sdc export`: the public files of a release. `sdc export-jj`: its CTA problem as a τ-ARGUS JJ file, for other solvers and for `sdc cta`.
+"""`sdc export`: the public files of a release. `sdc export-jj`: its CTA problem as a τ-ARGUS JJ file, for
+other solvers and for `sdc cta`.
 
 A JJ file has two settings (METHOD §3), both over all cells of the release:
 
-- *attacker*: public national cells, and cells that follow from them alone, are fixed (z); suppressed national cells move at no cost;
-  aggregate cells have the weights. Levels are those that the national tables can keep, bounds are those of `release_problem`. A table
-  protects every primary of this file if and only if it does so in `release_problem`;
-- *paper*: all cells move and have a weight, empty cells are fixed, levels are the promised ones, cut at the bounds of the cells.
+- *attacker*: public national cells, and cells that follow from them alone, are fixed (z); suppressed
+  national cells move at no cost;
+  aggregate cells have the weights. Levels are those that the national tables can keep, bounds
+  are those of `release_problem`. A table protects every primary of this file if and only if
+  it does so in `release_problem`;
+- *paper*: all cells move and have a weight, empty cells are fixed, levels are the promised ones,
+  cut at the bounds of the cells.
 """
 
 from __future__ import annotations
@@ -41,10 +45,14 @@ def export(
     warehouse: Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")],
     folder: Annotated[Path, typer.Option("--out", help="folder for table.csv and the other public files")],
     formats: Annotated[
-        list[str] | None, typer.Option("--format", help="sdmx-ml, sdmx-json or parquet; repeat it; default: those of the domain file")
+        list[str] | None,
+        typer.Option(
+            "--format", help="sdmx-ml, sdmx-json or parquet; repeat it; default: those of the domain file"
+        ),
     ] = None,
 ) -> None:
-    """Writes the public files of a release again: the table in every format, how it is protected, and a descriptor with their digests.
+    """Writes the public files of a release again: the table in every format, how it is protected, and
+    a descriptor with their digests.
 
     It writes the version that the world may see now. There is none under embargo or after a retraction.
     """
@@ -61,7 +69,9 @@ def export(
         try:
             dissemination = type(desk.domain.dissemination).model_validate(asked)
         except ValidationError:
-            raise InvalidInput(f"--format {', '.join(formats)}: not each once of sdmx-ml, sdmx-json and parquet") from None
+            raise InvalidInput(
+                f"--format {', '.join(formats)}: not each once of sdmx-ml, sdmx-json and parquet"
+            ) from None
         dissemination.refuse_unwritable(desk.domain.id)
         desk = replace(desk, domain=desk.domain.model_copy(update={"dissemination": dissemination}))
     current = outputs.write_public(desk, folder)
@@ -73,11 +83,16 @@ def export_jj(
     domain: DomainOption,
     period: PeriodOption,
     inbox: InboxOption,
-    file: Annotated[Path, typer.Option("--out", help="FILE.jj or FILE.jj.gz; FILE.cells.csv is written beside it")],
+    file: Annotated[
+        Path, typer.Option("--out", help="FILE.jj or FILE.jj.gz; FILE.cells.csv is written beside it")
+    ],
     setting: Annotated[
-        Literal["paper", "attacker"], typer.Option(help="attacker: what the release needs; paper: the whole table as it is in [1]")
+        Literal["paper", "attacker"],
+        typer.Option(help="attacker: what the release needs; paper: the whole table as it is in [1]"),
     ] = "attacker",
-    weights: Annotated[Literal["one", "inverse", "sqrt", "depth"] | None, typer.Option(help="default: those of the domain")] = None,
+    weights: Annotated[
+        Literal["one", "inverse", "sqrt", "depth"] | None, typer.Option(help="default: those of the domain")
+    ] = None,
 ) -> None:
     """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
     from sdc_tasks.domains import load_domain
@@ -98,10 +113,15 @@ def export_jj(
         table = paper_table(problem, chosen, spec.cta.gamma)
     write_jj(file, table)
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([HEADER, *([i, problem.space.key(i)] for i in range(problem.space.size))])
+    csv.writer(text, lineterminator="\n").writerows(
+        [HEADER, *([i, problem.space.key(i)] for i in range(problem.space.size))]
+    )
     write_private(cells_file(file), text.getvalue())
     moving = int((~table.fixed).sum())
-    out.print(f"{len(table.a)} cells, {moving} of them may move, {len(table.rhs)} relations, {len(table.primary)} primaries")
+    out.print(
+        f"{len(table.a)} cells, {moving} of them may move, {len(table.rhs)} relations, {len(table.primary)} "
+        f"primaries"
+    )
     out.tell(("confidential", "bold"), f", true values of every country: {file}; keys: {cells_file(file)}")
 
 
@@ -141,19 +161,23 @@ def paper_table(problem: ProtectionProblem, weights: Weights, gamma: float) -> J
     requirements = promised(problem, (EXTERNAL,))
     for name, level in levels.items():
         level[requirements.primaries] = getattr(requirements, name)
-    widest = INFINITE_TIMES * float(np.abs(a).max(initial=0.0)) + max(float(level.max(initial=0.0)) for level in levels.values())
+    widest = INFINITE_TIMES * float(np.abs(a).max(initial=0.0)) + max(
+        float(level.max(initial=0.0)) for level in levels.values()
+    )
     asked = np.max(list(levels.values()), axis=0) > 0
     status = np.where(problem.suppressed, "m", "s")
     status[problem.primary] = "u"
     status[(a == 0) & ~asked] = "z"
     cost = weights_of(a, weights, np.tile(depth_of(problem.space), len(problem.space.areas)), gamma)
     bounds = np.maximum(problem.lb, -widest), np.minimum(problem.ub, widest)
-    return JJTable(a, cost, status, *bounds, levels["down"], levels["up"], levels["slide"], *_relations(problem))
+    return JJTable(
+        a, cost, status, *bounds, levels["down"], levels["up"], levels["slide"], *_relations(problem)
+    )
 
 
 def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:
-    """(A, rhs), with A (relations, cells). The right-hand side is the error of a relation, if it exceeds the noise of adding up; so
-    deviations add up exactly.
+    """(A, rhs), with A (relations, cells). The right-hand side is the error of a relation, if it exceeds the
+    noise of adding up; so deviations add up exactly.
     """
     import numpy as np
 
@@ -173,18 +197,25 @@ def cells_file(file: Path) -> Path:
 
 
 def read_cells(path: Path) -> list[str]:
-    """The keys of the cells, in order. Raises InvalidInput unless the file has the form that `export-jj` writes."""
+    """The keys of the cells, in order. Raises InvalidInput unless the file has the form that `export-jj`
+    writes.
+    """
     try:
         rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
     except OSError as error:
         raise InvalidInput(
-            f"{path}: cannot be read ({error.strerror}). Remedy: put it beside its table, or give the table alone"
+            f"{path}: cannot be read ({error.strerror}). Remedy: put it beside its table, or give the table "
+            f"alone"
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: export the table again") from error
     if not rows or rows[0] != HEADER:
-        raise InvalidInput(f"{path}, line 1: the header is {','.join(HEADER)}. Remedy: export the table again")
+        raise InvalidInput(
+            f"{path}, line 1: the header is {','.join(HEADER)}. Remedy: export the table again"
+        )
     for i, row in enumerate(rows[1:]):
         if len(row) != 2 or row[0] != str(i):
-            raise InvalidInput(f"{path}, line {i + 2}: the key of cell {i} is expected. Remedy: export the table again")
+            raise InvalidInput(
+                f"{path}, line {i + 2}: the key of cell {i} is expected. Remedy: export the table again"
+            )
     return [key for _, key in rows[1:]]

@@ -1,8 +1,8 @@
 """Ctrl-C in a long computation: the command ends soon, with the best result so far.
 
-The handler raises no exception, so it interrupts no import, solver or file: it records the request, and the command checks for it.
-While there is nothing to save, the handler ends the process at once. Once there is, each further request is only recorded too: nobody loses
-a file by pressing twice.
+The handler raises no exception, so it interrupts no import, solver or file: it records the request, and the
+command checks for it. While there is nothing to save, the handler ends the process at once. Once there is,
+each further request is only recorded too: nobody loses a file by pressing twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from sdc_tasks.errors import Unprotectable
 
 
 class Interruption:
-    """Whether somebody asked to stop the search of what is `sought`; `elapsed` counts from the start of `sdc`."""
+    """Whether somebody asked to stop the search of what is `sought`; `elapsed` counts from the start of
+    `sdc`.
+    """
 
     def __init__(self, sought: str) -> None:
         self.sought = sought
@@ -44,6 +46,8 @@ class Interruption:
 
 
 def _end_in_peace() -> None:
-    """When Python ends, it gives the signals back to the system, which kills: the files are written, but the exit code would be lost."""
+    """When Python ends, it gives the signals back to the system, which kills: the files are written,
+    but the exit code would be lost.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

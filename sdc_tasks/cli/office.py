@@ -1,4 +1,6 @@
-"""Commands of an office around releases: approve, retract, explain, verify the log, replace keys, purge. They need only the warehouse."""
+"""Commands of an office around releases: approve, retract, explain, verify the log, replace keys,
+purge. They need only the warehouse.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +17,33 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
 
 WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]
-ActorOption = Annotated[str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")]
+ActorOption = Annotated[
+    str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")
+]
 ReleaseArgument = Annotated[str, typer.Argument(help="id of the release, such as sbs-2024-a48a19d9cf5f")]
 
 
 def approve(
     release: ReleaseArgument,
     warehouse: WarehouseOption,
-    publication: Annotated[str, typer.Option("--publication", help="digest of the publication, 12 digits or more: see audit.json")],
+    publication: Annotated[
+        str,
+        typer.Option("--publication", help="digest of the publication, 12 digits or more: see audit.json"),
+    ],
     note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
     actor: ActorOption = None,
 ) -> None:
-    """Approves exactly this publication of a release, on its passed audit. Who started a run of it cannot approve it."""
+    """Approves exactly this publication of a release, on its passed audit. Who started a run of it cannot
+    approve it.
+    """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.operations.decisions import approve, claimed
 
     office = open_office(warehouse, actor)
     audit = approve(office, release, publication, note)
-    out.print(f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}, by {claimed(office)}")
+    out.print(
+        f"approved: {release}, publication {publication[:12]}, audit {audit[:12]}, by {claimed(office)}"
+    )
 
 
 def retract(
@@ -40,17 +51,27 @@ def retract(
     warehouse: WarehouseOption,
     reason: Annotated[str, typer.Option("--reason", help="the public sees it in place of the table")],
     agree: Annotated[
-        bool, typer.Option("--agree", help="only agree that somebody else takes it back for exactly this reason; nothing is taken back yet")
+        bool,
+        typer.Option(
+            "--agree",
+            help="only agree that somebody else takes it back for exactly this reason; nothing is "
+            "taken back yet",
+        ),
     ] = False,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", help="the output folder of its period: table.csv, the files beside it and report.html are taken away there"),
+        typer.Option(
+            "--out",
+            help="the output folder of its period: table.csv, the files beside it and report.html "
+            "are taken away there",
+        ),
     ] = None,
     actor: ActorOption = None,
 ) -> None:
     """Retracts a release: the public no longer sees its cells. An older version does not replace it.
 
-    Where the terms of the release ask for approvals, somebody else agrees first: with --agree and the same reason, or in Required Actions.
+    Where the terms of the release ask for approvals, somebody else agrees first: with --agree and the same
+    reason, or in Required Actions.
     """
     from sdc_tasks import outputs, steps
     from sdc_tasks.warehouse import reader
@@ -66,17 +87,26 @@ def retract(
     about = reader.of_release(office, release) or {}
     current = reader.current_release(office, about["domain"], about["period"])
     if current is not None:
-        out.print(f"Version {current.version} is out: table.csv, and the files beside it, are of that version and stay")
+        out.print(
+            f"Version {current.version} is out: table.csv, and the files beside it, are of that version and "
+            f"stay"
+        )
     elif folder is None:
         out.print(
-            "Its table.csv, and the files beside it, still lie where they were written. Take them away, or give the folder with --out"
+            "Its table.csv, and the files beside it, still lie where they were written. Take them away, or "
+            "give the folder with --out"
         )
     elif outputs.withdraw_public(office, about["domain"], about["period"], folder):
         out.print(f"{folder}: table.csv, the files beside it and report.html are taken away")
 
 
 def files(
-    answer: Annotated[Answer, typer.Argument(help="keep: they do not count; replace: they count instead; both: all are one delivery")],
+    answer: Annotated[
+        Answer,
+        typer.Argument(
+            help="keep: they do not count; replace: they count instead; both: all are one delivery"
+        ),
+    ],
     names: Annotated[list[str], typer.Argument(help="the files that wait, such as AT_new.csv")],
     domain: DomainOption,
     period: PeriodOption,
@@ -84,7 +114,9 @@ def files(
     note: Annotated[str, typer.Option("--note", help="kept with the answer")] = "",
     actor: ActorOption = None,
 ) -> None:
-    """Says what second files of a country are, and judges what counts then. Until somebody does, no release is made."""
+    """Says what second files of a country are, and judges what counts then. Until
+    somebody does, no release is made.
+    """
     from sdc_tasks import steps
 
     desk = steps.open_desk(warehouse, domain, period, actor=actor)
@@ -94,10 +126,15 @@ def files(
 
 def verify_log(
     warehouse: WarehouseOption,
-    head: Annotated[str | None, typer.Option("--head", help="digest of an entry noted earlier: the log must still hold it")] = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", help="digest of an entry noted earlier: the log must still hold it"),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="print every entry")] = False,
 ) -> None:
-    """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit code 3 if not."""
+    """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit
+    code 3 if not.
+    """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.database.checks import failures, known_checks
     from sdc_tasks.warehouse.log import broken, entries
@@ -119,7 +156,11 @@ def verify_log(
     wrong = broken(chain, head)
     # None of these reads confidential content.
     about = tuple(
-        f"{name}_" for name in (*("log", "release", "submission", "audit", "approval"), *("retraction", "withdrawal", "delivery", "row"))
+        f"{name}_"
+        for name in (
+            *("log", "release", "submission", "audit", "approval"),
+            *("retraction", "withdrawal", "delivery", "row"),
+        )
     )
     told = [name for name in known_checks(engine.dialect.name) if name.startswith(about)]
     wrong += failures(engine, told)
@@ -133,19 +174,27 @@ def verify_log(
 
 def explain(
     release: ReleaseArgument,
-    cell: Annotated[str, typer.Argument(help="key of an aggregate cell, such as EU27_2020.TURNOVER.TOTAL._T")],
+    cell: Annotated[
+        str, typer.Argument(help="key of an aggregate cell, such as EU27_2020.TURNOVER.TOTAL._T")
+    ],
     warehouse: WarehouseOption,
-    json: Annotated[Path | None, typer.Option("--json", help="write all of it, with every setting, here; confidential")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="write all of it, with every setting, here; confidential")
+    ] = None,
     why: Annotated[
         bool,
         typer.Option(
-            "--why", help="why the cell is not exact: the attack, through whose cells, what would free it; it names primary cells"
+            "--why",
+            help="why the cell is not exact: the attack, through whose cells, what would free it; "
+            "it names primary cells",
         ),
     ] = False,
 ) -> None:
-    """Shows the lineage of a published cell: deliveries, settings, program, solvers, seeds, strategies, audit, approvals. No values.
+    """Shows the lineage of a published cell: deliveries, settings, program, solvers, seeds,
+    strategies, audit, approvals. No values.
 
-    With --why it shows instead what keeps the cell from being exact. That is confidential: it names primary cells, by keys.
+    With --why it shows instead what keeps the cell from being exact. That is confidential:
+    it names primary cells, by keys.
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.dissemination.lineage import explain
@@ -154,7 +203,9 @@ def explain(
         from sdc_tasks.steps.why import why as why_of
 
         if json is not None:
-            raise InvalidInput("--json is for the lineage, which is not confidential. Remedy: leave out --why, or --json")
+            raise InvalidInput(
+                "--json is for the lineage, which is not confidential. Remedy: leave out --why, or --json"
+            )
         found = why_of(open_office(warehouse), release, cell)
         out.print(f"{found.cell}: {found.state}")
         for sentence in found.sentences:
@@ -184,7 +235,13 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     if release["retracted"]:
         lines.append(("retracted", release["retracted"]))
     lines += [(f"delivery {each['country']}", f"{each['file']}, known as {each['digest']}") for each in adds]
-    lines.append(("decided beside", ", ".join(each["country"] for each in told["deliveries"] if not each["adds"]) or "no other country"))
+    lines.append(
+        (
+            "decided beside",
+            ", ".join(each["country"] for each in told["deliveries"] if not each["adds"])
+            or "no other country",
+        )
+    )
     if settings:
         lines += [
             ("domain file", f"{settings['id']}, digest {told['terms']['digest']}"),
@@ -193,16 +250,21 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
             ("program", ", ".join(f"{name} {version}" for name, version in told["program"].items())),
             ("submitted by", told["submitted"]["submitter"]),
         ]
-    lines += [("strategy", f"{each['method']}: {each['outcome']}, {each['reason']}") for each in told["rungs"]]
+    lines += [
+        ("strategy", f"{each['method']}: {each['outcome']}, {each['reason']}") for each in told["rungs"]
+    ]
     lines.append(("audit", f"{audit['verdict']} {audit['attackers']}: {audit['claim']}"))
     lines.append(("certificate", audit["digest"]))
-    lines += [("approved by", f"{each['approver']}, {each['approved_at']:%Y-%m-%d %H:%M} UTC {each['note']}") for each in told["approvals"]]
+    lines += [
+        ("approved by", f"{each['approver']}, {each['approved_at']:%Y-%m-%d %H:%M} UTC {each['note']}")
+        for each in told["approvals"]
+    ]
     return lines
 
 
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
-    """Looks for damage in the database, purges confidential content past its retention, verifies the log, and runs every check of the
-    warehouse. Exit code 3 if something is wrong.
+    """Looks for damage in the database, purges confidential content past its retention, verifies the log, and
+    runs every check of the warehouse. Exit code 3 if something is wrong.
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.confidential.maintenance import damage, purge
@@ -215,7 +277,10 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
     if wrong := damage(engine):
         for line in wrong:
             out.print(line)
-        out.print("Remedy: release nothing, restore the newest backup, and deliver again everything that arrived after it")
+        out.print(
+            "Remedy: release nothing, restore the newest backup, and deliver again everything that arrived "
+            "after it"
+        )
         raise typer.Exit(3)
     out.print(f"{purge(engine)} payloads purged")
     failed = [*broken(entries(engine)), *failures(engine)]
@@ -227,19 +292,27 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
 
 
 def new_key() -> None:
-    """Makes a payload key and prints it. Store it in the secret backend that sets SDC_PAYLOAD_KEYS, and show it to nobody."""
+    """Makes a payload key and prints it. Store it in the secret backend that sets
+    SDC_PAYLOAD_KEYS, and show it to nobody.
+    """
     from sdc_tasks.warehouse.keyring import new_key
 
     print(new_key())
 
 
 def keep_secret(
-    file: Annotated[Path, typer.Argument(help="where to write it, for SDC_WAREHOUSE_SECRET; only its owner can read it; no file yet")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="where to write it, for SDC_WAREHOUSE_SECRET; only its owner can read it; no file yet"
+        ),
+    ],
     warehouse: WarehouseOption,
     actor: ActorOption = None,
 ) -> None:
-    """Writes the secret of the warehouse into a new file, to be kept apart from it, and prints its fingerprint. The log tells that it is
-    kept. With it in SDC_WAREHOUSE_SECRET, another warehouse draws the same tables of the same deliveries. Show it to nobody.
+    """Writes the secret of the warehouse into a new file, to be kept apart from it, and prints its
+    fingerprint. The log tells that it is kept. With it in SDC_WAREHOUSE_SECRET, another warehouse draws the
+    same tables of the same deliveries. Show it to nobody.
     """
     import os
 
@@ -248,12 +321,16 @@ def keep_secret(
 
     def place(text: str) -> None:
         try:
-            with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as opened:
+            with os.fdopen(
+                os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii"
+            ) as opened:
                 opened.write(text + "\n")
                 opened.flush()
                 os.fsync(opened.fileno())
         except OSError as error:
-            raise InvalidInput(f"{file}: {error.strerror}. Nothing was kept. Remedy: name a new file in a folder of yours") from None
+            raise InvalidInput(
+                f"{file}: {error.strerror}. Nothing was kept. Remedy: name a new file in a folder of yours"
+            ) from None
 
     out.print(f"kept in {file}: secret {keep(open_office(warehouse, actor), place)}")
 
@@ -262,8 +339,9 @@ def rotate_keys(
     warehouse: WarehouseOption,
     actor: ActorOption = None,
 ) -> None:
-    """Encrypts everything with the newest key. A SQLite warehouse with a key file gets a new key. Elsewhere, first put a new
-    key (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old key as long as a backup is encrypted with it.
+    """Encrypts everything with the newest key. A SQLite warehouse with a key file gets a new key.
+    Elsewhere, first put a new key (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old key as long
+    as a backup is encrypted with it.
     """
     import os
 
@@ -274,7 +352,11 @@ def rotate_keys(
     from sdc_tasks.warehouse.keyring import key_file, new_key, write_key_file
 
     url = make_url(warehouse)
-    own = None if os.environ.get("SDC_PAYLOAD_KEYS") or url.get_backend_name() != "sqlite" else key_file(Path(str(url.database)))
+    own = (
+        None
+        if os.environ.get("SDC_PAYLOAD_KEYS") or url.get_backend_name() != "sqlite"
+        else key_file(Path(str(url.database)))
+    )
     if own is not None:
         if not own.exists():
             raise InvalidInput(f"{own}: no such key file. Remedy: name an existing warehouse")

@@ -21,32 +21,47 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 1.0  # between two lines where the output is no terminal
 
-DomainOption = Annotated[str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")]
+DomainOption = Annotated[
+    str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")
+]
 PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed", min=0, help="repeats a rounding; keep it secret: with it, others can reconstruct the original values [default: random]"
+        "--seed",
+        min=0,
+        help="repeats a rounding; keep it secret: with it, others can reconstruct the "
+        "original values [default: random]",
     ),
 ]
 InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
 
 
-def secured(delivered: Delivered, spec: Domain, before: Sequence[ProtectionProblem] = ()) -> ProtectionProblem:
-    """The problem of deliveries as a release has it. Prints the number of secondaries that the receiver sets."""
+def secured(
+    delivered: Delivered, spec: Domain, before: Sequence[ProtectionProblem] = ()
+) -> ProtectionProblem:
+    """The problem of deliveries as a release has it. Prints the number of secondaries that the
+    receiver sets.
+    """
     problem = delivered.secured(spec, before)
     if number := int(delivered.problem.public.sum()) - int(problem.public.sum()):
-        out.print(f"{number} national cells are secondaries set by the receiver (suppression in the domain file)")
+        out.print(
+            f"{number} national cells are secondaries set by the receiver (suppression in the domain file)"
+        )
     return problem
 
 
 def problem_of_inbox(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> ProtectionProblem:
-    """The protection problem of a release of a folder. Every delivery must be there and accepted. Without a salt, a random one is used."""
+    """The protection problem of a release of a folder. Every delivery must be there and accepted.
+    Without a salt, a random one is used.
+    """
     return secured(delivered_by(spec, inbox, period, salt), spec.of(period))
 
 
 def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = None) -> Delivered:
-    """The deliveries of a folder. Every delivery must be there and accepted. Without a salt, a random one is used."""
+    """The deliveries of a folder. Every delivery must be there and accepted. Without a salt, a random one is
+    used.
+    """
     from sdc_tasks import intake
     from sdc_tasks.api.deliveries import delivered_by_sheets
     from sdc_tasks.model.secret import Secret, name_of_delivery
@@ -58,7 +73,9 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
     if lying.unread:
         raise InvalidInput("; ".join(lying.unread.values()))
     spec = spec.of(period)
-    sheets: dict[tuple[str, str], intake.Sheet] = {}  # for each country and series, the sheet of the highest version
+    sheets: dict[
+        tuple[str, str], intake.Sheet
+    ] = {}  # for each country and series, the sheet of the highest version
     for name in sorted(lying.files, key=series_of):
         data = intake.file_bytes(inbox / name, intake.most_bytes(spec, name))
         sheet = intake.read_sheet(data, name, spec, period, name_of_delivery(data, salt))
@@ -67,7 +84,9 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
 
 
 def refuse_place(place: Path | None, source: Path) -> None:
-    """Raises InvalidInput, before the work starts, for a place that cannot be written or is the table itself."""
+    """Raises InvalidInput, before the work starts, for a place that cannot be written or is the
+    table itself.
+    """
     if place is None:
         return
     folder = place.absolute().parent
@@ -86,22 +105,32 @@ def dimensions_of(file: Path, dims: str | None) -> tuple[str, ...]:
     """The dimensions in an option --dims."""
     names = tuple(name.strip() for name in (dims or "").split(","))
     if not all(names):
-        raise InvalidInput(f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY")
+        raise InvalidInput(
+            f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY"
+        )
     return names
 
 
 def require_columns(file: Path) -> None:
     """Raises InvalidInput for a JJ file, which has no columns of codes."""
     if is_jj(file):
-        raise InvalidInput(f"{file}: a JJ file has no dimensions. Remedy: give the table as CSV or Parquet, with a column for each")
+        raise InvalidInput(
+            f"{file}: a JJ file has no dimensions. Remedy: give the table as CSV or Parquet, with a column "
+            f"for each"
+        )
 
 
 def codes_of_totals(totals: list[str] | None) -> dict[str, str]:
     """The code of the total by dimension, under "" for every other, in options --totals."""
     given = totals or []
-    named = {dimension: code for *of, code in (each.split("=", 1) for each in given) for dimension in of or [""]}
+    named = {
+        dimension: code for *of, code in (each.split("=", 1) for each in given) for dimension in of or [""]
+    }
     if len(named) < len(given) or "" in named.values():
-        raise InvalidInput("--totals: CODE once, and DIMENSION=CODE once for each dimension, are expected. Remedy: give it so")
+        raise InvalidInput(
+            "--totals: CODE once, and DIMENSION=CODE once for each dimension, are expected. Remedy: give it "
+            "so"
+        )
     return named
 
 
@@ -111,6 +140,8 @@ def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, Path]:
     for each in hierarchy or []:
         name, _, place = each.partition("=")
         if not place or name in parents:
-            raise InvalidInput(f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so")
+            raise InvalidInput(
+                f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so"
+            )
         parents[name] = Path(place)
     return parents

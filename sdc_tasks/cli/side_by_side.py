@@ -1,7 +1,9 @@
-"""Steps of a release, or the audit of a large table, in several processes, as the DAG has them in mapped tasks.
+"""Steps of a release, or the audit of a large table, in several processes, as the DAG has them in mapped
+tasks.
 
-Attacks on single cells do not run side by side in one process, as Clp holds Python's lock (docs/speed.md). The bytes of a release, the
-verdicts, the evidence and the number of linear programs do not depend on how many processes there are.
+Attacks on single cells do not run side by side in one process, as Clp holds Python's lock
+(docs/speed.md). The bytes of a release, the verdicts, the evidence and the number of linear programs do
+not depend on how many processes there are.
 """
 
 from __future__ import annotations
@@ -44,9 +46,16 @@ def processes_for(problem: ProtectionProblem) -> int:
 
 
 def audit(
-    problem: ProtectionProblem, publication: Publication, requirements: Requirements, domain: Domain, processes: int, say: Say
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: Requirements,
+    domain: Domain,
+    processes: int,
+    say: Say,
 ) -> AuditReport:
-    """The audit of the whole publication. Raises as `pipeline.audit` does, and Retriable where a process was killed."""
+    """The audit of the whole publication. Raises as `pipeline.audit` does, and Retriable where a process was
+    killed.
+    """
     from sdc_tasks import pipeline
     from sdc_tasks.model.results import Tables
 
@@ -66,7 +75,9 @@ def audit(
 
 @dataclass(frozen=True)
 class Place:
-    """Where a release is made. Every process opens a desk of its own there, and tells the seconds since `began` (`time.monotonic`)."""
+    """Where a release is made. Every process opens a desk of its own there, and tells the seconds
+    since `began` (`time.monotonic`).
+    """
 
     warehouse: str
     domain: str | Path
@@ -83,16 +94,21 @@ class Place:
         return open_desk(self.warehouse, self.domain, self.period, say)
 
 
-def run(step: Step, release_id: str, numbers: Sequence[int], place: Place, desk: Desk, processes: int) -> None:
-    """The step for each number, begun in this order, in as many processes; in this one, at its `desk`, where that is one. A step that fails
-    stops no other. Raises as the step does, and Retriable where a process was killed: what the others stored stays.
+def run(
+    step: Step, release_id: str, numbers: Sequence[int], place: Place, desk: Desk, processes: int
+) -> None:
+    """The step for each number, begun in this order, in as many processes; in this one, at its `desk`, where
+    that is one. A step that fails stops no other. Raises as the step does, and Retriable where a process was
+    killed: what the others stored stays.
     """
     if min(processes, len(numbers)) == 1:
         for number in numbers:
             step(desk, release_id, number)
         return
     with _pool(min(processes, len(numbers))) as pool:
-        for each in _begun(pool, _run, [(step, release_id, number, len(numbers), place) for number in numbers]):
+        for each in _begun(
+            pool, _run, [(step, release_id, number, len(numbers), place) for number in numbers]
+        ):
             each.result()
 
 
@@ -111,7 +127,9 @@ def _pool(processes: int) -> Iterator[Executor]:
         try:
             yield pool
         except BrokenProcessPool as error:
-            raise Retriable(f"one of {processes} processes was killed, perhaps for its memory. Remedy: --processes 1") from error
+            raise Retriable(
+                f"one of {processes} processes was killed, perhaps for its memory. Remedy: --processes 1"
+            ) from error
         except (KeyboardInterrupt, SystemExit):
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would stop what ends the others
             pool.shutdown(wait=False, cancel_futures=True)
@@ -120,8 +138,12 @@ def _pool(processes: int) -> Iterator[Executor]:
             raise
 
 
-def _begun(pool: Executor, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Future[Result]]:
-    """The work for each of these arguments. Ctrl-C waits until the processes have started: one that starts would print a traceback."""
+def _begun(
+    pool: Executor, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]
+) -> list[Future[Result]]:
+    """The work for each of these arguments. Ctrl-C waits until the processes have started: one that
+    starts would print a traceback.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return [pool.submit(work, *each) for each in given]
@@ -130,8 +152,8 @@ def _begun(pool: Executor, work: Callable[..., Result], given: Sequence[tuple[An
 
 
 def begin() -> None:
-    """What this process holds is confidential: it ends at Ctrl-C, without a word, and as soon as its parent has ended. Its sums do not
-    depend on the number of cores.
+    """What this process holds is confidential: it ends at Ctrl-C, without a word, and as soon as its parent
+    has ended. Its sums do not depend on the number of cores.
     """
     one_thread()
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # then the parent ignores it, too

@@ -1,4 +1,6 @@
-"""The screen of all our programs. This module imports rich alone: a program can use it before it imports anything heavy."""
+"""The screen of all our programs. This module imports rich alone: a program can use it
+before it imports anything heavy.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,18 @@ from rich.text import Text
 
 
 class Terminal(Console):
-    """Shows text that others wrote as text: no markup, no emoji code and no control character (shown as `\\x1b`) changes the screen."""
+    """Shows text that others wrote as text: no markup, no emoji code and no control character (shown
+    as `\\x1b`) changes the screen.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, soft_wrap=True, markup=False, emoji=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str("".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text), **options)
+        return super().render_str(
+            "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text),
+            **options,
+        )
 
     def tell(self, *parts: str | tuple[str, str]) -> None:
         """Prints a line. A part of it is a text, or a text and its style."""
@@ -28,7 +35,9 @@ class Terminal(Console):
 
 
 class _Line(Status):
-    """A status line whose text is not markup. Rich itself reads it as markup, whatever the console is set to."""
+    """A status line whose text is not markup. Rich itself reads it as markup, whatever the
+    console is set to.
+    """
 
     def __init__(self, status: RenderableType, *, console: Terminal, **options: Any) -> None:
         super().__init__(_text(console, status), console=console, **options)

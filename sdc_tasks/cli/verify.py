@@ -1,5 +1,6 @@
-"""`sdc verify-certificate`: recomputes every statement of a certificate, without the attacker and without an LP solver; only which
-primaries bases.rule_aware makes no claim for takes the program's own test, with nothing published.
+"""`sdc verify-certificate`: recomputes every statement of a certificate, without the attacker and
+without an LP solver; only which primaries bases.rule_aware makes no claim for takes the program's
+own test, with nothing published.
 """
 
 from __future__ import annotations
@@ -27,11 +28,22 @@ SHOWN_FAULTS = 20  # lines on the terminal
 @about_a_case
 def verify_certificate(
     case: CaseOptions,
-    published: Annotated[Path, typer.Option("--published", help="the table that the certificate is about, in any format that is written")],
-    certificate: Annotated[Path, typer.Option("--certificate", help="audit.json, or the file that `sdc audit --json` wrote")],
-    witnesses: Annotated[Path, typer.Option("--witnesses", help="the file that `sdc audit --witnesses` wrote; confidential")],
+    published: Annotated[
+        Path,
+        typer.Option(
+            "--published", help="the table that the certificate is about, in any format that is written"
+        ),
+    ],
+    certificate: Annotated[
+        Path, typer.Option("--certificate", help="audit.json, or the file that `sdc audit --json` wrote")
+    ],
+    witnesses: Annotated[
+        Path, typer.Option("--witnesses", help="the file that `sdc audit --witnesses` wrote; confidential")
+    ],
 ) -> None:
-    """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3 if a statement does not follow."""
+    """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3
+    if a statement does not follow.
+    """
     from sdc_tasks import report
     from sdc_tasks.api.published import told_by
     from sdc_tasks.methods.recheck import read, told_before
@@ -41,15 +53,20 @@ def verify_certificate(
     try:
         text, content = certificate.read_text(encoding="utf-8"), witnesses.read_bytes()
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote") from error
+        raise InvalidInput(
+            f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote"
+        ) from error
     salt, evidence, secret = evidence_of(content)
     problem, beside = case.problem(told_before, salt)
-    publication = report.read_own(published, spec, problem.space, case.period, told_by(published, spec, problem.space))
+    publication = report.read_own(
+        published, spec, problem.space, case.period, told_by(published, spec, problem.space)
+    )
     wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside, secret)
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))
         out.print(
-            f"{len(found.primaries)} primaries, profiles {profiles}: {found.witnesses} witnesses and {found.attacks} attacks re-checked"
+            f"{len(found.primaries)} primaries, profiles {profiles}: {found.witnesses} witnesses and "
+            f"{found.attacks} attacks re-checked"
         )
     for line in wrong[:SHOWN_FAULTS]:
         out.print(line)
@@ -62,7 +79,9 @@ def verify_certificate(
 
 
 def asked_of(spec: Domain, problem: ProtectionProblem) -> tuple[str, ...]:
-    """The profiles that a certificate must name: those of the domain, and attackers who know earlier tables."""
+    """The profiles that a certificate must name: those of the domain, and attackers who know
+    earlier tables.
+    """
     return tuple(dict.fromkeys((*spec.audit.profiles, *problem.earlier.profiles)))
 
 
@@ -76,8 +95,9 @@ def examine(
     beside: Sequence[str] = (),
     secret: str = "",
 ) -> tuple[list[str], Recheck | None, object]:
-    """(faults, what was re-checked, the verdict of the certificate). Without faults, every statement of the certificate follows.
-    `beside` are the digests of the earlier publications, by version, `secret` the fingerprint that the evidence names.
+    """(faults, what was re-checked, the verdict of the certificate). Without faults, every statement of the
+    certificate follows. `beside` are the digests of the earlier publications, by version, `secret` the
+    fingerprint that the evidence names.
 
     Raises InvalidInput for text that is not a certificate.
     """
@@ -89,7 +109,9 @@ def examine(
     try:
         told = read(certificate)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"not a certificate of this program ({error}). Remedy: take audit.json, or `sdc audit --json`") from error
+        raise InvalidInput(
+            f"not a certificate of this program ({error}). Remedy: take audit.json, or `sdc audit --json`"
+        ) from error
     digests = {"domain": spec.digest, "problem": problem.digest, "publication": publication.digest}
     digests["evidence"] = evidence.digest(problem.salt)
     if wrong := _of_others(told, digests):
@@ -102,10 +124,19 @@ def examine(
     requirements = Requirements(**found.required, profiles=profiles, weaker=found.weaker)
     digests["requirements"] = requirements.digest(problem.salt)
     drawn = (spec.bases.removed, spec.bases.epoch) if spec.bases.rule_aware else None
-    without = tuple(problem.space.key(int(cell)) for cell in without_claim(pipeline.to_bases(problem, spec), requirements, spec))
+    without = tuple(
+        problem.space.key(int(cell))
+        for cell in without_claim(pipeline.to_bases(problem, spec), requirements, spec)
+    )
     rounding = pipeline.rounding_of(spec)
-    asked = Asked(spec.id, period, profiles, rounding, digests, tuple(beside), drawn, without, spec.unrelated, secret)
-    return [*found.faults, *differences(told, expected(problem, publication, found, asked))], found, told.get("verdict")
+    asked = Asked(
+        spec.id, period, profiles, rounding, digests, tuple(beside), drawn, without, spec.unrelated, secret
+    )
+    return (
+        [*found.faults, *differences(told, expected(problem, publication, found, asked))],
+        found,
+        told.get("verdict"),
+    )
 
 
 def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
@@ -118,4 +149,6 @@ def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
     }
     said = told.get("digests")
     said = said if isinstance(said, dict) else {}
-    return [f"the certificate is about {what}" for name, what in names.items() if said.get(name) != digests[name]]
+    return [
+        f"the certificate is about {what}" for name, what in names.items() if said.get(name) != digests[name]
+    ]

@@ -1,4 +1,6 @@
-"""`sdc what-if`: which confidential flags cost most European information. It shows shares and keys, no values."""
+"""`sdc what-if`: which confidential flags cost most European information. It shows shares and keys, no
+values.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ def what_if(
     inbox: InboxOption,
     top: Annotated[int, typer.Option(min=1, help="cells to list")] = 25,
 ) -> None:
-    """Ranks countries and primary cells by their share of the least possible loss, for a discussion with an NSI.
+    """Ranks countries and primary cells by their share of the least possible loss, for a discussion with an
+    NSI.
 
-    A share is a marginal price: the gain from a slightly smaller requirement. Without one flag, other flags may cost more.
+    A share is a marginal price: the gain from a slightly smaller requirement. Without one
+    flag, other flags may cost more.
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain
@@ -43,8 +47,15 @@ def what_if(
         out.print("nothing is lost: every aggregate cell can be published exactly")
         return
     out.print(_table("country", "", by_country(shares, problem.space)))
-    ranked = sorted(((problem.space.key(cell), share) for cell, share in shares.items()), key=lambda item: (-item[1], item[0]))
-    out.print(_table("primary cell", f", the first {top} of {len(ranked)}" if len(ranked) > top else "", ranked[:top]))
+    ranked = sorted(
+        ((problem.space.key(cell), share) for cell, share in shares.items()),
+        key=lambda item: (-item[1], item[0]),
+    )
+    out.print(
+        _table(
+            "primary cell", f", the first {top} of {len(ranked)}" if len(ranked) > top else "", ranked[:top]
+        )
+    )
 
 
 def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, float]]:
@@ -57,7 +68,13 @@ def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, fl
 
 
 def _table(what: str, more: str, rows: list[tuple[str, float]]) -> Table:
-    table = Table("rank", what, "share of the least loss", title=f"causes of the largest losses{more}", title_justify="left")
+    table = Table(
+        "rank",
+        what,
+        "share of the least loss",
+        title=f"causes of the largest losses{more}",
+        title_justify="left",
+    )
     for rank, (name, share) in enumerate(rows, start=1):
         table.add_row(str(rank), name, f"{share:.1%}")
     return table

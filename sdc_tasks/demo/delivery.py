@@ -1,9 +1,11 @@
-"""What a national institute sends: its complete table, the flags of cells it protects, and its own wire format.
+"""What a national institute sends: its complete table, the flags of cells it protects, and its own wire
+format.
 
-Primary cells are those of fewer than three units (flag A) and those the p% rule finds (flag M); the institute protects them within
-its own table by `lp_cover` (flag D), to the levels that the receiver will read from the *rounded* shares. Everything else is free
-(F). Where there are several indicators, the turnover decides what is primary, and the same cells are hidden in each. An empty cell has
-no record, unless it is a total. Units come with every record, the shares of the two largest only with primary cells.
+Primary cells are those of fewer than three units (flag A) and those the p% rule finds (flag M); the institute
+protects them within its own table by `lp_cover` (flag D), to the levels that the receiver will read from the
+*rounded* shares. Everything else is free (F). Where there are several indicators, the turnover decides what
+is primary, and the same cells are hidden in each. An empty cell has no record, unless it is a total. Units
+come with every record, the shares of the two largest only with primary cells.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def wire_of(number: int) -> Wire:
 
 @dataclass(frozen=True)
 class FlaggedTable:
-    """A protected national table in the order of its cell space: values, units, shares in whole percent, CONF_STATUS."""
+    """A protected national table in the order of its cell space: values, units, shares in whole percent,
+    CONF_STATUS.
+    """
 
     value: Ints = field(repr=False)
     units: Ints = field(repr=False)
@@ -53,11 +57,14 @@ class FlaggedTable:
 
 
 def protect(tables: Mapping[str, Microtable], domain: Domain) -> FlaggedTable:
-    """Flags the primaries by the rules of the domain's flags A and M, and finds secondaries that protect the table of each indicator.
+    """Flags the primaries by the rules of the domain's flags A and M, and finds secondaries that
+    protect the table of each indicator.
 
     A sum of linked indicators is as uncertain as its parts together: what moves one part moves the sum.
     """
-    alone = replace(domain.space, indicators=domain.space.indicators[:1], indicator_relations=()).national_relations
+    alone = replace(
+        domain.space, indicators=domain.space.indicators[:1], indicator_relations=()
+    ).national_relations
     few, dominance = _rule(domain, "A"), _rule(domain, "M")
     if not isinstance(dominance, PPercentRule):
         raise ValueError("flag M must have the p% rule")
@@ -75,10 +82,14 @@ def protect(tables: Mapping[str, Microtable], domain: Domain) -> FlaggedTable:
             cells = flag == code
             shares = share_1[cells].astype(float), share_2[cells].astype(float)
             _, level[cells], _ = protection_levels(a[cells], units[cells], *shares, rule)
-        suppressed = lp_cover(alone, a, suppressed, level, level, _loss(a))  # secondaries of other indicators have a level of 0
+        suppressed = lp_cover(
+            alone, a, suppressed, level, level, _loss(a)
+        )  # secondaries of other indicators have a level of 0
         told.append((X, units, share_1, share_2))
     value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*told, strict=True))
-    return FlaggedTable(value, units, share_1, share_2, np.tile(np.where(suppressed & ~primary, "D", flag), len(told)))
+    return FlaggedTable(
+        value, units, share_1, share_2, np.tile(np.where(suppressed & ~primary, "D", flag), len(told))
+    )
 
 
 def _flat(table: Microtable) -> tuple[Ints, Ints, Ints, Ints]:
@@ -94,7 +105,9 @@ def _rule(domain: Domain, code: str) -> LevelRule:
 
 
 def _percent(part: Ints, whole: Ints, tie: int) -> Ints:
-    """Whole percent in whole numbers throughout; a half goes up (tie 0) or down (tie 1), so that two shares never exceed 100."""
+    """Whole percent in whole numbers throughout; a half goes up (tie 0) or down (tie 1), so
+    that two shares never exceed 100.
+    """
     return (200 * part + whole - tie) // np.maximum(2 * whole, 1)
 
 
@@ -108,17 +121,46 @@ def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wi
     names = domain.attributes
     indicator = domain.indicators[0]
     dimensions = [domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
-    attributes = [names.unit, names.unit_multiplier, names.obs_status, names.conf_status, names.units, names.share_1, names.share_2]
-    head = ["DATAFLOW", "FREQ", domain.areas.dimension, *dimensions, "TIME_PERIOD", "OBS_VALUE", *(name or "" for name in attributes)]
+    attributes = [
+        names.unit,
+        names.unit_multiplier,
+        names.obs_status,
+        names.conf_status,
+        names.units,
+        names.share_1,
+        names.share_2,
+    ]
+    head = [
+        "DATAFLOW",
+        "FREQ",
+        domain.areas.dimension,
+        *dimensions,
+        "TIME_PERIOD",
+        "OBS_VALUE",
+        *(name or "" for name in attributes),
+    ]
     lines = [head]
     decimals = ",0" if wire is Wire.NATIONAL else ""
     total = np.tile(~inside(domain.space.hierarchies).ravel(), len(domain.indicators))
     for cell in np.flatnonzero((table.value > 0) | total):
         key = [domain.frequency, country, *domain.space.national_keys[cell], period]
-        unit = [indicator.unit, str(indicator.unit_multiplier), "A", str(table.flag[cell]), str(table.units[cell])]
-        shares = [str(table.share_1[cell]), str(table.share_2[cell])] if table.flag[cell] in {"A", "M"} else ["", ""]
+        unit = [
+            indicator.unit,
+            str(indicator.unit_multiplier),
+            "A",
+            str(table.flag[cell]),
+            str(table.units[cell]),
+        ]
+        shares = (
+            [str(table.share_1[cell]), str(table.share_2[cell])]
+            if table.flag[cell] in {"A", "M"}
+            else ["", ""]
+        )
         lines.append([domain.structure_id, *key, f"{table.value[cell]}{decimals}", *unit, *shares])
     if wire is Wire.SDMX_2:
-        lines = [["STRUCTURE", "STRUCTURE_ID", "ACTION", *head[1:]], *(["dataflow", line[0], "I", *line[1:]] for line in lines[1:])]
+        lines = [
+            ["STRUCTURE", "STRUCTURE_ID", "ACTION", *head[1:]],
+            *(["dataflow", line[0], "I", *line[1:]] for line in lines[1:]),
+        ]
     separator, end, encoding = (";", "\r\n", "utf-8-sig") if wire is Wire.NATIONAL else (",", "\n", "utf-8")
     return "".join(separator.join(line) + end for line in lines).encode(encoding)

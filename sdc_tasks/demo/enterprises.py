@@ -1,15 +1,17 @@
 """Synthetic enterprises of one country, and the table they add up to.
 
-An enterprise belongs to one inner cell (a leaf of every hierarchy). For country c, activity j and size class s:
+An enterprise belongs to one inner cell (a leaf of every hierarchy). For country c, activity j and size class
+s:
 
     n_cjs ~ Poisson(Gamma)     mean    share_c · enterprises_j · profile_js · specialisation_cj
     turnover ~ log-normal      median  turnover_s · price_j, spread σ; whole thousands, at least 1
 
 What else it reports are shares of its turnover, drawn for each enterprise (`_shares`).
 
-Shares of countries are heavy-tailed as in the European Union, activities and the specialisation of countries are log-normal, so
-small countries have empty cells and cells of one or two enterprises, and large ones have cells that one enterprise dominates.
-Every random number of country c comes from its own stream, so its table does not depend on which other countries are made.
+Shares of countries are heavy-tailed as in the European Union, activities and the specialisation of countries
+are log-normal, so small countries have empty cells and cells of one or two enterprises, and large ones have
+cells that one enterprise dominates. Every random number of country c comes from its own stream, so its table
+does not depend on which other countries are made.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ INDICATORS = ("TURNOVER", "VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS", "PURCHASE
 
 @dataclass(frozen=True)
 class Economy:
-    """What all countries have in common. `crowd` is the mean number of enterprises of an inner cell over all 27 countries.
+    """What all countries have in common. `crowd` is the mean number of enterprises of an
+    inner cell over all 27 countries.
 
-    The figures are set so that the default table has about 4 000 primary cells, at every level of the hierarchies.
+    The figures are set so that the default table has about 4 000 primary cells, at every level of the
+    hierarchies.
     """
 
     seed: int
@@ -46,7 +50,8 @@ class Economy:
 
 @dataclass(frozen=True)
 class Microtable:
-    """The table of one country with what its cells are made of; arrays of shape (activities, sizes), whole numbers.
+    """The table of one country with what its cells are made of; arrays of shape
+    (activities, sizes), whole numbers.
 
     `x1 ≥ x2` are the contributions of the two largest enterprises of the cell, 0 where there are none.
     """
@@ -64,11 +69,15 @@ class Microtable:
 def microtables(
     economy: Economy, number: int, country: str, hierarchies: tuple[Hierarchy, Hierarchy], indicators: int = 1
 ) -> dict[str, Microtable]:
-    """The complete tables of the `number`-th country, for the first `indicators`. The turnover does not depend on how many there are."""
+    """The complete tables of the `number`-th country, for the first `indicators`. The turnover does
+    not depend on how many there are.
+    """
     leaves = [_leaves(hierarchy) for hierarchy in hierarchies]
     counts, medians = _inner_cells(economy, number, country, len(leaves[0]), len(leaves[1]))
     rng = _stream(economy, 2, number)
-    n = rng.poisson(counts * rng.gamma(economy.dispersion, 1 / economy.dispersion, counts.shape)).clip(max=MOST_ENTERPRISES)
+    n = rng.poisson(counts * rng.gamma(economy.dispersion, 1 / economy.dispersion, counts.shape)).clip(
+        max=MOST_ENTERPRISES
+    )
     cell = np.repeat(np.arange(n.size), n.ravel())
     turnover = np.ceil(np.exp(rng.normal(np.log(medians).ravel()[cell], economy.spread))).astype(np.int64)
     amounts = {"TURNOVER": turnover} | _shares(turnover, _stream(economy, 3, number))
@@ -80,15 +89,23 @@ def microtables(
 
 
 def _shares(turnover: Ints, rng: np.random.Generator) -> dict[str, Ints]:
-    """(enterprises,) each, whole and at least 1. Value added is the sum of personnel costs and surplus, which is never negative here.
+    """(enterprises,) each, whole and at least 1. Value added is the sum of personnel costs and
+    surplus, which is never negative here.
 
     Purchases and value added do not add up to the turnover, as stocks and other income come in between.
     """
     personnel, surplus, purchases = (
-        np.maximum(np.rint(turnover * rng.beta(share * 40, (1 - share) * 40, len(turnover))), 1).astype(np.int64)
+        np.maximum(np.rint(turnover * rng.beta(share * 40, (1 - share) * 40, len(turnover))), 1).astype(
+            np.int64
+        )
         for share in (0.2, 0.1, 0.65)
     )
-    return {"VALUE_ADDED": personnel + surplus, "PERSONNEL_COSTS": personnel, "SURPLUS": surplus, "PURCHASES": purchases}
+    return {
+        "VALUE_ADDED": personnel + surplus,
+        "PERSONNEL_COSTS": personnel,
+        "SURPLUS": surplus,
+        "PURCHASES": purchases,
+    }
 
 
 def _leaves(hierarchy: Hierarchy) -> list[int]:
@@ -105,7 +122,9 @@ def _share(number: int, country: str) -> float:
     return SHARES[country] / 1000 if country in SHARES else 0.25 / (number + 1)
 
 
-def _inner_cells(economy: Economy, number: int, country: str, activities: int, sizes: int) -> tuple[Floats, Floats]:
+def _inner_cells(
+    economy: Economy, number: int, country: str, activities: int, sizes: int
+) -> tuple[Floats, Floats]:
     """(expected enterprises, median turnover) of each inner cell."""
     common = _stream(economy, 0)
     enterprises = common.lognormal(0.0, 1.3, activities)
@@ -115,7 +134,12 @@ def _inner_cells(economy: Economy, number: int, country: str, activities: int, s
     profile = np.exp(-1.05 * step[None, :] + lean[:, None] * step[None, :])
     own = _stream(economy, 1, number).lognormal(0.0, economy.specialisation, activities)
     total = economy.crowd * activities * sizes * _share(number, country)
-    expected = total * (enterprises / enterprises.sum() * own)[:, None] * profile / profile.sum(axis=1, keepdims=True)
+    expected = (
+        total
+        * (enterprises / enterprises.sum() * own)[:, None]
+        * profile
+        / profile.sum(axis=1, keepdims=True)
+    )
     return expected, price[:, None] * 150 * np.exp(1.75 * step)[None, :]
 
 
@@ -137,7 +161,9 @@ def _spread_out(inner: Ints, hierarchies: tuple[Hierarchy, Hierarchy], leaves: l
 
 
 def _add_up(full: tuple[Ints, ...], hierarchies: tuple[Hierarchy, Hierarchy]) -> Microtable:
-    """Totals along both hierarchies, deepest first; the top two of a total are the top two of its parts' top twos."""
+    """Totals along both hierarchies, deepest first; the top two of a total are the top two of its parts' top
+    twos.
+    """
     value, units, x1, x2 = full
     for axis, hierarchy in enumerate(hierarchies):
         v, u, first, second = (np.moveaxis(array, axis, 0) for array in (value, units, x1, x2))

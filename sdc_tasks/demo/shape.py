@@ -1,9 +1,12 @@
 """The domain of a demonstration: `sbs` itself, or a smaller or larger relative of it.
 
-- default shape (27 countries, 120 activities, 5 size classes): a copy of `sbs.yaml` and its code lists, so that the ids agree;
-- fewer countries or activities: the first ones of the list. The activities stand parents first, so a first part of them is a
+- default shape (27 countries, 120 activities, 5 size classes): a copy of `sbs.yaml` and its
+  code lists, so that the ids agree;
+- fewer countries or activities: the first ones of the list. The activities stand parents
+  first, so a first part of them is a
   tree; where it would end in an only child, the next code that has a sibling takes its place;
-- more countries: invented ones (X01, X02 …); more activities: leaves of the list are split into two to four parts, in order;
+- more countries: invented ones (X01, X02 …); more activities: leaves of the list are split
+  into two to four parts, in order;
 - other numbers of size classes: S1 … Sn from small to large;
 - more indicators: the first ones of `INDICATORS`. Value added is the sum of personnel costs and surplus;
 - the euro area as a second composition.
@@ -24,12 +27,20 @@ from sdc_tasks.domains import load_domain, schema
 
 SHIPPED = schema.HERE
 Rows = list[tuple[str, str, str]]
-LABELS = ("Turnover", "Value added", "Personnel costs", "Gross operating surplus", "Purchases of goods and services")
+LABELS = (
+    "Turnover",
+    "Value added",
+    "Personnel costs",
+    "Gross operating surplus",
+    "Purchases of goods and services",
+)
 SUM, *PARTS = INDICATORS[1:4]
 EURO_AREA = "AT BE CY DE EE EL ES FI FR HR IE IT LT LU LV MT NL PT SI SK"  # from 2023 to 2025
 
 
-def write_domain(folder: Path, countries: int, activities: int, sizes: int, indicators: int = 1, euro_area: bool = False) -> Path:
+def write_domain(
+    folder: Path, countries: int, activities: int, sizes: int, indicators: int = 1, euro_area: bool = False
+) -> Path:
     """Writes `domain.yaml` and `codelists/` and returns the path of the former."""
     if countries < 1 or activities < 3 or sizes < 2:
         raise ValueError("a demonstration needs at least 1 country, 3 activities and 2 size classes")
@@ -46,10 +57,14 @@ def write_domain(folder: Path, countries: int, activities: int, sizes: int, indi
     settings = _settings(countries, activities, sizes, indicators)
     if euro_area:
         _add_euro_area(settings, [code for code, *_ in lists["areas"]])
-    for source, (name, rows) in zip((settings["areas"], *settings["hierarchies"]), lists.items(), strict=True):
+    for source, (name, rows) in zip(
+        (settings["areas"], *settings["hierarchies"]), lists.items(), strict=True
+    ):
         source["codelist"] = f"codelists/{name}.csv"
         (folder / source["codelist"]).write_bytes(_csv(rows))
-    path.write_text(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=140), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=140), encoding="utf-8"
+    )
     return path
 
 
@@ -57,7 +72,10 @@ def _settings(countries: int, activities: int, sizes: int, indicators: int) -> d
     """The keys of `sbs.yaml` under another id, so that nobody takes one shape's releases for another's."""
     settings: dict[str, Any] = yaml.safe_load((SHIPPED / "sbs.yaml").read_text(encoding="utf-8"))
     settings["id"] = f"sbs_{countries}x{activities}x{sizes}" + (f"x{indicators}" if indicators > 1 else "")
-    settings["title"] = f"{settings['title']} (demonstration: {countries} countries, {activities} activities, {sizes} size classes)"
+    settings["title"] = (
+        f"{settings['title']} (demonstration: {countries} countries, {activities} activities, {sizes} size "
+        f"classes)"
+    )
     settings["aggregates"][0]["label"] = f"All {countries} countries of the demonstration"
     (turnover,) = settings["indicators"]
     named = zip(INDICATORS[:indicators], LABELS, strict=False)
@@ -73,9 +91,13 @@ def _settings(countries: int, activities: int, sizes: int, indicators: int) -> d
 def _add_euro_area(settings: dict[str, Any], areas: list[str]) -> None:
     members = [code for code in EURO_AREA.split() if code in areas]
     if not 2 <= len(members) < len(areas):
-        raise ValueError("the euro area needs two members, and a country outside, among the countries of the demonstration")
+        raise ValueError(
+            "the euro area needs two members, and a country outside, among the countries of the demonstration"
+        )
     settings["id"] += "_ea"
-    settings["aggregates"].append({"code": "EA20", "label": "Euro area of the demonstration", "members": members})
+    settings["aggregates"].append(
+        {"code": "EA20", "label": "Euro area of the demonstration", "members": members}
+    )
 
 
 def _shipped_shape() -> tuple[int, int, int]:
@@ -111,7 +133,9 @@ def _sizes(count: int) -> Rows:
     if count == len(known) - 1:
         return known
     total = known[0]
-    return [total] + [(f"S{i}", total[0], f"Size class {i} of {count}, from small to large") for i in range(1, count + 1)]
+    return [total] + [
+        (f"S{i}", total[0], f"Size class {i} of {count}, from small to large") for i in range(1, count + 1)
+    ]
 
 
 def _activities(count: int) -> Rows:
@@ -129,7 +153,9 @@ def _cut(rows: Rows, count: int) -> Rows:
 
 
 def _grown(rows: Rows, count: int) -> Rows:
-    """Splits leaves, first come first, until there are `count` codes; a single code too many becomes a part of the root."""
+    """Splits leaves, first come first, until there are `count` codes; a single code too
+    many becomes a part of the root.
+    """
     grown, position = list(rows), 0
     if count - len(grown) == 1:
         return [*grown, ("X", rows[0][0], "Invented activity")]

@@ -1,8 +1,9 @@
 """The release calendar of a domain: for each reference period the instants that its cycle goes by.
 
-opens ≤ deliveries ≤ protection ≤ approval ≤ embargo. From `opens` on deliveries are taken in. They must be there at `deliveries`, the table
-must be protected at `protection` and agreed to at `approval`; the world may see it from `embargo` on. A release starts by itself when the
-deliveries are due; without that instant, when the cycle opens.
+opens ≤ deliveries ≤ protection ≤ approval ≤ embargo. From `opens` on deliveries are taken in. They
+must be there at `deliveries`, the table must be protected at `protection` and agreed to at `approval`;
+the world may see it from `embargo` on. A release starts by itself when the deliveries are due; without
+that instant, when the cycle opens.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ PERIOD = r"^\d{4}([-A-Z0-9]{0,8})$(?!\n)"  # also in JavaScript
 
 
 class Cycle(BaseModel):
-    """The instants of one cycle, all but the first optional; as local time of the calendar, or with an offset of their own."""
+    """The instants of one cycle, all but the first optional; as local time of the calendar,
+    or with an offset of their own.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     opens: datetime = Field(description="the cycle begins: deliveries are taken in")
-    deliveries: datetime | None = Field(default=None, description="deliveries must be there; a release starts by itself")
+    deliveries: datetime | None = Field(
+        default=None, description="deliveries must be there; a release starts by itself"
+    )
     protection: datetime | None = Field(default=None, description="the table must be protected")
     approval: datetime | None = Field(default=None, description="those who approve must have agreed")
     embargo: datetime | None = Field(default=None, description="before it nobody outside sees the release")
@@ -40,9 +45,18 @@ class Calendar(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    time_zone: str = Field(default="UTC", description="of instants without an offset, such as Europe/Luxembourg")
-    priority: int = Field(default=1, ge=1, le=1000, description="of tasks that wait for workers, those of the larger number go first")
-    cycles: dict[str, Cycle] = Field(default_factory=dict, description="reference period, such as 2024 or 2024-Q3, to its instants")
+    time_zone: str = Field(
+        default="UTC", description="of instants without an offset, such as Europe/Luxembourg"
+    )
+    priority: int = Field(
+        default=1,
+        ge=1,
+        le=1000,
+        description="of tasks that wait for workers, those of the larger number go first",
+    )
+    cycles: dict[str, Cycle] = Field(
+        default_factory=dict, description="reference period, such as 2024 or 2024-Q3, to its instants"
+    )
 
     @model_validator(mode="after")
     def _instants(self) -> Calendar:
@@ -55,7 +69,10 @@ class Calendar(BaseModel):
             for name, local in _given(cycle).items():
                 readings = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
                 if local.tzinfo is None and len(readings) > 1:
-                    raise ValueError(f"{name} of {period}: the clocks of {self.time_zone} change then; give an offset, such as +01:00")
+                    raise ValueError(
+                        f"{name} of {period}: the clocks of {self.time_zone} change then; give an offset, "
+                        f"such as +01:00"
+                    )
             for (before, first), (after, second) in pairwise(_given(self._aware(cycle)).items()):
                 if first > second:
                     raise ValueError(f"{after} of {period} is before {before}")
@@ -73,13 +90,22 @@ class Calendar(BaseModel):
         return next((period for period in self.cycles if self.interval(period)[0] == first), None)
 
     def interval(self, period: str) -> tuple[datetime, datetime]:
-        """The reference period as instants: from its first day to the day after its last, at midnight of `time_zone`."""
-        first, after = (datetime(each.year, each.month, each.day, tzinfo=ZoneInfo(self.time_zone)) for each in bounds(period))
+        """The reference period as instants: from its first day to the day after its
+        last, at midnight of `time_zone`.
+        """
+        first, after = (
+            datetime(each.year, each.month, each.day, tzinfo=ZoneInfo(self.time_zone))
+            for each in bounds(period)
+        )
         return first, after
 
     def _aware(self, cycle: Cycle) -> Cycle:
         zone = ZoneInfo(self.time_zone)
-        local = {name: instant.replace(tzinfo=zone) for name, instant in _given(cycle).items() if instant.tzinfo is None}
+        local = {
+            name: instant.replace(tzinfo=zone)
+            for name, instant in _given(cycle).items()
+            if instant.tzinfo is None
+        }
         return cycle.model_copy(update=local)
 
 

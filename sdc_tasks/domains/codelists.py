@@ -27,11 +27,14 @@ class CodelistSource(Strict):
     dimension: str = Field(description="its id on the wire, a column of the deliveries")
     codelist: str | None = Field(
         default=None,
-        description="CSV file with the columns code, parent and perhaps label, from, until, unit; or a structure message (SDMX-ML, "
-        "SDMX-JSON) with code lists, or a folder of them; relative to the domain file. Without it, the list that `structures` gives",
+        description="CSV file with the columns code, parent and perhaps label, from, until, unit; or "
+        "a structure message (SDMX-ML, "
+        "SDMX-JSON) with code lists, or a folder of them; relative to the domain file. Without it, the list "
+        "that `structures` gives",
     )
     codelist_id: str | None = Field(
-        default=None, description="of several code lists, the identifier of this one: CL_ACTIVITY, or NSI:CL_ACTIVITY(1.0)"
+        default=None,
+        description="of several code lists, the identifier of this one: CL_ACTIVITY, or NSI:CL_ACTIVITY(1.0)",
     )
     label: str | None = Field(default=None, description="what reports call it; without it, the id")
 
@@ -42,8 +45,8 @@ class CodelistSource(Strict):
 
 
 class Code(NamedTuple):
-    """A row of a code list. `since until` bound the periods of an area, as those of a composition; `unit unit_multiplier` are what
-    indicators count here whose unit is that of the code.
+    """A row of a code list. `since until` bound the periods of an area, as those of a composition; `unit
+    unit_multiplier` are what indicators count here whose unit is that of the code.
     """
 
     code: str
@@ -60,12 +63,16 @@ class Code(NamedTuple):
 
 
 def read_codelist(path: Path, dimension: str, identifier: str | None = None) -> list[Code]:
-    """The rows in file order; of a structure message, those of the code list of this identifier. Raises InvalidInput naming the file."""
+    """The rows in file order; of a structure message, those of the code list of this identifier.
+    Raises InvalidInput naming the file.
+    """
     if of_registry(path):
         return printable_codes(path, (Code(*row) for row in Registry(path).codelist(identifier)))
     text = settings_text(path, CODELIST_BYTES, f"code list of {dimension}")
     if identifier is not None:
-        raise InvalidInput(f"{path}: a CSV file holds one code list. Remedy: leave out codelist_id {identifier}")
+        raise InvalidInput(
+            f"{path}: a CSV file holds one code list. Remedy: leave out codelist_id {identifier}"
+        )
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restval="")
         if not {"code", "parent"} <= set(reader.fieldnames or ()):
@@ -83,7 +90,9 @@ def of_registry(path: Path) -> bool:
 
 
 def printable_codes(path: Path, codes: Iterable[Code]) -> list[Code]:
-    """The rows. Raises InvalidInput for none, for what cannot stand in a table or on a page, and for two codes that look alike."""
+    """The rows. Raises InvalidInput for none, for what cannot stand in a table or on a page,
+    and for two codes that look alike.
+    """
     rows = list(codes)
     for row in rows:
         refuse_unprintable(str(path), row.code, row.label, row.unit)
@@ -95,7 +104,15 @@ def printable_codes(path: Path, codes: Iterable[Code]) -> list[Code]:
 
 def _code(row: dict[str, str]) -> Code:
     since, until, unit, power = (row.get(name) or "" for name in ("from", "until", "unit", "unit_multiplier"))
-    return Code(row["code"], row["parent"], row.get("label") or row.get("name") or row["code"], since, until, unit, int(power or 0))
+    return Code(
+        row["code"],
+        row["parent"],
+        row.get("label") or row.get("name") or row["code"],
+        since,
+        until,
+        unit,
+        int(power or 0),
+    )
 
 
 def refuse_unprintable(where: str, *texts: str) -> None:
@@ -104,7 +121,9 @@ def refuse_unprintable(where: str, *texts: str) -> None:
         if formula(text):
             raise InvalidInput(f"{where}: {text!r} {FORMULA}")
         if not text.isprintable():
-            raise InvalidInput(f"{where}: {text!r} holds what cannot be printed. Remedy: letters, digits and signs only")
+            raise InvalidInput(
+                f"{where}: {text!r} holds what cannot be printed. Remedy: letters, digits and signs only"
+            )
 
 
 def refuse_repeated(what: str, codes: Iterable[str]) -> None:

@@ -15,7 +15,8 @@ from sdc_tasks.tested import require_tested
 
 TableFormat = Literal["sdmx-ml", "sdmx-json", "parquet"]
 LAW = (
-    "Regulation (EC) No 223/2009 on European statistics, chapter V: confidential data are used for statistics only, "
+    "Regulation (EC) No 223/2009 on European statistics, chapter V: confidential data are used for "
+    "statistics only, "
     "and nobody may be identified by a published figure, directly or indirectly."
 )
 _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -23,15 +24,19 @@ _STRUCTURE = re.compile(r"[A-Za-z][\w.-]*:[A-Za-z0-9_@$-]+\(\d+(\.\d+){1,2}\)")
 
 
 class DisseminationOptions(Strict):
-    """The files of a release that the world may see. `table.csv`, a page on how the table is protected and the descriptor of a Data
-    Package are always among them. These options change no table: a release that is out may be written again in more formats.
+    """The files of a release that the world may see. `table.csv`, a page on how the table is protected and
+    the descriptor of a Data Package are always among them. These options change no table: a release that is
+    out may be written again in more formats.
     """
 
     formats: tuple[TableFormat, ...] = Field(
-        default=("sdmx-ml", "sdmx-json"), description="of the table, beside SDMX-CSV; parquet needs sdc-release[parquet]"
+        default=("sdmx-ml", "sdmx-json"),
+        description="of the table, beside SDMX-CSV; parquet needs sdc-release[parquet]",
     )
     policy: str = Field(
-        default=LAW, min_length=1, description="why there is confidentiality: the law, in the reference metadata (SIMS 7.1)"
+        default=LAW,
+        min_length=1,
+        description="why there is confidentiality: the law, in the reference metadata (SIMS 7.1)",
     )
     metadataflow: str = Field(
         default="ESTAT:ESMS(2.0)",
@@ -52,9 +57,14 @@ class DisseminationOptions(Strict):
             return
         remedy = "Remedy: correct it, or leave sdmx-ml out of dissemination.formats"
         if not _STRUCTURE.fullmatch(structure):
-            raise InvalidInput(f"{domain}: structure_id {structure!r} is not AGENCY:ID(VERSION), such as ESTAT:SBS(1.0). {remedy}")
+            raise InvalidInput(
+                f"{domain}: structure_id {structure!r} is not AGENCY:ID(VERSION), such as ESTAT:SBS(1.0). "
+                f"{remedy}"
+            )
         if wrong := next((name for name in names if not _ID.fullmatch(name)), None):
-            raise InvalidInput(f"{domain}: {wrong!r} is no id of SDMX: letters, digits, _ and -, a letter first. {remedy}")
+            raise InvalidInput(
+                f"{domain}: {wrong!r} is no id of SDMX: letters, digits, _ and -, a letter first. {remedy}"
+            )
 
     def refuse_unwritable(self, domain: str) -> None:
         """Raises InvalidInput, before any work, where a format is asked for that cannot be written here."""

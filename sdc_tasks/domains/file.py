@@ -1,4 +1,6 @@
-"""Reads domain files. A domain is found by name (`sbs` → `sdc_tasks/domains/sbs.yaml`) or by the path of its file."""
+"""Reads domain files. A domain is found by name (`sbs` → `sdc_tasks/domains/sbs.yaml`) or by the path of its
+file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ REMEMBERED = 8  # domains of this process
 
 
 class _UniqueKeys(yaml.CSafeLoader):
-    """YAML lets the last of two equal keys count: a flag could lose its protection without a word. Here it is an error."""
+    """YAML lets the last of two equal keys count: a flag could lose its protection
+    without a word. Here it is an error.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
@@ -30,13 +34,17 @@ class _UniqueKeys(yaml.CSafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, "a key must be a word", key.start_mark)
             name = self.construct_object(key, deep=True)
             if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {name} stands twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {name} stands twice", key.start_mark
+                )
             seen.add(name)
         return super().construct_mapping(node, deep)
 
 
 def _refuse_tangles(text: str) -> None:
-    """Refuses brackets in brackets without end, and names for pieces that are then repeated: both make much of a small file."""
+    """Refuses brackets in brackets without end, and names for pieces that are then repeated:
+    both make much of a small file.
+    """
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):
@@ -47,12 +55,17 @@ def _refuse_tangles(text: str) -> None:
 
 
 def load_domain(id_or_path: str | Path) -> Domain:
-    """The domain of that name, or of that file. Raises InvalidInput naming the file, the key and what is allowed."""
+    """The domain of that name, or of that file. Raises InvalidInput naming the file, the key and what is
+    allowed.
+    """
     path = Path(id_or_path)
     if path.suffix not in {".yaml", ".yml"}:
         path = HERE / f"{id_or_path}.yaml"
         if not path.is_file():
-            raise InvalidInput(f"no domain named {id_or_path}; known: {', '.join(known_domains())} (or give the path of a .yaml file)")
+            raise InvalidInput(
+                f"no domain named {id_or_path}; known: {', '.join(known_domains())} (or give the path of a "
+                f".yaml file)"
+            )
     text = settings_text(path, FILE_BYTES, "domain file")
     here = (path, path.absolute())
     last = _last.get(here)
@@ -61,7 +74,9 @@ def load_domain(id_or_path: str | Path) -> Domain:
     domain = _stated(path, text)
     beside = _digests(domain.beside(path.parent))
     domain.settle(path.parent)
-    if beside is not None and beside == _digests(domain.beside(path.parent)):  # nothing changed while it was read
+    if beside is not None and beside == _digests(
+        domain.beside(path.parent)
+    ):  # nothing changed while it was read
         _last.pop(here, None)
         _last[here] = _Loaded(text, beside, domain)
         for oldest in [*_last][:-REMEMBERED]:
@@ -77,8 +92,9 @@ class _Loaded(NamedTuple):
     domain: Domain
 
 
-# The domains that were loaded last, by the path that was given and where it led: each step of a release asks for its domain again.
-# A domain is frozen. It is given again only while all its files have the content that it was made of.
+# The domains that were loaded last, by the path that was given and where it led: each step of a
+# release asks for its domain again. A domain is frozen. It is given again only while all its files
+# have the content that it was made of.
 _last: dict[tuple[Path, Path], _Loaded] = {}
 
 

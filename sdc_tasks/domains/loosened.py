@@ -1,8 +1,8 @@
 """What a domain file gives up of what it asked for when a version of the period went out.
 
-The next version keeps the levels of that version. It cannot keep what the file itself takes away: whether a cell is
-hidden at all, the unit in which both versions are compared, that values are whole numbers, and that somebody who has
-the program is withstood. A file that loosens one of these is refused for the period.
+The next version keeps the levels of that version. It cannot keep what the file itself takes away: whether a
+cell is hidden at all, the unit in which both versions are compared, that values are whole numbers, and that
+somebody who has the program is withstood. A file that loosens one of these is refused for the period.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ PUBLIC = "public"
 
 
 def loosened(before: Settings, now: Settings) -> list[str]:
-    """What the settings of `now` (`Domain.settings`) give up of those `before`, in words; what an old file does not tell is not judged."""
+    """What the settings of `now` (`Domain.settings`) give up of those `before`, in words; what an old
+    file does not tell is not judged.
+    """
     return [*_flags(before, now), *_indicators(before, now), *_bases(before, now)]
 
 
@@ -24,7 +26,9 @@ def _flags(before: Settings, now: Settings) -> Iterator[str]:
     flags = now.get("flags", {})
     for code, spec in sorted(before.get("flags", {}).items()):
         if spec.get("role", PUBLIC) != PUBLIC and flags.get(code, {}).get("role", PUBLIC) == PUBLIC:
-            yield f"flag {code} hid cells, and is {'public' if code in flags else 'no flag of the domain'} now"
+            yield (
+                f"flag {code} hid cells, and is {'public' if code in flags else 'no flag of the domain'} now"
+            )
 
 
 def _indicators(before: Settings, now: Settings) -> Iterator[str]:
@@ -40,7 +44,10 @@ def _indicators(before: Settings, now: Settings) -> Iterator[str]:
         if _whole(each) and not _whole(here):
             yield f"the values of indicator {code} were known to be whole numbers, and are not now"
         if _aware(each.get("rounding")) and not _aware(here.get("rounding")):
-            yield f"the rounding of indicator {code} withstood somebody who has the program (rule_aware), and does not now"
+            yield (
+                f"the rounding of indicator {code} withstood somebody who has the program "
+                f"(rule_aware), and does not now"
+            )
 
 
 def _bases(before: Settings, now: Settings) -> Iterator[str]:

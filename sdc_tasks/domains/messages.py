@@ -20,8 +20,8 @@ def told(error: ErrorDetails, root: type[BaseModel]) -> str:
 
 
 def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[list[str], set[type[BaseModel]]]:
-    """The keys on the way to an error, as the file has them, and the models one of which the last stands in. pydantic puts the kind or
-    method of a rule, rung or rounding among the keys.
+    """The keys on the way to an error, as the file has them, and the models one of which the last stands in.
+    pydantic puts the kind or method of a rule, rung or rounding among the keys.
     """
     keys: list[str] = []
     models: set[type[BaseModel]] = {root}
@@ -29,14 +29,22 @@ def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[list[str]
         chosen = {model for model in models if len(models) > 1 and _is_kind(model, part)}
         if not chosen:
             keys.append(str(part))
-        below = {found for model in models if part in model.model_fields for found in _models(model.model_fields[str(part)].annotation)}
+        below = {
+            found
+            for model in models
+            if part in model.model_fields
+            for found in _models(model.model_fields[str(part)].annotation)
+        }
         if part is not loc[-1]:
             models = chosen or below or models
     return keys, models
 
 
 def _is_kind(model: type[BaseModel], part: int | str) -> bool:
-    return any(get_origin(field.annotation) is Literal and part in get_args(field.annotation) for field in model.model_fields.values())
+    return any(
+        get_origin(field.annotation) is Literal and part in get_args(field.annotation)
+        for field in model.model_fields.values()
+    )
 
 
 def _models(annotation: Any) -> set[type[BaseModel]]:

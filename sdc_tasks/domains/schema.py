@@ -1,9 +1,12 @@
-"""A domain file: everything about one statistical domain that is not code. Typed, frozen, unknown keys refused.
+"""A domain file: everything about one statistical domain that is not code. Typed, frozen, unknown keys
+refused.
 
-`file.py` reads it. The options of a method stand beside the method (`methods/*/options.py`, `methods/primary.py`); this composes them.
+`file.py` reads it. The options of a method stand beside the method (`methods/*/options.py`,
+`methods/primary.py`); this composes them.
 
-Where a composition or a country belongs to the domain for some time only (`from`, `until`), `Domain.of` gives the domain of a reference
-period, as if it had been written for that period alone: whoever asks for countries or cells takes that one.
+Where a composition or a country belongs to the domain for some time only (`from`, `until`), `Domain.of`
+gives the domain of a reference period, as if it had been written for that period alone: whoever asks for
+countries or cells takes that one.
 """
 
 from __future__ import annotations
@@ -48,7 +51,11 @@ from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, 
 from sdc_tasks.model.time.periods import reference
 
 HERE = Path(__file__).parent
-_OF_NO_TABLE = ("calendar", "dissemination", "structures")  # keys that change nothing in a table; what structures say is added
+_OF_NO_TABLE = (
+    "calendar",
+    "dissemination",
+    "structures",
+)  # keys that change nothing in a table; what structures say is added
 LONGEST_UNRELATED = 400  # characters, as of a retraction
 
 
@@ -63,13 +70,18 @@ class Role(StrEnum):
 class Flag(Strict):
     """One code of CONF_STATUS. Codes that a domain file does not list refuse the delivery.
 
-    `units_unknown`: what a cell of this flag has where UNITS was not sent. refuse: nobody knows, so that no delivery with such a cell
-    can be attacked by respondents (profiles internal, coalition). one: the office states that it is a single unit, who knows the cell.
+    `units_unknown`: what a cell of this flag has where UNITS was not sent. refuse: nobody knows, so that no
+    delivery with such a cell can be attacked by respondents (profiles internal, coalition). one: the office
+    states that it is a single unit, who knows the cell.
     """
 
     role: Role = Field(description="public, primary, or secondary: hidden only to protect others")
-    rule: LevelRule | None = Field(default=None, description="of a primary flag: how far from the truth the world must be kept")
-    units_unknown: Literal["refuse", "one"] = Field(default="refuse", description="what a hidden cell has whose UNITS was not sent")
+    rule: LevelRule | None = Field(
+        default=None, description="of a primary flag: how far from the truth the world must be kept"
+    )
+    units_unknown: Literal["refuse", "one"] = Field(
+        default="refuse", description="what a hidden cell has whose UNITS was not sent"
+    )
 
     @model_validator(mode="after")
     def _rule_for_primaries(self) -> Flag:
@@ -82,29 +94,40 @@ class Indicator(Strict):
     """A measured variable; values are integers times 10^−decimals of unit · 10^unit_multiplier.
 
     `unit_of`, instead of both, names a hierarchy whose code list has a unit for each code (kg, m², pieces).
-    `kind: count` (of persons, enterprises and the like), or `integer`: the attacker knows that every value is a whole number.
-    `absent`: what a cell without a record means (intake/absent.py). `rounding`:
-    how its aggregates are rounded, all together; without it, each goes to a base of its own (`bases`).
+    `kind: count` (of persons, enterprises and the like), or `integer`: the attacker knows that every value is
+    a whole number. `absent`: what a cell without a record means (intake/absent.py). `rounding`: how its
+    aggregates are rounded, all together; without it, each goes to a base of its own (`bases`).
     """
 
     code: str = Field(description="its code on the wire")
     label: str = Field(description="its name for readers")
     unit: str = Field(default="", description="its unit on the wire, such as EUR")
     unit_multiplier: int = Field(default=0, description="power of ten of the unit")
-    unit_of: str | None = Field(default=None, description="instead of both: the hierarchy whose code list has a unit for each code")
+    unit_of: str | None = Field(
+        default=None, description="instead of both: the hierarchy whose code list has a unit for each code"
+    )
     decimals: int = Field(default=0, ge=0, le=9, description="of its values, in the unit")
     signed: bool = Field(default=False, description="may be negative")
-    kind: Literal["magnitude", "count"] = Field(default="magnitude", description="count: of persons, enterprises and the like")
+    kind: Literal["magnitude", "count"] = Field(
+        default="magnitude", description="count: of persons, enterprises and the like"
+    )
     integer: bool = Field(default=False, description="everybody knows that its values are whole numbers")
-    absent: Literal["zero", "missing"] | None = Field(default=None, description="what a cell without a record means; without it, an error")
-    rounding: Rounding | None = Field(default=None, description="how its aggregates are rounded, all together; without it, bases")
+    absent: Literal["zero", "missing"] | None = Field(
+        default=None, description="what a cell without a record means; without it, an error"
+    )
+    rounding: Rounding | None = Field(
+        default=None, description="how its aggregates are rounded, all together; without it, bases"
+    )
 
     @model_validator(mode="after")
     def _whole_without_decimals(self) -> Indicator:
         if self.whole and self.decimals:
             raise ValueError("integer: not together with decimals")
         if bool(self.unit) == (self.unit_of is not None):
-            raise ValueError("unit: one for the indicator, or unit_of: the hierarchy whose codes have units; exactly one of them")
+            raise ValueError(
+                "unit: one for the indicator, or unit_of: the hierarchy whose codes have units; exactly one "
+                "of them"
+            )
         if self.unit_of is not None and self.unit_multiplier:
             raise ValueError("unit_multiplier: with unit_of it stands in the code list")
         if self.kind == "count" and self.signed:
@@ -137,16 +160,24 @@ class IndicatorRelation(Strict):
 
 
 class AggregateSpec(Strict):
-    """A composition. `members: all` means every country of the domain. `partial_code` names the sum where members are missing.
+    """A composition. `members: all` means every country of the domain. `partial_code` names
+    the sum where members are missing.
 
-    It belongs to the domain in the periods `from` … `until`, both included. Another of the same code may follow it.
+    It belongs to the domain in the periods `from` … `until`, both included. Another of the same code may
+    follow it.
     """
 
     code: str = Field(description="its code in the area dimension")
     label: str = Field(description="its name for readers")
-    members: Literal["all"] | tuple[str, ...] = Field(description="codes of its countries, or all of the domain")
-    partial_code: str | None = Field(default=None, description="the code of the sum where members are missing")
-    since: Bound | None = Field(default=None, alias="from", description="the first period in which it belongs to the domain")
+    members: Literal["all"] | tuple[str, ...] = Field(
+        description="codes of its countries, or all of the domain"
+    )
+    partial_code: str | None = Field(
+        default=None, description="the code of the sum where members are missing"
+    )
+    since: Bound | None = Field(
+        default=None, alias="from", description="the first period in which it belongs to the domain"
+    )
     until: Bound | None = Field(default=None, description="the last such period, included")
 
     @model_validator(mode="after")
@@ -160,18 +191,23 @@ class AggregateSpec(Strict):
 
 
 class AuditOptions(Strict):
-    """Attacker profiles (model/profiles), all of which a release must withstand, and into how many chunks it is mapped.
+    """Attacker profiles (model/profiles), all of which a release must withstand, and
+    into how many chunks it is mapped.
 
-    Where a version of the period is out, `vintage` is attacked whether or not it is named. `revision`: what somebody knows of how far
-    cells were revised since (methods/attack/vintage.py): `tied` how far, `bounded PERCENT` at most so far, `free` nothing.
+    Where a version of the period is out, `vintage` is attacked whether or not it is named. `revision`: what
+    somebody knows of how far cells were revised since (methods/attack/vintage.py): `tied` how far, `bounded
+    PERCENT` at most so far, `free` nothing.
     """
 
-    profiles: tuple[str, ...] = Field(default=(EXTERNAL,), description="attackers that a release must withstand, all of them")
+    profiles: tuple[str, ...] = Field(
+        default=(EXTERNAL,), description="attackers that a release must withstand, all of them"
+    )
     chunks: int = Field(default=4, ge=1, description="tasks that the audit is mapped into")
     seed: int = Field(default=1, description="of the attacks")
     unjudged: Literal["named", "refused"] = Field(
         default="named",
-        description="what happens where more weaker attackers than are counted would have to be judged for a primary: the certificate and "
+        description="what happens where more weaker attackers than are counted would have to be "
+        "judged for a primary: the certificate and "
         "the report name it, or the release is refused",
     )
     revision: str = Field(
@@ -189,7 +225,10 @@ class AuditOptions(Strict):
     @model_validator(mode="after")
     def _bounded_by_something(self) -> AuditOptions:
         if self.revised_by == 0 and self.revision != "tied":
-            raise ValueError("revision: bounded by more than 0 percent. Remedy: revision: tied, for somebody who knows how far")
+            raise ValueError(
+                "revision: bounded by more than 0 percent. Remedy: revision: tied, for somebody who knows "
+                "how far"
+            )
         return self
 
     @model_validator(mode="after")
@@ -202,12 +241,16 @@ class AuditOptions(Strict):
 class Governance(Strict):
     """Who must agree before a release goes out, and how long confidential bytes are kept.
 
-    `approvals`: how many people must agree, none of whom started a run of the release. `retention_days`: after the last that happened in
-    a period; none: for ever.
+    `approvals`: how many people must agree, none of whom started a run of the release. `retention_days`:
+    after the last that happened in a period; none: for ever.
     """
 
-    approvals: int = Field(default=0, ge=0, description="people who must agree, none of whom started a run of the release")
-    retention_days: int | None = Field(default=None, ge=0, description="days that confidential bytes are kept; without it, for ever")
+    approvals: int = Field(
+        default=0, ge=0, description="people who must agree, none of whom started a run of the release"
+    )
+    retention_days: int | None = Field(
+        default=None, ge=0, description="days that confidential bytes are kept; without it, for ever"
+    )
 
 
 class MissingCountry(StrEnum):
@@ -226,44 +269,69 @@ class Domain(Strict):
     structure_id: str = Field(description="SDMX dataflow of the deliveries, AGENCY:ID(VERSION)")
     structures: str | None = Field(
         default=None,
-        description="structure message (SDMX-ML, SDMX-JSON), or a folder of them as exported from a registry, relative to the domain file. "
-        "The columns and codes of the domain must be those of the data structure of structure_id, and its content constraints say which "
+        description="structure message (SDMX-ML, SDMX-JSON), or a folder of them as exported from a "
+        "registry, relative to the domain file. "
+        "The columns and codes of the domain must be those of the data structure of structure_id, and its "
+        "content constraints say which "
         "keys may be reported",
     )
     frequency: str = Field(default="A", description="SDMX frequency of the deliveries")
     areas: CodelistSource = Field(description="the dimension of the countries")
-    aggregates: tuple[AggregateSpec, ...] = Field(min_length=1, description="the compositions whose tables are released")
+    aggregates: tuple[AggregateSpec, ...] = Field(
+        min_length=1, description="the compositions whose tables are released"
+    )
     indicator_dimension: str = Field(default="INDICATOR", description="the column that names the indicator")
     indicators: tuple[Indicator, ...] = Field(min_length=1, description="what is measured")
-    indicator_relations: tuple[IndicatorRelation, ...] = Field(default=(), description="indicators that are sums of others")
-    hierarchies: tuple[CodelistSource, ...] = Field(min_length=1, description="the other dimensions, each a tree of codes")
+    indicator_relations: tuple[IndicatorRelation, ...] = Field(
+        default=(), description="indicators that are sums of others"
+    )
+    hierarchies: tuple[CodelistSource, ...] = Field(
+        min_length=1, description="the other dimensions, each a tree of codes"
+    )
     attributes: Attributes = Field(default=Attributes(), description="the columns that carry attributes")
-    flags: dict[str, Flag] = Field(description="codes of CONF_STATUS; a code that is not listed refuses the delivery")
+    flags: dict[str, Flag] = Field(
+        description="codes of CONF_STATUS; a code that is not listed refuses the delivery"
+    )
     flag_when_empty: str | None = Field(
         default=None,
-        description="the flag of a record without one; without this, it is refused. With it, a file with an unknown column is refused",
+        description="the flag of a record without one; without this, it is refused. With it, a file "
+        "with an unknown column is refused",
     )
     checks: CheckOptions = Field(default=CheckOptions(), description="content checks of a delivery")
     suppression: SuppressionOptions = Field(
-        default=SuppressionOptions(), description="secondaries that the receiver sets where a national table does not protect its primaries"
+        default=SuppressionOptions(),
+        description="secondaries that the receiver sets where a national "
+        "table does not protect its primaries",
     )
-    cta: CtaOptions = Field(default=CtaOptions(), description="controlled tabular adjustment: how much uncertainty the aggregates need")
+    cta: CtaOptions = Field(
+        default=CtaOptions(),
+        description="controlled tabular adjustment: how much uncertainty the aggregates need",
+    )
     bases: BasesOptions = Field(default=BasesOptions(), description="how bases are chosen")
     audit: AuditOptions = Field(default=AuditOptions(), description="whom a release must withstand")
-    governance: Governance = Field(default=Governance(), description="who must agree, and how long bytes are kept")
-    calendar: Calendar = Field(default=Calendar(), description="when the deliveries of a period are due, and when it may be seen")
+    governance: Governance = Field(
+        default=Governance(), description="who must agree, and how long bytes are kept"
+    )
+    calendar: Calendar = Field(
+        default=Calendar(), description="when the deliveries of a period are due, and when it may be seen"
+    )
     missing_country: MissingCountry = Field(
         default=MissingCountry.BLOCK, description="what happens when a country has no accepted delivery"
     )
     inbox: InboxOptions = Field(default=InboxOptions(), description="what may lie beside the deliveries")
     expected: Expected | None = Field(default=None, description="which cells had a record last time")
     dissemination: DisseminationOptions = Field(
-        default=DisseminationOptions(), description="the files that the world gets of a release, beside table.csv"
+        default=DisseminationOptions(),
+        description="the files that the world gets of a release, beside table.csv",
     )
-    unrelated: dict[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], Annotated[str, Field(max_length=LONGEST_UNRELATED)]] = Field(
+    unrelated: dict[
+        Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], Annotated[str, Field(max_length=LONGEST_UNRELATED)]
+    ] = Field(
         default={},
-        description="another domain of the same agency to the reason why nothing of either can be computed from the other, although they "
-        "share an indicator, an area and time. Without it, a release beside what that domain published is refused",
+        description="another domain of the same agency to the reason why nothing of either can be "
+        "computed from the other, although they "
+        "share an indicator, an area and time. Without it, a release beside what that domain published is "
+        "refused",
     )
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
@@ -274,8 +342,9 @@ class Domain(Strict):
     def of(self, period: str) -> Domain:
         """The domain of a reference period: its countries and compositions, and a digest of nothing else.
 
-        Raises InvalidInput where that is no period, or another spelling of one (nobody would find what is out under it); where the domain
-        has no countries or compositions then; and where one of them is valid only for a part of the period.
+        Raises InvalidInput where that is no period, or another spelling of one (nobody would find what is
+        out under it); where the domain has no countries or compositions then; and where one of them is
+        valid only for a part of the period.
         """
         try:
             span = Span(*reference(period))
@@ -290,12 +359,15 @@ class Domain(Strict):
         for what, each in self._valid():
             if each.meets(span) and not each.covers(span):
                 raise InvalidInput(
-                    f"{self.id}: {what} is valid {each}, which is a part of {period}. Remedy: whole periods in from and until"
+                    f"{self.id}: {what} is valid {each}, which is a part of {period}. Remedy: whole periods "
+                    f"in from and until"
                 )
         return self._within(span, f"{self.id} in {period}")
 
     def at(self, period: str) -> Domain:
-        """As `of`, also of the domain of another period: its cells are those of the same domain file, its countries may be others."""
+        """As `of`, also of the domain of another period: its cells are those of the same domain
+        file, its countries may be others.
+        """
         return (self._whole or self).of(period)
 
     @property
@@ -305,10 +377,15 @@ class Domain(Strict):
 
     def _valid(self) -> list[tuple[str, Span]]:
         """Every composition and area, and when it belongs to the domain."""
-        return [*((spec.code, spec.span) for spec in self.aggregates), *((row.code, row.span) for row in self.area_rows)]
+        return [
+            *((spec.code, spec.span) for spec in self.aggregates),
+            *((row.code, row.span) for row in self.area_rows),
+        ]
 
     def _within(self, span: Span, name: str) -> Domain:
-        """The domain of a span of time in which nothing changes. Raises InvalidInput where it contradicts itself then."""
+        """The domain of a span of time in which nothing changes. Raises InvalidInput
+        where it contradicts itself then.
+        """
         lasting = {"since": None, "until": None}
         kept = tuple(spec.model_copy(update=lasting) for spec in self.aggregates if spec.span.covers(span))
         other = self.model_copy(update={"aggregates": kept})
@@ -318,14 +395,17 @@ class Domain(Strict):
         other._span, other._whole = span, self
         if not kept or not other.countries:
             raise InvalidInput(
-                f"{name}: no {'country' if kept else 'composition'} is valid then. Remedy: see from and until in the domain file"
+                f"{name}: no {'country' if kept else 'composition'} is valid then. Remedy: see from and "
+                f"until in the domain file"
             )
         other._check(name)
         other._digest = other._sum()
         return other
 
     def with_profiles(self, profiles: tuple[str, ...]) -> Domain:
-        """The same domain, attacked by these profiles. Raises InvalidInput for profiles that no audit can have."""
+        """The same domain, attacked by these profiles. Raises InvalidInput for profiles that no audit can
+        have.
+        """
         try:
             audit = AuditOptions.model_validate({**self.audit.model_dump(), "profiles": profiles})
         except ValidationError as error:
@@ -336,36 +416,50 @@ class Domain(Strict):
 
     @property
     def digest(self) -> str:
-        """sha256 of the settings, with their defaults, and of the code lists. It leaves out the calendar and the formats of the published
-        files: next year's dates, and one more format, make no new release of this year.
+        """sha256 of the settings, with their defaults, and of the code lists. It leaves out the
+        calendar and the formats of the published files: next year's dates, and one more format,
+        make no new release of this year.
         """
         return self._digest
 
     @cached_property
     def countries(self) -> tuple[str, ...]:
-        """Every area of the code list that is not an aggregate, in the order of the list. Raises ValueError where it takes a period."""
+        """Every area of the code list that is not an aggregate, in the order of the list. Raises
+        ValueError where it takes a period.
+        """
         if self._span is None and not self._lasts:
-            raise ValueError(f"{self.id}: its countries and compositions change in time; take the domain of a period")
+            raise ValueError(
+                f"{self.id}: its countries and compositions change in time; take the domain of a period"
+            )
         return tuple(row.code for row in self.area_rows if row.code not in self._compositions)
 
     @cached_property
     def labels(self) -> dict[str, dict[str, str]]:
         """dimension → code → label, for reports."""
-        found = {source.dimension: {row.code: row.label for row in self.rows(source)} for source in (self.areas, *self.hierarchies)}
+        found = {
+            source.dimension: {row.code: row.label for row in self.rows(source)}
+            for source in (self.areas, *self.hierarchies)
+        }
         found[self.areas.dimension].update({spec.code: spec.label for spec in self.aggregates})
         found[self.indicator_dimension] = {indicator.code: indicator.label for indicator in self.indicators}
         return found
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that the digest is of, as JSON knows it, with the code lists: dimension → [code, parent, label] in file order."""
-        lists = {source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies}
+        """All that the digest is of, as JSON knows it, with the code lists: dimension →
+        [code, parent, label] in file order.
+        """
+        lists = {
+            source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies
+        }
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
         return {**self.model_dump(mode="json", exclude_none=True, exclude=self._left_out), "codelists": lists}
 
     @property
     def _left_out(self) -> set[str]:
-        """What neither settings nor digest have. A file that does not say `unrelated` has the digest that it always had."""
+        """What neither settings nor digest have. A file that does not say `unrelated`
+        has the digest that it always had.
+        """
         return {*_OF_NO_TABLE, *(() if self.unrelated else ("unrelated",))}
 
     @property
@@ -375,8 +469,9 @@ class Domain(Strict):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The indicators in groups that no relation links: bases are chosen for each group by itself. Where bases are `rule_aware`, all
-        that go to bases are one group, because one test of the width speaks of all of them (METHOD §9).
+        """The indicators in groups that no relation links: bases are chosen for each group by itself.
+        Where bases are `rule_aware`, all that go to bases are one group, because one test of the width
+        speaks of all of them (METHOD §9).
         """
         links = [(each.total, each.parts) for each in self.indicator_relations]
         to_bases = [each.code for each in self.indicators if each.rounding is None]
@@ -386,7 +481,9 @@ class Domain(Strict):
 
     @property
     def largest_first(self) -> list[int]:
-        """The numbers of the groups, the largest first: where several are decided at once, the longest work begins first."""
+        """The numbers of the groups, the largest first: where several are decided at
+        once, the longest work begins first.
+        """
         return sorted(range(len(self.groups)), key=lambda number: -len(self.groups[number]))
 
     @cached_property
@@ -394,17 +491,21 @@ class Domain(Strict):
         """(unit, power of ten) of every cell of a national table."""
         own = {each.code: (each.unit, each.unit_multiplier) for each in self.indicators}
         by_code = {
-            source.dimension: {row.code: (row.unit, row.unit_multiplier) for row in self.rows(source)} for source in self.hierarchies
+            source.dimension: {row.code: (row.unit, row.unit_multiplier) for row in self.rows(source)}
+            for source in self.hierarchies
         }
         at = {source.dimension: 1 + i for i, source in enumerate(self.hierarchies)}
         of = {each.code: each.unit_of for each in self.indicators}
         return tuple(
-            own[key[0]] if (dimension := of[key[0]]) is None else by_code[dimension][key[at[dimension]]] for key in self.space.national_keys
+            own[key[0]] if (dimension := of[key[0]]) is None else by_code[dimension][key[at[dimension]]]
+            for key in self.space.national_keys
         )
 
     @cached_property
     def unit_at(self) -> tuple[tuple[tuple[str, int], ...], Ints]:
-        """The different (unit, power of ten) of the table; and (cells,): which of them each cell of a national table has."""
+        """The different (unit, power of ten) of the table; and (cells,): which of them
+        each cell of a national table has.
+        """
         number = {unit: i for i, unit in enumerate(dict.fromkeys(self.units))}
         return tuple(number), np.array([number[unit] for unit in self.units], dtype=np.int64)
 
@@ -418,7 +519,8 @@ class Domain(Strict):
         return self.space_of(self.countries)
 
     def space_of(self, delivered: tuple[str, ...]) -> CellSpace:
-        """The cells of a release with these countries. An aggregate with missing members goes under its partial code.
+        """The cells of a release with these countries. An aggregate with missing members goes under its
+        partial code.
 
         Raises InvalidInput where an aggregate has missing members and no partial code, or no member at all.
         """
@@ -429,7 +531,10 @@ class Domain(Strict):
             code = spec.code if len(members) == len(wanted) else spec.partial_code
             if code is None or not members:
                 missing = sorted(set(wanted) - set(members))
-                raise InvalidInput(f"{spec.code}: no delivery from {', '.join(missing)}, and the domain file gives no partial_code for it")
+                raise InvalidInput(
+                    f"{spec.code}: no delivery from {', '.join(missing)}, and the domain file gives no "
+                    f"partial_code for it"
+                )
             aggregates.append(Aggregate(code, members))
         return CellSpace(
             countries=tuple(country for country in self.countries if country in delivered),
@@ -442,7 +547,9 @@ class Domain(Strict):
     def _hierarchy(self, source: CodelistSource) -> Hierarchy:
         rows = self.rows(source)
         try:
-            return Hierarchy(source.dimension, tuple(row.code for row in rows), tuple(row.parent or None for row in rows))
+            return Hierarchy(
+                source.dimension, tuple(row.code for row in rows), tuple(row.parent or None for row in rows)
+            )
         except ValueError as error:
             raise InvalidInput(f"{self._list(source)}: {error}") from error
 
@@ -451,17 +558,29 @@ class Domain(Strict):
         """The areas of the code list that are valid then, in file order."""
         rows = self.rows(self.areas)
         span = self._span
-        return rows if span is None else [row._replace(since="", until="") for row in rows if row.span.covers(span)]
+        return (
+            rows
+            if span is None
+            else [row._replace(since="", until="") for row in rows if row.span.covers(span)]
+        )
 
     def rows(self, source: CodelistSource) -> list[Code]:
         """The codes of a dimension, in the order of their list."""
         if source.codelist is not None:
             return read_codelist(self._list(source), source.dimension, source.codelist_id)
         if self.structure is None:
-            raise InvalidInput(f"{self.id}: {source.dimension} has no codelist. Remedy: name one, or a registry's export as structures")
+            raise InvalidInput(
+                f"{self.id}: {source.dimension} has no codelist. Remedy: name one, or a registry's export as "
+                f"structures"
+            )
         if source.codelist_id is not None:
-            return printable_codes(self._list(source), (Code(*row) for row in self.structure.registry.codelist(source.codelist_id)))
-        return printable_codes(self._list(source), (Code(*row) for row in self.structure.rows(source.dimension)))
+            return printable_codes(
+                self._list(source),
+                (Code(*row) for row in self.structure.registry.codelist(source.codelist_id)),
+            )
+        return printable_codes(
+            self._list(source), (Code(*row) for row in self.structure.rows(source.dimension))
+        )
 
     def _list(self, source: CodelistSource) -> Path:
         """Where the code list of a dimension is."""
@@ -470,11 +589,17 @@ class Domain(Strict):
     @property
     def structure(self) -> Structure | None:
         """The data structure that the domain must have; None where it names no structures."""
-        return None if self.structures is None else Structure(Registry(self._folder / self.structures), self.structure_id)
+        return (
+            None
+            if self.structures is None
+            else Structure(Registry(self._folder / self.structures), self.structure_id)
+        )
 
     @cached_property
     def reportable(self) -> Bools | None:
-        """(countries, cells of a national table): which records content constraints allow; None where there is none."""
+        """(countries, cells of a national table): which records content constraints
+        allow; None where there is none.
+        """
         return None if self.structure is None else self.structure.reportable(self._columns)
 
     @property
@@ -497,7 +622,9 @@ class Domain(Strict):
         )
 
     def beside(self, folder: Path) -> list[Path]:
-        """The files in that folder that make the domain together with its own. One may be a folder, of structure messages."""
+        """The files in that folder that make the domain together with its own. One may be
+        a folder, of structure messages.
+        """
         named = [source.codelist for source in (self.areas, *self.hierarchies)]
         named += [self.structures, self.expected.keys if self.expected else None]
         return [folder / each for each in dict.fromkeys(named) if each is not None]
@@ -505,10 +632,14 @@ class Domain(Strict):
     def settle(self, folder: Path) -> None:
         """Binds the domain to its folder, and refuses what only the code lists can show."""
         self._folder = folder
-        self._compositions = frozenset(spec.code for spec in self.aggregates)  # of any time: none of them is ever a country
+        self._compositions = frozenset(
+            spec.code for spec in self.aggregates
+        )  # of any time: none of them is ever a country
         for source in self.hierarchies:
             if any(not row.span.endless for row in self.rows(source)):
-                raise InvalidInput(f"{self._list(source)}: from and until are for areas. Remedy: leave the columns out")
+                raise InvalidInput(
+                    f"{self._list(source)}: from and until are for areas. Remedy: leave the columns out"
+                )
         self._digest = self._sum()
         if self._lasts:
             self._check(self.id)
@@ -522,12 +653,18 @@ class Domain(Strict):
         """(area, indicator, code of each hierarchy) of every cell that is expected to have a record."""
         if self.expected is None:
             return frozenset()
-        columns = (self.areas.dimension, self.indicator_dimension, *(source.dimension for source in self.hierarchies))
+        columns = (
+            self.areas.dimension,
+            self.indicator_dimension,
+            *(source.dimension for source in self.hierarchies),
+        )
         return read_keys(self._folder / self.expected.keys, columns)
 
     def _sum(self) -> str:
         """sha256 of settings, code lists and expected keys."""
-        h = hashlib.sha256(self.model_dump_json(exclude=self._left_out).encode())  # defaults count as if they were written
+        h = hashlib.sha256(
+            self.model_dump_json(exclude=self._left_out).encode()
+        )  # defaults count as if they were written
         h.update(repr([tuple(row) for row in self.area_rows]).encode())
         for source in self.hierarchies:
             if source.codelist is None or of_registry(self._list(source)):
@@ -548,16 +685,32 @@ class Domain(Strict):
             named = (relation.total, *relation.parts)
             refuse_repeated(f"indicator relation of {relation.total}", named)
             if unknown := sorted(set(named) - {indicator.code for indicator in self.indicators}):
-                raise InvalidInput(f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the domain")
-            if apart := [each.code for each in self.indicators if each.code in named and each.rounding is not None]:
-                raise InvalidInput(f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop its rounding")
+                raise InvalidInput(
+                    f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the "
+                    f"domain"
+                )
+            if apart := [
+                each.code for each in self.indicators if each.code in named and each.rounding is not None
+            ]:
+                raise InvalidInput(
+                    f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop "
+                    f"its rounding"
+                )
         if self.flag_when_empty is not None and self.flag_when_empty not in self.flags:
-            raise InvalidInput(f"flag_when_empty: {self.flag_when_empty} is not one of the flags {', '.join(self.flags)}")
+            raise InvalidInput(
+                f"flag_when_empty: {self.flag_when_empty} is not one of the flags {', '.join(self.flags)}"
+            )
         if unknown := sorted(set(self.checks.proportion_confirmed) - {row.code for row in self.area_rows}):
-            raise InvalidInput(f"checks.proportion_confirmed: {', '.join(unknown)} not in {self._list(self.areas).name}")
-        codes = [code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None]
+            raise InvalidInput(
+                f"checks.proportion_confirmed: {', '.join(unknown)} not in {self._list(self.areas).name}"
+            )
+        codes = [
+            code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None
+        ]
         refuse_unprintable("aggregates", *codes, *(spec.label for spec in self.aggregates))
-        refuse_unprintable("indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit)))
+        refuse_unprintable(
+            "indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit))
+        )
         refuse_unprintable(
             "dimensions",
             *(text for each in (self.areas, *self.hierarchies) for text in (each.dimension, each.name)),
@@ -565,14 +718,26 @@ class Domain(Strict):
         )
         refuse_unprintable("domain", self.title, self.structure_id, self.frequency, self.dissemination.policy)
         attributes = (self.attributes.unit, self.attributes.unit_multiplier)
-        columns = (self.areas.dimension, self.indicator_dimension, *(each.dimension for each in self.hierarchies), *attributes)
-        self.dissemination.refuse_names(name, self.structure_id, (column for column in columns if column is not None))
-        refuse_repeated("codes of aggregates, partial ones included, and countries", (*codes, *self.countries))
+        columns = (
+            self.areas.dimension,
+            self.indicator_dimension,
+            *(each.dimension for each in self.hierarchies),
+            *attributes,
+        )
+        self.dissemination.refuse_names(
+            name, self.structure_id, (column for column in columns if column is not None)
+        )
+        refuse_repeated(
+            "codes of aggregates, partial ones included, and countries", (*codes, *self.countries)
+        )
         for spec in self.aggregates:
             if spec.members != "all":
                 refuse_repeated(f"members of aggregate {spec.code}", spec.members)
                 if unknown := sorted(set(spec.members) - set(self.countries)):
-                    raise InvalidInput(f"{name}: aggregate {spec.code}: members {unknown} are not in {self._list(self.areas).name}")
+                    raise InvalidInput(
+                        f"{name}: aggregate {spec.code}: members {unknown} are not in "
+                        f"{self._list(self.areas).name}"
+                    )
         self._check_unrelated(name)
         _ = self.space
         self._check_units(name)
@@ -584,36 +749,54 @@ class Domain(Strict):
         """Refuses a statement without a reason, and one about the domain itself."""
         if self.id in self.unrelated:
             raise InvalidInput(
-                f"{name}: unrelated: {self.id} is this domain, and its year is always a sum of its quarters. Remedy: leave it out; release "
+                f"{name}: unrelated: {self.id} is this domain, and its year is always a sum of its quarters. "
+                f"Remedy: leave it out; release "
                 "one frequency only"
             )
         if silent := [domain for domain, reason in self.unrelated.items() if not reason.strip()]:
-            raise InvalidInput(f"{name}: unrelated: {silent[0]}: no reason. Remedy: say why nothing of it can be computed from this domain")
+            raise InvalidInput(
+                f"{name}: unrelated: {silent[0]}: no reason. Remedy: say why nothing of it can be computed "
+                f"from this domain"
+            )
         refuse_unprintable("unrelated", *self.unrelated.values())
 
     def _check_aware(self, name: str) -> None:
         """Refuses what a rule_aware is not offered with: what the program then tells is not known."""
         counts = [each.code for each in self.indicators if each.counts_aware]
-        whose = [*(["bases.rule_aware"] if self.bases.rule_aware else []), *(f"indicator {code}: rounding.rule_aware" for code in counts)]
+        whose = [
+            *(["bases.rule_aware"] if self.bases.rule_aware else []),
+            *(f"indicator {code}: rounding.rule_aware" for code in counts),
+        ]
         with_it = {
             "suppression": self.suppression.active,
             f"audit.profiles other than {EXTERNAL}": self.audit.profiles != (EXTERNAL,),
         }
         if self.bases.rule_aware:
             with_it |= {
-                "sliding in the rule of a flag": any(flag.rule is not None and flag.rule.sliding for flag in self.flags.values()),
-                **{f"indicator {each.code}: rounding": each.rounding is not None and not each.counts_aware for each in self.indicators},
-                **{f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole for each in self.indicators},
+                "sliding in the rule of a flag": any(
+                    flag.rule is not None and flag.rule.sliding for flag in self.flags.values()
+                ),
+                **{
+                    f"indicator {each.code}: rounding": each.rounding is not None and not each.counts_aware
+                    for each in self.indicators
+                },
+                **{
+                    f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole
+                    for each in self.indicators
+                },
                 **{f"indicator {each.code}: signed": each.signed for each in self.indicators},
             }
         if whose and (taken := [what for what, is_set in with_it.items() if is_set]):
             raise InvalidInput(
-                f"{name}: {', '.join(whose)} is not offered together with {'; '.join(taken)}. What that tells somebody who has the program "
+                f"{name}: {', '.join(whose)} is not offered together with {'; '.join(taken)}. What that "
+                f"tells somebody who has the program "
                 "is not known. Remedy: leave out rule_aware, or the other"
             )
 
     def require_named(self, indicators: Iterable[str]) -> None:
-        """Raises ValueError for an indicator that the domain does not name: nobody has said how to protect it."""
+        """Raises ValueError for an indicator that the domain does not name: nobody has said how to protect
+        it.
+        """
         if unnamed := set(indicators) - {each.code for each in self.indicators}:
             raise ValueError(f"the domain does not say how to protect {', '.join(sorted(unnamed))}")
 
@@ -622,11 +805,19 @@ class Domain(Strict):
         lists = {source.dimension: source for source in self.hierarchies}
         for indicator in self.indicators:
             if indicator.unit_of is not None and indicator.unit_of not in lists:
-                raise InvalidInput(f"{name}: indicator {indicator.code}: unit_of {indicator.unit_of} is no hierarchy of the domain")
-            bare = [row.code for row in self.rows(lists[indicator.unit_of]) if not row.unit] if indicator.unit_of else []
+                raise InvalidInput(
+                    f"{name}: indicator {indicator.code}: unit_of {indicator.unit_of} is no hierarchy of the "
+                    f"domain"
+                )
+            bare = (
+                [row.code for row in self.rows(lists[indicator.unit_of]) if not row.unit]
+                if indicator.unit_of
+                else []
+            )
             if bare:
                 raise InvalidInput(
-                    f"{self._list(lists[str(indicator.unit_of)]).name}: {', '.join(bare[:5])} ({len(bare)} in all) without a unit, which "
+                    f"{self._list(lists[str(indicator.unit_of)]).name}: {', '.join(bare[:5])} ({len(bare)} "
+                    f"in all) without a unit, which "
                     f"{indicator.code} needs. Remedy: fill the column unit"
                 )
         different, at = self.unit_at
@@ -638,5 +829,6 @@ class Domain(Strict):
             if other := next((cell for cell in cells if units[cell] != units[cells[0]]), None):
                 total, part = (printed_key(self.space.national_keys[cell]) for cell in (cells[0], other))
                 raise InvalidInput(
-                    f"{name}: {total} would be a sum with {part}, which is in another unit. Remedy: take it out of that total or relation"
+                    f"{name}: {total} would be a sum with {part}, which is in another unit. Remedy: take it "
+                    f"out of that total or relation"
                 )

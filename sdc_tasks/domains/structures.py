@@ -1,5 +1,5 @@
-"""What the structures of a registry say of a domain: its columns and codes are those of the data structure, and constraints say which keys
-may be reported.
+"""What the structures of a registry say of a domain: its columns and codes are those of the data structure,
+and constraints say which keys may be reported.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _ANY = Listed(False, ())  # a dimension that a region does not name
 
 @dataclass(frozen=True)
 class DomainColumns:
-    """What a domain has. `axes`: the codes of area, indicator and each hierarchy, in this order. `attributes`: key of the domain file →
-    column; `codes`: the codes of a column that is no axis. `unsaid`: the indicators that do not say what a cell without a record means.
+    """What a domain has. `axes`: the codes of area, indicator and each hierarchy, in this order.
+    `attributes`: key of the domain file → column; `codes`: the codes of a column that is no axis. `unsaid`:
+    the indicators that do not say what a cell without a record means.
     """
 
     axes: Mapping[str, Sequence[str]]
@@ -43,7 +44,9 @@ class DomainColumns:
 
 
 class Structure:
-    """The data structure of a domain's data flow, in a registry. Raises InvalidInput naming the file, the key and the remedy."""
+    """The data structure of a domain's data flow, in a registry. Raises InvalidInput naming
+    the file, the key and the remedy.
+    """
 
     def __init__(self, registry: Registry, structure_id: str) -> None:
         self.registry = registry
@@ -58,9 +61,12 @@ class Structure:
         found = self.registry.codes(component) if component else None
         if found is None:
             raise InvalidInput(
-                f"{self.registry.path}: {self.identity} has no code list for {dimension}. Remedy: name one, as codelist of the dimension"
+                f"{self.registry.path}: {self.identity} has no code list for {dimension}. Remedy: name one, "
+                f"as codelist of the dimension"
             )
-        return [row for row in found[1] if all(_some_key(each, dimension, row[0]) for each in self.constraints)]
+        return [
+            row for row in found[1] if all(_some_key(each, dimension, row[0]) for each in self.constraints)
+        ]
 
     def check(self, mine: DomainColumns) -> None:
         """Refuses a domain whose columns or codes are not those of the data structure."""
@@ -77,28 +83,47 @@ class Structure:
         allowed = np.ones(shape, dtype=np.bool_)
         for constraint in self.constraints:
             here = np.full(shape, not any(each.included for each in constraint.regions))
-            for region in sorted(constraint.regions, key=lambda each: not each.included):  # what is taken out, last
+            for region in sorted(
+                constraint.regions, key=lambda each: not each.included
+            ):  # what is taken out, last
                 if region.keys.get(FREQ, _ANY).has(mine.frequency):
-                    here[np.ix_(*(_chosen(codes, region.keys.get(name, _ANY)) for name, codes in mine.axes.items()))] = region.included
+                    here[
+                        np.ix_(
+                            *(
+                                _chosen(codes, region.keys.get(name, _ANY))
+                                for name, codes in mine.axes.items()
+                            )
+                        )
+                    ] = region.included
             allowed &= here
         return allowed.reshape(shape[0], math.prod(shape[1:]))
 
     def _columns(self, mine: DomainColumns) -> None:
         theirs = [each.id for each in self.components.values() if each.kind == "dimension"]
         if lacking := [name for name in mine.dimensions if name not in theirs]:
-            raise self._refused(f"{', '.join(lacking)}: no dimension of it. Remedy: its dimensions are {', '.join(theirs)}")
+            raise self._refused(
+                f"{', '.join(lacking)}: no dimension of it. Remedy: its dimensions are {', '.join(theirs)}"
+            )
         if more := [name for name in theirs if name not in mine.dimensions]:
-            raise self._refused(f"the domain file lacks its dimensions {', '.join(more)}. Remedy: add each to hierarchies")
+            raise self._refused(
+                f"the domain file lacks its dimensions {', '.join(more)}. Remedy: add each to hierarchies"
+            )
         if not any(each.kind == "time" and each.id == TIME for each in self.components.values()):
             raise self._refused(f"no time dimension {TIME}. Remedy: deliveries need one")
         theirs = [each.id for each in self.components.values() if each.kind == "attribute"]
         for key, name in sorted(mine.attributes.items()):
             if name not in theirs:
-                raise self._refused(f"attributes.{key} {name}: no attribute of it. Remedy: name one of {', '.join(theirs)}, or null")
+                raise self._refused(
+                    f"attributes.{key} {name}: no attribute of it. Remedy: name one of {', '.join(theirs)}, "
+                    f"or null"
+                )
         for constraint in self.constraints:
-            for name in sorted({name for region in constraint.regions for name in region.keys} - set(mine.dimensions)):
+            for name in sorted(
+                {name for region in constraint.regions for name in region.keys} - set(mine.dimensions)
+            ):
                 raise InvalidInput(
-                    f"{self.registry.path}: content constraint {constraint.identity} is on {name}, which is not read here. "
+                    f"{self.registry.path}: content constraint {constraint.identity} is on {name}, which is "
+                    f"not read here. "
                     f"Remedy: one on {', '.join(mine.dimensions)}"
                 )
 
@@ -109,8 +134,12 @@ class Structure:
             return
         known = {row[0] for row in found[1]}
         if unknown := [code for code in codes if code not in known]:
-            told = ", ".join(unknown[:TOLD_CODES]) + (f" … ({len(unknown)} in all)" if len(unknown) > TOLD_CODES else "")
-            raise self._refused(f"{name} {told}: not in code list {found[0]}. Remedy: correct them, or get the newer list")
+            told = ", ".join(unknown[:TOLD_CODES]) + (
+                f" … ({len(unknown)} in all)" if len(unknown) > TOLD_CODES else ""
+            )
+            raise self._refused(
+                f"{name} {told}: not in code list {found[0]}. Remedy: correct them, or get the newer list"
+            )
 
     def _sendable(self, mine: DomainColumns) -> None:
         """A cell that nobody may report has no record, and somebody must say what that means."""
@@ -120,12 +149,16 @@ class Structure:
         areas, *axes = mine.axes.values()
         for area, row in zip(areas, allowed, strict=True):
             if not row.any():
-                raise self._refused(f"its content constraints allow no record of {area}. Remedy: correct them, or take {area} out")
+                raise self._refused(
+                    f"its content constraints allow no record of {area}. Remedy: correct them, or take "
+                    f"{area} out"
+                )
         everywhere: list[bool] = np.all(allowed, axis=0).tolist()
         for key, every in zip(product(*axes), everywhere, strict=True):
             if not every and key[0] in mine.unsaid:
                 raise self._refused(
-                    f"its content constraints allow no record of {printed_key(key)}, and indicator {key[0]} does not say what a cell "
+                    f"its content constraints allow no record of {printed_key(key)}, and indicator {key[0]} "
+                    f"does not say what a cell "
                     "without a record means. Remedy: give the indicator absent: zero, or absent: missing"
                 )
 
@@ -143,4 +176,7 @@ def _some_key(constraint: Constraint, dimension: str, code: str) -> bool:
     within = [each for each in regions if each.included]
     if within and not any(each.keys.get(dimension, _ANY).has(code) for each in within):
         return False
-    return not any(not each.included and set(each.keys) == {dimension} and each.keys[dimension].has(code) for each in regions)
+    return not any(
+        not each.included and set(each.keys) == {dimension} and each.keys[dimension].has(code)
+        for each in regions
+    )

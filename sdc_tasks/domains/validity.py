@@ -1,6 +1,7 @@
 """The periods in which a composition or a country belongs to a domain, so that one file serves many years.
 
-`from` and `until` are reference periods as in SDMX (2013, 2020-Q1), both included; a bound that is left out is none.
+`from` and `until` are reference periods as in SDMX (2013, 2020-Q1), both included; a
+bound that is left out is none.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Span:
 
     @classmethod
     def of(cls, since: str | None, until: str | None) -> Span:
-        """From the first day of a period to the last of another. Raises ValueError where one is no period, or they are in no order."""
+        """From the first day of a period to the last of another. Raises ValueError where one is no
+        period, or they are in no order.
+        """
         span = cls(bounds(since)[0] if since else date.min, bounds(until)[1] if until else date.max)
         if span.first >= span.after:
             raise ValueError(f"from {since} is after until {until}")

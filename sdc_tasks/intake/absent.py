@@ -1,10 +1,13 @@
 """The meaning of a cell without a record: a zero, or a missing figure.
 
-A cell without a record counts as zero only where the delivery itself shows it. The option `absent` of the indicator changes this:
+A cell without a record counts as zero only where the delivery itself shows it. The option
+`absent` of the indicator changes this:
 
-    not set       A zero where the cell is inside a breakdown, has no parts, and every relation of the cell holds without it.
-                  With values of at least 0, a part is zero by arithmetic if the other parts add up to their total. For totals, signed
-                  indicators and tables with one dimension there is no such proof: the cell is missing.
+    not set       A zero where the cell is inside a breakdown, has no parts, and every
+    relation of the cell holds without it.
+                  With values of at least 0, a part is zero by arithmetic if the other parts add up to
+                  their total. For totals, signed indicators and tables with one dimension there is no
+                  such proof: the cell is missing.
     zero          A zero, except at the top of the table, and for totals of parts that do not add up to zero.
     missing       Missing everywhere.
 
@@ -26,8 +29,11 @@ MOST_DECIMALS = 9  # as the domain file allows
 LEFT_OF_DECIMAL = 1e-6  # of a last decimal: the error of binary arithmetic
 
 
-def judge_absent(country: str, value: Floats, present: Bools, available: Bools, domain: Domain, found: Findings) -> None:
-    """Adds a finding for each missing indicator, code or group of cells. All arrays have shape (national_size,).
+def judge_absent(
+    country: str, value: Floats, present: Bools, available: Bools, domain: Domain, found: Findings
+) -> None:
+    """Adds a finding for each missing indicator, code or group of cells. All arrays have shape
+    (national_size,).
 
     `value` is 0 where there is no record (not `present`), and has no meaning where it is not `available`.
     """
@@ -36,7 +42,11 @@ def judge_absent(country: str, value: Floats, present: Bools, available: Bools, 
     for indicator, mine in zip(domain.indicators, cells, strict=True):
         if not present[mine].any():
             column = domain.indicator_dimension
-            found.add("SDC/absent", f"no record of {column} {indicator.code}: send it; where it was not collected, as not available (M)")
+            found.add(
+                "SDC/absent",
+                f"no record of {column} {indicator.code}: send it; where it was not collected, as not "
+                f"available (M)",
+            )
             continue
         missing = np.zeros(len(value), dtype=bool)
         missing[mine] = _missing(indicator, present[mine], proven[mine], needed[mine], domain)
@@ -55,16 +65,21 @@ def _missing(indicator: Indicator, present: Bools, proven: Bools, needed: Bools,
 def _proven(value: Floats, present: Bools, available: Bools, domain: Domain) -> Bools:
     """The cells without a record that the delivery itself shows to be zero.
 
-    The tolerance is that of the additivity check, but below half of the last decimal sent, so that it cannot hide a figure of one unit.
+    The tolerance is that of the additivity check, but below half of the last decimal sent, so that it
+    cannot hide a figure of one unit.
     """
     M = domain.space.national_relations
     known = np.where(available, value, 0.0)
     sent = np.split(known, len(domain.indicators))
-    decimals = [_decimals(mine, indicator.decimals) for mine, indicator in zip(sent, domain.indicators, strict=True)]
+    decimals = [
+        _decimals(mine, indicator.decimals) for mine, indicator in zip(sent, domain.indicators, strict=True)
+    ]
     step = domain.space.spread(0.49 * 10.0 ** -np.array(decimals, dtype=float))
     signed = domain.space.spread(indicator.signed for indicator in domain.indicators)
     parts, total = (M > 0).astype(float), (M < 0).astype(float)
-    allowed = np.minimum(step, domain.checks.additivity_absolute + domain.checks.additivity_relative * np.abs(known))
+    allowed = np.minimum(
+        step, domain.checks.additivity_absolute + domain.checks.additivity_relative * np.abs(known)
+    )
     whole = abs(M) @ (~available).astype(float) == 0
     holds = whole & (total @ present.astype(float) > 0) & (np.abs(M @ known) <= total @ allowed)
     is_part = parts.T @ holds.astype(float) > 0
@@ -87,11 +102,15 @@ def _needed(value: Floats, available: Bools, domain: Domain) -> Bools:
     """The totals that would contradict their parts if they were zero."""
     M = domain.space.national_relations
     parts = (M > 0).astype(float) @ np.where(available, value, 0.0)
-    return np.asarray((M < 0).astype(float).T @ (np.abs(parts) > domain.checks.additivity_absolute).astype(float) > 0)
+    return np.asarray(
+        (M < 0).astype(float).T @ (np.abs(parts) > domain.checks.additivity_absolute).astype(float) > 0
+    )
 
 
 def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
-    """The grand totals: cells in which every code is a root with parts. A list without totals has one for each code with a record."""
+    """The grand totals: cells in which every code is a root with parts. A list without totals has
+    one for each code with a record.
+    """
     shape = tuple(len(hierarchy.codes) for hierarchy in hierarchies)
     top = np.ones(shape, dtype=bool)
     flat = []
@@ -109,26 +128,36 @@ def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
 
 
 def _tell(country: str, indicator: Indicator, missing: Bools, domain: Domain, found: Findings) -> None:
-    """Adds one finding for each code whose cells are all missing (only the highest code of its branch), and one for all other cells."""
+    """Adds one finding for each code whose cells are all missing (only the highest code of its
+    branch), and one for all other cells.
+    """
     if not missing.any():
         return
     space = domain.space
     here = space.indicators.index(indicator.code)
     left = missing.reshape(space.national_shape)[here].copy()
     for axis, hierarchy in enumerate(space.hierarchies):
-        lines = np.moveaxis(missing.reshape(space.national_shape)[here], axis, 0).reshape(len(hierarchy.codes), -1)
+        lines = np.moveaxis(missing.reshape(space.national_shape)[here], axis, 0).reshape(
+            len(hierarchy.codes), -1
+        )
         gone = {i for i, line in enumerate(lines) if line.all()}
         for i in sorted(gone):
             parent = hierarchy.parent[i]
             if parent is None or hierarchy.index[parent] not in gone:
                 name = f"{indicator.code}, {hierarchy.dimension} {hierarchy.codes[i]}"
-                found.add("SDC/absent", f"no record of {name}: {_REMEDY}", cell=f"{country}.{indicator.code}.{hierarchy.codes[i]}")
+                found.add(
+                    "SDC/absent",
+                    f"no record of {name}: {_REMEDY}",
+                    cell=f"{country}.{indicator.code}.{hierarchy.codes[i]}",
+                )
         np.moveaxis(left, axis, 0)[sorted(gone)] = False
     if left.any():
         number = int(left.sum())
         first = ", ".join(printed_key((country, *space.national_keys[cell])) for cell in _first(here, left))
         rest = f" and {number - NAMED_IN_FINDING} more" if number > NAMED_IN_FINDING else ""
-        found.add("SDC/absent", f"no record of {first}{rest}, and nothing shows that they are zero: {_REMEDY}")
+        found.add(
+            "SDC/absent", f"no record of {first}{rest}, and nothing shows that they are zero: {_REMEDY}"
+        )
 
 
 _REMEDY = "send it, with 0 where it is zero and as not available (M) where it was not collected"

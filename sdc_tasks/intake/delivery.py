@@ -1,4 +1,6 @@
-"""The delivery of a country: its files as one national table, in which every cell has a value or a finding."""
+"""The delivery of a country: its files as one national table, in which every cell has a value or
+a finding.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ from sdc_tasks.model.table import Bools
 
 @dataclass(frozen=True)
 class Delivery:
-    """The files of one country and period. `told` are the findings on all files together, beside the findings of each; `table` is None
-    where a finding refuses them.
+    """The files of one country and period. `told` are the findings on all files together, beside the findings
+    of each; `table` is None where a finding refuses them.
     """
 
     sheets: tuple[Sheet, ...]
@@ -44,7 +46,9 @@ class Delivery:
     @property
     def converted(self) -> bool:
         """Whether values were converted from another unit multiplier than that of the domain."""
-        return any((finding.code, finding.severity) == ("SDC/unit", Severity.WARNING) for finding in self.findings)
+        return any(
+            (finding.code, finding.severity) == ("SDC/unit", Severity.WARNING) for finding in self.findings
+        )
 
     @property
     def file(self) -> str:
@@ -58,8 +62,8 @@ class Delivery:
 
 
 def read(path: Path, domain: Domain, period: str, salt: Secret | None = None) -> Delivery:
-    """The delivery in one file, named by its digest under `salt`. Raises InvalidInput only where the file cannot be opened;
-    see `read_bytes`.
+    """The delivery in one file, named by its digest under `salt`. Raises InvalidInput only where the file
+    cannot be opened; see `read_bytes`.
     """
     data = file_bytes(path, most_bytes(domain, path.name))
     return read_bytes(data, path.name, domain, period, None if salt is None else name_of_delivery(data, salt))
@@ -74,8 +78,9 @@ def read_bytes(data: bytes, file: str, domain: Domain, period: str, digest: str 
 def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
     """The files of one country as one delivery, in the domain of their period.
 
-    Files complement each other. A cell in two files is an error where the files differ, and a warning where they agree; the finding names
-    both files. Raises InvalidInput only where the domain has no public flag for cells without a record.
+    Files complement each other. A cell in two files is an error where the files differ, and a warning
+    where they agree; the finding names both files. Raises InvalidInput only where the domain has no public
+    flag for cells without a record.
     """
     free = _public_flag(domain)
     found = Findings()
@@ -91,11 +96,16 @@ def together(sheets: Sequence[Sheet], domain: Domain) -> Delivery:
 
 
 def _named_by_their_country(sheets: Sequence[Sheet], domain: Domain, found: Findings) -> None:
-    """An error for a file without a country in its name beside other files: findings could show its sender what the others hold."""
+    """An error for a file without a country in its name beside other files: findings could show
+    its sender what the others hold.
+    """
     for sheet in sheets:
         if not countries_of(sheet.file, domain):
             others = " and ".join(each.file for each in sheets if each is not sheet)
-            message = f"{sheet.file} has no country in its name, so it is not combined with {others}: rename it, such as AT_2024.csv"
+            message = (
+                f"{sheet.file} has no country in its name, so it is not combined with {others}: "
+                f"rename it, such as AT_2024.csv"
+            )
             found.add("SDC/file-name", message)
 
 
@@ -127,7 +137,10 @@ def _table(sheets: Sequence[Sheet], domain: Domain, free: str, found: Findings) 
     whole = completed(value, available, domain)
     if whole is None:
         cell = printed_key((country, *domain.space.national_keys[int(np.flatnonzero(~available)[0])]))
-        message = "no values of the cells that are not available fit the totals around them: correct these totals or their parts"
+        message = (
+            "no values of the cells that are not available fit the totals around them: "
+            "correct these totals or their parts"
+        )
         found.add("SDC/additivity", message, cell=cell)
         return None
     deliveries = tuple(sheet.digest for sheet in sheets)
@@ -135,27 +148,42 @@ def _table(sheets: Sequence[Sheet], domain: Domain, free: str, found: Findings) 
 
 
 def _overlaps(sheets: Sequence[Sheet], entries: Sequence[Entries], domain: Domain, found: Findings) -> None:
-    """Adds findings for the cells in two files: an error where the files differ, a warning where they agree."""
+    """Adds findings for the cells in two files: an error where the files differ, a warning where
+    they agree.
+    """
     country = sheets[0].country
     for second in range(1, len(entries)):
         for first in range(second):
             a, b = entries[first], entries[second]
             _, at, other = np.intersect1d(a.cell, b.cell, assume_unique=True, return_indices=True)
-            equal = np.array([_same(getattr(a, name)[at], getattr(b, name)[other]) for name in _CONTENT]).all(axis=0)
+            equal = np.array([_same(getattr(a, name)[at], getattr(b, name)[other]) for name in _CONTENT]).all(
+                axis=0
+            )
             named = f"{sheets[first].file} and {sheets[second].file}"
             for cells, severity, told in (
                 (a.cell[at[~equal]], Severity.ERROR, "differ in"),
                 (a.cell[at[equal]], Severity.WARNING, "say the same of"),
             ):
                 if len(cells):
-                    keys = [printed_key((str(country), *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING]]
-                    more = f" and {len(cells) - NAMED_IN_FINDING} more" if len(cells) > NAMED_IN_FINDING else ""
-                    message = f"{named} {told} {', '.join(keys)}{more}: send each cell in one file{_REMEDY if told == 'differ in' else ''}"
+                    keys = [
+                        printed_key((str(country), *domain.space.national_keys[cell]))
+                        for cell in cells[:NAMED_IN_FINDING]
+                    ]
+                    more = (
+                        f" and {len(cells) - NAMED_IN_FINDING} more" if len(cells) > NAMED_IN_FINDING else ""
+                    )
+                    message = (
+                        f"{named} {told} {', '.join(keys)}{more}: send each cell in one "
+                        f"file{_REMEDY if told == 'differ in' else ''}"
+                    )
                     found.add("SDC/overlap", message, cell=keys[0], severity=severity)
 
 
 _CONTENT = ("value", "available", "flag", "units", "share_1", "share_2")
-_REMEDY = ", or give the correction the name of the file that it replaces, or that name with _v2, _v3 … before its suffix"
+_REMEDY = (
+    ", or give the correction the name of the file that it replaces, or that name "
+    "with _v2, _v3 … before its suffix"
+)
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> Bools:

@@ -1,4 +1,6 @@
-"""Comparison with the keys of a country's last delivery: keys without a record now, and keys with a record for the first time."""
+"""Comparison with the keys of a country's last delivery: keys without a record now, and keys
+with a record for the first time.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ from sdc_tasks.model.table import Bools, Ints
 
 
 def compare_expected(country: str, present: Bools, domain: Domain, found: Findings) -> None:
-    """Adds one finding for keys that vanished and one for keys that appeared; none for a country that is not in the list of keys.
+    """Adds one finding for keys that vanished and one for keys that appeared; none for a country
+    that is not in the list of keys.
 
-    `present` (national_size,): the cells that have a record. Keys with codes that the domain no longer has are ignored.
+    `present` (national_size,): the cells that have a record. Keys with codes that the
+    domain no longer has are ignored.
     """
     if domain.expected is None:
         return
@@ -34,7 +38,10 @@ def compare_expected(country: str, present: Bools, domain: Domain, found: Findin
 
 
 def _tell(country: str, cells: Ints, told: str, severity: Severity, domain: Domain, found: Findings) -> None:
-    keys = [printed_key((country, *domain.space.national_keys[cell])) for cell in cells[:NAMED_IN_FINDING].tolist()]
+    keys = [
+        printed_key((country, *domain.space.national_keys[cell]))
+        for cell in cells[:NAMED_IN_FINDING].tolist()
+    ]
     more = f", as {len(cells) - 1} more" if len(cells) > 1 else ""
     found.add(
         "SDC/expected",

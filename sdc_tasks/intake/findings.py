@@ -22,7 +22,14 @@ class Findings:
         self._seen: Counter[tuple[str, Severity]] = Counter()
         self._passed_over = False
 
-    def add(self, code: str, message: str, line: int | None = None, cell: str | None = None, severity: Severity = Severity.ERROR) -> None:
+    def add(
+        self,
+        code: str,
+        message: str,
+        line: int | None = None,
+        cell: str | None = None,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
         self._seen[code, severity] += 1
         if self._seen[code, severity] <= KEPT_PER_CODE:
             self._kept.append(Finding(code, severity, message, line, cell))
@@ -33,7 +40,9 @@ class Findings:
 
     def unread(self, concept: str, line: int | None = None) -> None:
         """A concept that the domain does not have."""
-        self.add(UNREAD, f"{concept} is not in the structure and is not read", line, severity=Severity.WARNING)
+        self.add(
+            UNREAD, f"{concept} is not in the structure and is not read", line, severity=Severity.WARNING
+        )
 
     def pass_over(self) -> None:
         """Something is not read that the format has for people, such as a label or an annotation."""
@@ -56,7 +65,13 @@ class Findings:
         """Adds one finding for each of the rows. Texts are made only for findings that are kept."""
         room = max(KEPT_PER_CODE - self._seen[code, severity], 0)
         for row in rows[:room].tolist():
-            self.add(code, message if isinstance(message, str) else message(row), int(lines[row]), cell(row), severity)
+            self.add(
+                code,
+                message if isinstance(message, str) else message(row),
+                int(lines[row]),
+                cell(row),
+                severity,
+            )
         self._seen[code, severity] += len(rows[room:])
 
     @property
@@ -67,7 +82,9 @@ class Findings:
         """All findings by line. Findings on the whole file come first, summaries last."""
         kept = sorted(self._kept, key=lambda finding: finding.line or 0)
         summaries = [
-            Finding(code, severity, unlisted(seen - KEPT_PER_CODE)) for (code, severity), seen in self._seen.items() if seen > KEPT_PER_CODE
+            Finding(code, severity, unlisted(seen - KEPT_PER_CODE))
+            for (code, severity), seen in self._seen.items()
+            if seen > KEPT_PER_CODE
         ]
         return (*kept, *summaries)
 
@@ -75,8 +92,9 @@ class Findings:
 def shown(token: str, like: Iterable[str]) -> str | None:
     """The token if a finding may repeat it: it must have the form of the codes `like`. None otherwise.
 
-    In a record with shifted columns, or with a lost separator, a confidential value may be in the column of a code or joined to it. So a
-    token must begin with a letter, be no longer than the longest code, and have no longer run of digits than the codes.
+    In a record with shifted columns, or with a lost separator, a confidential value may be in the column of a
+    code or joined to it. So a token must begin with a letter, be no longer than the longest code, and have no
+    longer run of digits than the codes.
     """
     codes = list(like)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_ -]*", token):

@@ -1,7 +1,8 @@
 """The content of an inbox: the deliveries, and everything else, which is not read.
 
-Senders fill inboxes. A folder, a link, a pipe or a device there must not stop or delay the files of other senders, and must not make this
-program read files elsewhere. So it opens only regular files, without following links and without waiting, and reports everything else.
+Senders fill inboxes. A folder, a link, a pipe or a device there must not stop or delay the files of other
+senders, and must not make this program read files elsewhere. So it opens only regular files, without
+following links and without waiting, and reports everything else.
 """
 
 from __future__ import annotations
@@ -18,25 +19,35 @@ from sdc_tasks.intake.formats.registry import may_be_read
 from sdc_tasks.model.series import NO_FORMAT, ODD_NAME
 from sdc_tasks.untrusted import opened_regular, printable
 
-_KINDS = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
-_SEND = "Remedy: send it as SDMX-CSV, SDMX-ML or another format of deliveries, remove it, or list it under inbox.ignore in the domain file"
+_KINDS = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+_SEND = (
+    "Remedy: send it as SDMX-CSV, SDMX-ML or another format of deliveries, remove "
+    "it, or list it under inbox.ignore in the domain file"
+)
 _REMEDY = "Remedy: put the file itself there, or remove this"
 
 
 @dataclass(frozen=True)
 class Inbox:
-    """The names of the files to read, in order; and for everything else that is not ignored, name → reason why it is not read."""
+    """The names of the files to read, in order; and for everything else that is not ignored,
+    name → reason why it is not read.
+    """
 
     files: tuple[str, ...]
     unread: Mapping[str, str]
 
 
 def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
-    """The content of the inbox, except names that begin with a dot or match a pattern of `ignore`. The inbox may be any object with the
-    methods of a path.
+    """The content of the inbox, except names that begin with a dot or match a pattern of `ignore`. The inbox
+    may be any object with the methods of a path.
 
-    Names under `unread` are made printable for messages, so they may differ from those in the folder. Raises OSError where the folder
-    cannot be read.
+    Names under `unread` are made printable for messages, so they may differ from those in the folder. Raises
+    OSError where the folder cannot be read.
     """
     files: list[str] = []
     unread: dict[str, str] = {}
@@ -56,7 +67,9 @@ def look(inbox: Path, ignore: Iterable[str] = ()) -> Inbox:
 
 
 def file_bytes(path: Path, most: int) -> bytes:
-    """The bytes of a regular file, at most `most` + 1. Raises InvalidInput where it cannot be read or is not a regular file."""
+    """The bytes of a regular file, at most `most` + 1. Raises InvalidInput where it cannot
+    be read or is not a regular file.
+    """
     try:
         with _opened(path) as stream:
             return bytes(stream.read(most + 1))
@@ -84,4 +97,7 @@ def _no_file(path: Path) -> str | None:
         return f"{path.name}: cannot be read ({error.strerror}). {_REMEDY}"
     if stat.S_ISREG(mode):
         return None
-    return f"{path.name}: {next((kind for test, kind in _KINDS if test(mode)), 'a device')}, not a file. {_REMEDY}"
+    return (
+        f"{path.name}: {next((kind for test, kind in _KINDS if test(mode)), 'a device')}, "
+        f"not a file. {_REMEDY}"
+    )

@@ -1,4 +1,6 @@
-"""The number columns: one decimal sign in the whole file, plain numbers, the unit of the indicator, and the grid of its decimals."""
+"""The number columns: one decimal sign in the whole file, plain numbers, the unit of the
+indicator, and the grid of its decimals.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ _LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
 def read_values(keys: Keys, found: Findings) -> Floats:
     """(records,): OBS_VALUE in the unit of its indicator, NaN where it is not available or has a finding.
 
-    A value with more decimals than its indicator is kept as sent, with a warning: rounding it here could break the additivity of a table
-    whose other cells have more decimals too.
+    A value with more decimals than its indicator is kept as sent, with a warning: rounding it here could
+    break the additivity of a table whose other cells have more decimals too.
     """
     records = keys.records
     scale = _multipliers(keys, found)
@@ -30,7 +32,10 @@ def read_values(keys: Keys, found: Findings) -> Floats:
     value = _numbers(records, "OBS_VALUE")
     wrong = np.isnan(value) & ~keys.unavailable & ~keys.unsent
     empty = records.among("OBS_VALUE", {""})
-    missing = "OBS_VALUE is empty: send the true value, of confidential cells too; a status such as M says that it is not available"
+    missing = (
+        "OBS_VALUE is empty: send the true value, of confidential cells too; a status "
+        "such as M says that it is not available"
+    )
     found.each("SDC/missing", np.flatnonzero(wrong & empty), records.line, missing, keys.name)
     text = "OBS_VALUE is not a plain number: no text, no NaN, no thousands separators"
     found.each("SDC/value", np.flatnonzero(wrong & ~empty), records.line, text, keys.name)
@@ -49,7 +54,13 @@ def read_units(keys: Keys, found: Findings) -> Ints:
         told = ~np.isnan(sent)
         whole = (sent >= 0) & (sent < 1e15) & (sent == np.rint(sent))
         units, wrong = np.where(told, np.where(whole, sent, -1.0), units), wrong | (told & ~whole)
-    found.each("SDC/units", np.flatnonzero(wrong), records.line, f"{column} must be a whole number, at least 0", keys.name)
+    found.each(
+        "SDC/units",
+        np.flatnonzero(wrong),
+        records.line,
+        f"{column} must be a whole number, at least 0",
+        keys.name,
+    )
     return np.asarray(units, dtype=np.int64)
 
 
@@ -60,7 +71,13 @@ def read_share(keys: Keys, column: str | None, found: Findings) -> Floats:
         return np.full(len(records), np.nan)
     share = _numbers(records, column)
     wrong = ~np.isfinite(share) & records.where(column, bool)
-    found.each("SDC/share", np.flatnonzero(wrong), records.line, f"{column} is not a plain number: a share in percent", keys.name)
+    found.each(
+        "SDC/share",
+        np.flatnonzero(wrong),
+        records.line,
+        f"{column} is not a plain number: a share in percent",
+        keys.name,
+    )
     return share
 
 
@@ -88,7 +105,9 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
     """(records,): exponents of the power of ten between the sent unit and the unit of the indicator."""
     records, attributes, indicators = keys.records, keys.domain.attributes, keys.domain.indicators
     units, at_cell = keys.domain.unit_at
-    at = np.append(at_cell, len(units)).astype(np.int32)[keys.cell]  # −1, the last: a key that is not known whole
+    at = np.append(at_cell, len(units)).astype(np.int32)[
+        keys.cell
+    ]  # −1, the last: a key that is not known whole
     if attributes.unit is not None:
         by_indicator = [each.unit for each in indicators]
         named = list(dict.fromkeys((*(unit for unit, _ in units), *by_indicator)))
@@ -97,17 +116,32 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
         due = np.where(keys.cell >= 0, due, of_indicator)
         for number, unit in sorted(enumerate(named), key=lambda each: each[1]):
             wrong = (due == number) & ~records.where(attributes.unit, unit.__eq__)
-            found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{attributes.unit} must be {unit}", keys.name)
+            found.each(
+                "SDC/unit",
+                np.flatnonzero(wrong),
+                records.line,
+                f"{attributes.unit} must be {unit}",
+                keys.name,
+            )
     if attributes.unit_multiplier is None:
         return np.zeros(len(records), dtype=np.int64)
     column = attributes.unit_multiplier
     wrong = records.where(column, lambda text: not _is_multiplier(text))
-    found.each("SDC/unit", np.flatnonzero(wrong), records.line, f"{column} must be a power of ten such as 0, 3 or 6", keys.name)
+    found.each(
+        "SDC/unit",
+        np.flatnonzero(wrong),
+        records.line,
+        f"{column} must be a power of ten such as 0, 3 or 6",
+        keys.name,
+    )
     sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int32)
     expected = np.array([*(power for _, power in units), 0], dtype=np.int32)[at]
     scale = np.where((keys.cell >= 0) & ~wrong, sent - expected, 0)
     if (other := np.flatnonzero(scale)).size:
-        message = f"{column} is not the one of the domain in {other.size} records, from this line on: their values were converted"
+        message = (
+            f"{column} is not the one of the domain in {other.size} records, from this line "
+            f"on: their values were converted"
+        )
         found.add("SDC/unit", message, int(records.line[other[0]]), severity=Severity.WARNING)
     return scale
 
@@ -117,23 +151,41 @@ def _is_multiplier(text: str) -> bool:
 
 
 def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
-    """Findings unless the file has one decimal sign in all number columns, and it is shown not to be a thousands separator."""
+    """Findings unless the file has one decimal sign in all number columns, and it is shown
+    not to be a thousands separator.
+    """
     records, attributes = keys.records, keys.domain.attributes
-    columns = [column for column in ("OBS_VALUE", attributes.share_1, attributes.share_2) if column is not None and records.has(column)]
+    columns = [
+        column
+        for column in ("OBS_VALUE", attributes.share_1, attributes.share_2)
+        if column is not None and records.has(column)
+    ]
     first = {sign: _first(records, columns, sign) for sign in (".", ",")}
     used = {sign: row for sign, row in first.items() if row is not None}
     if len(used) == 2:
-        lines = " and ".join(f"{_SIGNS[sign]} in line {records.line[row]}" for sign, row in sorted(used.items(), key=lambda item: item[1]))
-        message = f"decimal comma and decimal point in one file ({lines}): use one sign throughout, and no thousands separators"
+        lines = " and ".join(
+            f"{_SIGNS[sign]} in line {records.line[row]}"
+            for sign, row in sorted(used.items(), key=lambda item: item[1])
+        )
+        message = (
+            f"decimal comma and decimal point in one file ({lines}): use one sign throughout, "
+            f"and no thousands separators"
+        )
         found.add("SDC/decimal", message, int(records.line[max(used.values())]))
         return
     for sign, row in used.items():
         line = int(records.line[row])
         if _may_be_thousands(keys, sign, scale):
-            message = f"every {_SIGNS[sign]} stands before exactly three digits: decimal sign or thousands separator? Use no separators"
+            message = (
+                f"every {_SIGNS[sign]} stands before exactly three digits: decimal sign or "
+                f"thousands separator? Use no separators"
+            )
             found.add("SDC/decimal", message, line)
         elif sign != records.format.decimal:
-            message = f"a decimal {_SIGNS[sign]}, but {records.format.name} has a {_SIGNS[records.format.decimal]}: read as decimal sign"
+            message = (
+                f"a decimal {_SIGNS[sign]}, but {records.format.name} has a "
+                f"{_SIGNS[records.format.decimal]}: read as decimal sign"
+            )
             found.add("SDC/decimal", message, line, severity=Severity.WARNING)
 
 
@@ -145,32 +197,46 @@ def _first(records: Records, columns: list[str], sign: str) -> int | None:
     if sign == ",":
         columns = [column for column in columns if not records.plain(column)]
     columns = [column for column in columns if sign in "\n".join(records.texts(column))]
-    rows = [np.flatnonzero(records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)) for column in columns]
+    rows = [
+        np.flatnonzero(
+            records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
+        )
+        for column in columns
+    ]
     found = [int(found[0]) for found in rows if found.size]
     return min(found, default=None)
 
 
 def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:
-    """Whether every value with the sign looks like 1.234, and no indicator with three decimals explains it."""
+    """Whether every value with the sign looks like 1.234, and no indicator with three decimals
+    explains it.
+    """
     records = keys.records
     if sign not in "\n".join(records.texts("OBS_VALUE")):
         return False
     signed = records.where("OBS_VALUE", lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
     grouped = records.where("OBS_VALUE", lambda text: _GROUPED.fullmatch(text) is not None)
-    decimals = np.array([indicator.decimals for indicator in keys.domain.indicators], dtype=np.int64)[keys.indicator] + scale
+    decimals = (
+        np.array([indicator.decimals for indicator in keys.domain.indicators], dtype=np.int64)[keys.indicator]
+        + scale
+    )
     return bool(signed.any() and (grouped & (decimals < 3))[signed].all())
 
 
 def _scaled(value: Floats, scale: Ints) -> Floats:
-    """The values in the unit of the indicator. Division by a power of ten is exact where multiplication by its inverse is not; the limit on
-    magnitudes handles overflow.
+    """The values in the unit of the indicator. Division by a power of ten is exact where multiplication by
+    its inverse is not; the limit on magnitudes handles overflow.
     """
     with np.errstate(over="ignore"):
-        return np.where(scale < 0, value / 10.0 ** np.maximum(-scale, 0), value * 10.0 ** np.maximum(scale, 0))
+        return np.where(
+            scale < 0, value / 10.0 ** np.maximum(-scale, 0), value * 10.0 ** np.maximum(scale, 0)
+        )
 
 
 def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
-    """The values, with NaN beyond the exact range of a double; values within double precision of the grid of decimals are put on it."""
+    """The values, with NaN beyond the exact range of a double; values within double precision of the
+    grid of decimals are put on it.
+    """
     unit = 10.0 ** np.array([indicator.decimals for indicator in keys.domain.indicators])[keys.indicator]
     with np.errstate(over="ignore"):
         steps = value * unit
@@ -183,5 +249,7 @@ def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
     near = np.abs(steps - np.round(steps)) <= 1e-9 + 8 * np.finfo(float).eps * np.abs(steps)
     between = known & ~large & ~near
     message = "OBS_VALUE has more decimals than its indicator: kept as sent, check unit and decimals"
-    found.each("SDC/precision", np.flatnonzero(between), keys.records.line, message, keys.name, Severity.WARNING)
+    found.each(
+        "SDC/precision", np.flatnonzero(between), keys.records.line, message, keys.name, Severity.WARNING
+    )
     return np.where(near, np.round(steps) / unit, np.where(large, np.nan, value))

@@ -25,11 +25,11 @@ SPARE_LINES = 1000
 
 @dataclass(frozen=True)
 class Entries:
-    """The records of a file, each cell once; arrays (records,): `cell` within a national table, `line` in the file, `flag` the CONF_STATUS
-    code.
+    """The records of a file, each cell once; arrays (records,): `cell` within a national table, `line` in the
+    file, `flag` the CONF_STATUS code.
 
-    `value` is in the unit of the indicator, NaN where the sender says that it is not `available`. `units` is −1 and `share_1 share_2` are
-    NaN where not sent.
+    `value` is in the unit of the indicator, NaN where the sender says that it is not `available`. `units` is
+    −1 and `share_1 share_2` are NaN where not sent.
     """
 
     cell: Ints = field(repr=False)
@@ -48,7 +48,9 @@ class Entries:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A file of an NSI: its `digest`, its name `file`, and its `entries` (None where a finding refuses it)."""
+    """A file of an NSI: its `digest`, its name `file`, and its `entries` (None where a finding
+    refuses it).
+    """
 
     digest: str
     file: str
@@ -62,7 +64,9 @@ class Sheet:
 
 
 def sender(data: bytes, file: str, domain: Domain) -> str | None:
-    """The likely country of a file before it is read: that of its first record, unless its name says another."""
+    """The likely country of a file before it is read: that of its first record, unless its name
+    says another.
+    """
     kind, named = discover(inner_name(file)), countries_of(file, domain)
     code = kind.first(peek(data, file, SPARE_BYTES), domain.areas.dimension) if kind else ""
     country = code if code in domain.countries else None
@@ -70,15 +74,17 @@ def sender(data: bytes, file: str, domain: Domain) -> str | None:
 
 
 def countries_of(file: str, domain: Domain) -> list[str]:
-    """The countries of the domain whose codes are words in the name, in any case: AT in AT_2024.csv and in sbs_a_at_2024.csv."""
+    """The countries of the domain whose codes are words in the name, in any case: AT in
+    AT_2024.csv and in sbs_a_at_2024.csv.
+    """
     return countries_in(file, domain.countries)
 
 
 def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
     """The records in the bytes of a file of this name, for this reference period.
 
-    `digest` names the file; by default it is random. Any bytes give a Sheet, whose findings name lines, columns, cells and remedies,
-    never a value.
+    `digest` names the file; by default it is random. Any bytes give a Sheet, whose findings name lines,
+    columns, cells and remedies, never a value.
     """
     domain = domain.of(period)
     found = Findings()
@@ -90,23 +96,31 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
         del (
             data,
             content,
-        )  # half a gigabyte for a million records of generic SDMX-ML: unless the caller keeps it, it is free for what follows
+            # half a gigabyte for a million records of generic SDMX-ML: unless the caller keeps
+            # it, it is free for what follows
+        )
         if records is not None:
             keys = read_keys(records, domain, period, found)
             country, entries = keys.sender, _entries(keys, found)
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
-        found.add("SDC/reader", f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV")
+        found.add(
+            "SDC/reader",
+            f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV",
+        )
     named = countries_of(file, domain)
     inside = countries_of(holds, domain) if holds != file else []
     if country is not None and inside and country not in inside:
         found.add(
-            "SDC/file-name", f"the file inside has {' and '.join(inside)} in its name, but holds records of {country}: pack the right file"
+            "SDC/file-name",
+            f"the file inside has {' and '.join(inside)} in its name, but holds records of {country}: pack "
+            f"the right file",
         )
         entries = None
     if country is not None and named and country not in named:
         found.add(
             "SDC/file-name",
-            f"the name of the file says {' and '.join(named)}, but its records say {country}: the file is not compared with the delivery "
+            f"the name of the file says {' and '.join(named)}, but its records say {country}: the file is "
+            f"not compared with the delivery "
             f"of {country}. Send it under the name of its country",
         )
         country, entries = named[0], None
@@ -114,8 +128,9 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
 
 
 def most_bytes(domain: Domain, file: str) -> int:
-    """The largest size of a file of this name: what its format needs for each cell of a national table, and some room for a header and
-    small errors. A packed file whose name does not tell what it holds may be as large as any.
+    """The largest size of a file of this name: what its format needs for each cell of a national
+    table, and some room for a header and small errors. A packed file whose name does not tell what
+    it holds may be as large as any.
     """
     kind = discover(inner_name(file))
     each = kind.record_bytes if kind else max(each.record_bytes for each in FORMATS) if is_packed(file) else 0
@@ -126,14 +141,22 @@ def _unpacked(data: bytes, file: str, domain: Domain, found: Findings) -> tuple[
     """The content and the name of what the file holds; None with a finding."""
     size = domain.space.national_size
     if len(data) > (most := most_bytes(domain, file)):
-        found.add("140", f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table and nothing else")
+        found.add(
+            "140",
+            f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table "
+            f"and nothing else",
+        )
         return None
     return unpack(data, file, lambda name: most_bytes(domain, name), found)
 
 
 def _records(data: bytes, file: str, domain: Domain, found: Findings) -> Records | None:
     if (kind := discover(file)) is None:
-        found.add("140", "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv, or SDMX-ML, such as AT_2024.xml")
+        found.add(
+            "140",
+            "no format has the suffix of this file: send SDMX-CSV, such as AT_2024.csv, or SDMX-ML, such as "
+            "AT_2024.xml",
+        )
         return None
     return kind.read(data, concepts(domain), found, SPARE_LINES + 4 * domain.space.national_size)
 
@@ -145,12 +168,16 @@ def _entries(keys: Keys, found: Findings) -> Entries | None:
     _possible(keys, value, found)
     if found.refused or keys.sender is None:
         return None
-    flags = np.array([*keys.domain.flags, ""])  # −1, the empty one: a cell that is not available needs no flag
+    flags = np.array(
+        [*keys.domain.flags, ""]
+    )  # −1, the empty one: a cell that is not available needs no flag
     return Entries(keys.cell, keys.records.line, value, ~keys.unavailable, flags[keys.flag], units, *shares)
 
 
 def _possible(keys: Keys, value: Floats, found: Findings) -> None:
-    """Adds a finding for each value that its indicator cannot have. No release could use it, so the sender must correct it."""
+    """Adds a finding for each value that its indicator cannot have. No release could use
+    it, so the sender must correct it.
+    """
 
     def each(code: str, wrong: Callable[[int], Bools], message: Callable[[int], str]) -> None:
         for i in range(len(keys.domain.indicators)):
@@ -158,23 +185,36 @@ def _possible(keys: Keys, value: Floats, found: Findings) -> None:
             found.each(code, rows, keys.records.line, message(i), keys.name)
 
     indicators = keys.domain.indicators
-    primary = np.array([*(spec.role is Role.PRIMARY for spec in keys.domain.flags.values()), False])[keys.flag]
+    primary = np.array([*(spec.role is Role.PRIMARY for spec in keys.domain.flags.values()), False])[
+        keys.flag
+    ]
     none, aware = np.zeros(len(value), dtype=bool), [indicator.counts_aware for indicator in indicators]
     each(
         "SDC/whole",
         lambda i: value != np.rint(value) if indicators[i].whole else none,
-        lambda i: f"{indicators[i].code} is counted, so OBS_VALUE must be a whole number: correct it, or check unit and decimals",
+        lambda i: (
+            f"{indicators[i].code} is counted, so OBS_VALUE must be a whole number: correct it, or check "
+            f"unit and decimals"
+        ),
     )
     each(
         "SDC/negative",
         lambda i: none if indicators[i].signed else value < 0,
-        lambda i: f"OBS_VALUE is negative: correct the sign, or have {indicators[i].code} declared as signed in the domain file",
+        lambda i: (
+            f"OBS_VALUE is negative: correct the sign, or have {indicators[i].code} declared as signed in "
+            f"the domain file"
+        ),
     )
     each(
         "SDC/flag",
-        lambda i: primary & ((value <= 0) | (value >= indicators[i].least)) if indicators[i].least and not aware[i] else none,
         lambda i: (
-            f"flagged as primary, but small count rounding protects only counts of 1 to {indicators[i].least - 1}: "
+            primary & ((value <= 0) | (value >= indicators[i].least))
+            if indicators[i].least and not aware[i]
+            else none
+        ),
+        lambda i: (
+            f"flagged as primary, but small count rounding protects only counts of 1 to "
+            f"{indicators[i].least - 1}: "
             "flag it as secondary, or have the indicator protected by bases"
         ),
     )
@@ -182,7 +222,8 @@ def _possible(keys: Keys, value: Floats, found: Findings) -> None:
         "SDC/flag",
         lambda i: primary if aware[i] else none,
         lambda i: (
-            f"flagged as primary, which tells everybody that the count is 1 to {indicators[i].least - 1}, so that rounding.rule_aware "
+            f"flagged as primary, which tells everybody that the count is 1 to {indicators[i].least - 1}, so "
+            f"that rounding.rule_aware "
             f"cannot leave {indicators[i].least} candidates: flag it as secondary, which protects it as well"
         ),
     )

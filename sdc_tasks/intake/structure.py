@@ -1,4 +1,6 @@
-"""The country and the cell of each record. Every coded column is compared with the code lists of the domain."""
+"""The country and the cell of each record. Every coded column is compared with the code lists of
+the domain.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,19 @@ from sdc_tasks.model.table import Bools, Ints
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
 NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
-_ACTIONS = frozenset("IARM")  # information, append, replace, merge (which SDMX 3.1 says for the first two): the record holds the data
+_ACTIONS = frozenset(
+    "IARM"
+)  # information, append, replace, merge (which SDMX 3.1 says for the first two): the record holds the data
 _STRUCTURES, _KINDS = ("DATAFLOW", "STRUCTURE_ID"), frozenset(("dataflow", "datastructure", "dataprovision"))
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Arrays (records,): the positions of country, indicator, cell in a national table, and flag; −1 if unknown.
+    """Arrays (records,): the positions of country, indicator, cell in a national table, and flag; −1 if
+    unknown.
 
-    `unavailable`: the sender says that there is no value (yet). `unsent`: the sender says that it is confidential and does not send it.
+    `unavailable`: the sender says that there is no value (yet). `unsent`: the sender says that it is
+    confidential and does not send it.
     """
 
     records: Records
@@ -41,7 +47,9 @@ class Keys:
         """The readable key of the record's cell, None where one of its codes is unknown."""
         if self.country[row] < 0 or self.cell[row] < 0:
             return None
-        return printed_key((self.domain.countries[self.country[row]], *self.domain.space.national_keys[self.cell[row]]))
+        return printed_key(
+            (self.domain.countries[self.country[row]], *self.domain.space.national_keys[self.cell[row]])
+        )
 
     @property
     def sender(self) -> str | None:
@@ -51,9 +59,16 @@ class Keys:
 
 
 def concepts(domain: Domain) -> Concepts:
-    """The columns of a delivery. Units and shares are optional. UNIT_MULT is not: nobody should guess a factor of a thousand."""
+    """The columns of a delivery. Units and shares are optional. UNIT_MULT is not: nobody
+    should guess a factor of a thousand.
+    """
     attributes = domain.attributes
-    dimensions = ("FREQ", domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies))
+    dimensions = (
+        "FREQ",
+        domain.areas.dimension,
+        domain.indicator_dimension,
+        *(source.dimension for source in domain.hierarchies),
+    )
     stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
     optional = (attributes.units, attributes.share_1, attributes.share_2)
     return Concepts(
@@ -65,15 +80,26 @@ def concepts(domain: Domain) -> Concepts:
 
 
 def read_keys(records: Records, domain: Domain, period: str, found: Findings) -> Keys:
-    """The cell and flag of every record. Adds a finding for each code that is unexpected or not in its list."""
+    """The cell and flag of every record. Adds a finding for each code that is unexpected or not
+    in its list.
+    """
     _structure(records, domain, found)
     _fixed(records, "FREQ", domain.frequency, "150/904-2", f"must be {domain.frequency}", found)
-    _fixed(records, "TIME_PERIOD", period, "SDC/period", f"must be {period}, the reference period of this release", found)
+    _fixed(
+        records,
+        "TIME_PERIOD",
+        period,
+        "SDC/period",
+        f"must be {period}, the reference period of this release",
+        found,
+    )
     space = domain.space
     country = _areas(records, domain, found)
     indicator = _codes(records, domain.indicator_dimension, space.indicators, found)
     cell, known = indicator.astype(np.int64), indicator >= 0
-    for hierarchy in space.hierarchies:  # in C order, an axis at a time: all of them at once take half as much memory again
+    for hierarchy in (
+        space.hierarchies
+    ):  # in C order, an axis at a time: all of them at once take half as much memory again
         axis = _codes(records, hierarchy.dimension, hierarchy.codes, found)
         known &= axis >= 0
         cell *= len(hierarchy.codes)
@@ -94,17 +120,25 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
 
 def _structure(records: Records, domain: Domain, found: Findings) -> None:
     if not any(map(records.has, _STRUCTURES)):
-        message = f"the file does not say of which structure it is, and is read as {domain.structure_id}: name it, as DATAFLOW"
+        message = (
+            f"the file does not say of which structure it is, and is read as "
+            f"{domain.structure_id}: name it, as DATAFLOW"
+        )
         found.add("SDC/structure", message, severity=Severity.WARNING)
     for column in _STRUCTURES:
         if not records.has(column):
             continue
         first = records.which(column)[0]
         if (other := np.flatnonzero(records.which(column) != first)).size:
-            message = f"{column} is not {domain.structure_id} in all records: send each dataflow in a file of its own"
+            message = (
+                f"{column} is not {domain.structure_id} in all records: send each dataflow in a "
+                f"file of its own"
+            )
             found.add("SDC/structure", message, int(records.line[other[0]]))
         else:
-            _fixed(records, column, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found)
+            _fixed(
+                records, column, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found
+            )
     if records.has("STRUCTURE"):
         wrong = records.where("STRUCTURE", lambda text: text.lower() not in _KINDS)
         message = "STRUCTURE must be dataflow, datastructure or dataprovision"
@@ -129,13 +163,27 @@ def _areas(records: Records, domain: Domain, found: Findings) -> Numbers:
     return _codes(records, column, domain.countries, found, besides=aggregate)
 
 
-def _codes(records: Records, column: str, codes: tuple[str, ...], found: Findings, besides: Bools | None = None) -> Numbers:
-    """(records,): position of each record's code in its list. An empty code is finding 150/904-1 (key size), an unknown one 150/904-2."""
+def _codes(
+    records: Records, column: str, codes: tuple[str, ...], found: Findings, besides: Bools | None = None
+) -> Numbers:
+    """(records,): position of each record's code in its list. An empty code is finding 150/904-1 (key
+    size), an unknown one 150/904-2.
+    """
     position = records.positions(column, _index(codes))
     unknown = position < 0 if besides is None else (position < 0) & ~besides
     empty = records.where(column, lambda text: not text)
-    found.each("150/904-1", np.flatnonzero(unknown & empty), records.line, f"{column} is empty: every record needs its whole key")
-    found.each("150/904-2", np.flatnonzero(unknown & ~empty), records.line, lambda row: _wrong_code(records, column, row, codes))
+    found.each(
+        "150/904-1",
+        np.flatnonzero(unknown & empty),
+        records.line,
+        f"{column} is empty: every record needs its whole key",
+    )
+    found.each(
+        "150/904-2",
+        np.flatnonzero(unknown & ~empty),
+        records.line,
+        lambda row: _wrong_code(records, column, row, codes),
+    )
     return position
 
 
@@ -145,19 +193,29 @@ def _index(codes: Iterable[str]) -> Mapping[str, int]:
 
 def _wrong_code(records: Records, column: str, row: int, codes: Iterable[str]) -> str:
     code = shown(records.text(column, row), codes)
-    return f"{column}{f' {code}' if code else ''} is not in the code list: correct it, or check that the columns are in the header's order"
+    return (
+        f"{column}{f' {code}' if code else ''} is not in the code list: correct it, or "
+        f"check that the columns are in the header's order"
+    )
 
 
 def _unavailable(records: Records, domain: Domain) -> Bools:
-    """Records without a value and with a status that says so, or with a sign for it: `:` (Eurostat), `m` (missing, will come)."""
+    """Records without a value and with a status that says so, or with a sign for it: `:`
+    (Eurostat), `m` (missing, will come).
+    """
     status = domain.attributes.obs_status
-    said, silent = records.where(status, NOT_AVAILABLE.__contains__), records.where(status, lambda text: not text)
+    said, silent = (
+        records.where(status, NOT_AVAILABLE.__contains__),
+        records.where(status, lambda text: not text),
+    )
     none, sign = records.among("OBS_VALUE", {"", ":", "m"}), records.among("OBS_VALUE", {":", "m"})
     return (none & said) | (sign & silent)
 
 
 def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings) -> Numbers:
-    """(records,): position in `domain.flags`. An unknown flag is never taken as free; an empty one only as the domain file declares it."""
+    """(records,): position in `domain.flags`. An unknown flag is never taken as free; an empty one only
+    as the domain file declares it.
+    """
     column = domain.attributes.conf_status
     position = records.positions(column, _index(domain.flags))
     empty = records.where(column, lambda text: not text)
@@ -165,9 +223,16 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
     if domain.flag_when_empty is not None:
         if empty.any() and found.has_unread:
             said = f"{column} is empty, and something is not read that may be the flags under another name"
-            found.add("150/904-2", f"{said}: correct its name, or take it out", int(records.line[np.flatnonzero(empty)[0]]))
+            found.add(
+                "150/904-2",
+                f"{said}: correct its name, or take it out",
+                int(records.line[np.flatnonzero(empty)[0]]),
+            )
         position = np.where(empty, list(domain.flags).index(domain.flag_when_empty), position)
-    message = f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty declared in the domain file"
+    message = (
+        f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty "
+        f"declared in the domain file"
+    )
     found.each("150/904-2", np.flatnonzero((position < 0) & empty & ~unavailable), records.line, message)
 
     def unknown(row: int) -> str:
@@ -182,18 +247,34 @@ def _obs_status(keys: Keys, found: Findings) -> None:
     """Adds findings on OBS_STATUS. An empty status means a normal value, as in the code list."""
     records, column = keys.records, keys.domain.attributes.obs_status
     unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
-    found.each("150/904-2", np.flatnonzero(unknown), records.line, lambda row: _wrong_code(records, column, row, OBS_STATUS), keys.name)
+    found.each(
+        "150/904-2",
+        np.flatnonzero(unknown),
+        records.line,
+        lambda row: _wrong_code(records, column, row, OBS_STATUS),
+        keys.name,
+    )
     there = ~records.among("OBS_VALUE", {""}) & ~keys.unavailable & ~keys.unsent
-    message = f"{column} says that the value is missing, but there is one: correct it; is it a {keys.domain.attributes.conf_status}?"
-    for codes, severity in ((NOT_AVAILABLE, Severity.ERROR), ({"Q"}, Severity.WARNING)):  # suppressed: the sender may still send it to us
+    message = (
+        f"{column} says that the value is missing, but there is one: correct it; is it a "
+        f"{keys.domain.attributes.conf_status}?"
+    )
+    for codes, severity in (
+        (NOT_AVAILABLE, Severity.ERROR),
+        ({"Q"}, Severity.WARNING),
+    ):  # suppressed: the sender may still send it to us
         odd = np.flatnonzero(there & records.where(column, codes.__contains__))
         found.each("SDC/status", odd, records.line, message, keys.name, severity)
 
 
 def _unsent(records: Records, domain: Domain, flag: Numbers, unavailable: Bools) -> Bools:
-    """Records with a confidential value that was not sent: its protection cannot be computed, nor whether an aggregate reveals it."""
+    """Records with a confidential value that was not sent: its protection cannot be computed, nor
+    whether an aggregate reveals it.
+    """
     primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
-    suppressed = records.among("OBS_VALUE", {"", ":"}) & records.where(domain.attributes.obs_status, "Q".__eq__)
+    suppressed = records.among("OBS_VALUE", {"", ":"}) & records.where(
+        domain.attributes.obs_status, "Q".__eq__
+    )
     return np.asarray(suppressed | records.among("OBS_VALUE", {"x"}) | (unavailable & primary))
 
 
@@ -214,7 +295,10 @@ def _constrained(keys: Keys, found: Findings) -> None:
         return
     whole = np.flatnonzero((keys.country >= 0) & (keys.cell >= 0))
     barred = whole[~allowed[keys.country[whole], keys.cell[whole]]]
-    message = "a content constraint of the structure does not allow this key: leave the record out, or have the constraint corrected"
+    message = (
+        "a content constraint of the structure does not allow this key: leave the record "
+        "out, or have the constraint corrected"
+    )
     found.each("SDC/constraint", barred, keys.records.line, message, keys.name)
 
 
@@ -226,4 +310,10 @@ def _duplicates(keys: Keys, found: Findings) -> None:
     original[whole] = whole[first[which]]
     line = keys.records.line
     repeats = whole[original[whole] != whole]
-    found.each("SDC/duplicate", repeats, line, lambda row: f"the key of line {line[original[row]]} again: send each cell once", keys.name)
+    found.each(
+        "SDC/duplicate",
+        repeats,
+        line,
+        lambda row: f"the key of line {line[original[row]]} again: send each cell once",
+        keys.name,
+    )

@@ -1,14 +1,17 @@
 """Filler values for cells that a country says are not available: any values that fit its own table.
 
-The true values of these cells are unknown to us, and probably to everybody else. So they are suppressed cells without a requirement, and
-every aggregate above them is withheld. Then the choice of the filler values does not matter. The tables x that an attacker cannot
-distinguish are those with x = a in the cells that he can read, with all relations, and with the published intervals. None of these depends
-on the filler of a suppressed cell whose aggregates are all withheld. So neither the bounds of another cell nor the verdict depend on it.
-Where the relations and the public cells allow only one value, everybody can compute it, and the filler is this value. If the country
-publishes such a value later, its next delivery contains it, and is audited together with the earlier publications.
+The true values of these cells are unknown to us, and probably to everybody else. So they are suppressed cells
+without a requirement, and every aggregate above them is withheld. Then the choice of the filler values does
+not matter. The tables x that an attacker cannot distinguish are those with x = a in the cells that he can
+read, with all relations, and with the published intervals. None of these depends on the filler of a
+suppressed cell whose aggregates are all withheld. So neither the bounds of another cell nor the verdict
+depend on it. Where the relations and the public cells allow only one value, everybody can compute it, and the
+filler is this value. If the country publishes such a value later, its next delivery contains it, and is
+audited together with the earlier publications.
 
-A linear program finds the values: min Σ |M u| over the relations of the unknown cells u, within the tolerance of the
-additivity check; with whole numbers where the indicator is counted. Where no values fit, the delivery contradicts itself.
+A linear program finds the values: min Σ |M u| over the relations of the unknown cells u, within the
+tolerance of the additivity check; with whole numbers where the indicator is counted. Where no values fit,
+the delivery contradicts itself.
 """
 
 from __future__ import annotations
@@ -24,13 +27,17 @@ SOUND = 1e-6
 
 
 def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
-    """(national_size,): the values, with fillers where not `available`, in the unit of the indicator. None where no values fit, or none
-    were found within WHOLE_NUMBER_NODES.
+    """(national_size,): the values, with fillers where not `available`, in the unit of the indicator. None
+    where no values fit, or none were found within WHOLE_NUMBER_NODES.
     """
     open_cells = np.flatnonzero(~available)
     if not len(open_cells):
         return value
-    from scipy.optimize import Bounds, LinearConstraint, milp  # imported here: few deliveries need it, and every worker would hold it
+    from scipy.optimize import (
+        Bounds,
+        LinearConstraint,
+        milp,
+    )  # imported here: few deliveries need it, and every worker would hold it
 
     M = domain.space.national_relations
     known = np.where(available, value, 0.0)
@@ -48,7 +55,10 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
     found = milp(
         np.concatenate([np.zeros(n), np.ones(2 * m)]),
         integrality=np.concatenate([whole.astype(int), np.zeros(2 * m, dtype=int)]),
-        bounds=Bounds(np.concatenate([lowest, np.zeros(2 * m)]), np.concatenate([np.full(n, np.inf), np.full(2 * m, tolerance)])),
+        bounds=Bounds(
+            np.concatenate([lowest, np.zeros(2 * m)]),
+            np.concatenate([np.full(n, np.inf), np.full(2 * m, tolerance)]),
+        ),
         constraints=LinearConstraint(slack, -rest / scale, -rest / scale) if m else None,
         options={"node_limit": WHOLE_NUMBER_NODES},
     )

@@ -1,28 +1,35 @@
-"""Which cells of a table are confidential, from the contributions themselves ([2] §4; Hundepool et al. 2012, §4.2), and their levels.
+"""Which cells of a table are confidential, from the contributions themselves ([2] §4; Hundepool et
+al. 2012, §4.2), and their levels.
 
-X is the size of a cell, the sum of |x| over its contributors; x1 ≥ x2 ≥ … are the sizes of contributions, sorted. A contributor is a
-record, or all records of one contributor, or of one holding. With sampling weights a record stands for as many contributors of its size.
+X is the size of a cell, the sum of |x| over its contributors; x1 ≥ x2 ≥ … are the sizes of contributions,
+sorted. A contributor is a record, or all records of one contributor, or of one holding. With sampling weights
+a record stands for as many contributors of its size.
 
-    p% (prior q)   x_t · p/q − (X − x_t − x_a) > 0     t: the largest that has not waived, a: the largest other one, who attacks; or x_a is
-                                                       the sum of the `intruders` largest other ones, who attack together
+    p% (prior q)   x_t · p/q − (X − x_t − x_a) > 0     t: the largest that has not waived, a: the largest
+    other one, who attacks; or x_a is
+                                                       the sum of the `intruders` largest
+                                                       other ones, who attack together
     (n, k)         (x1 + … + xn) · 100/k − X > 0       unless all of these have waived
     frequency      fewer contributors than the minimum, unless all have waived; level: `range` % of X
-    request        x_r · 100/c − X > 0                 for a contributor r who asked to be protected where his share exceeds c %
+    request        x_r · 100/c − X > 0                 for a contributor r who asked to be
+    protected where his share exceeds c %
 
-The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. A contributor who asks for protection
-has not waived it. A contributor is who has a record, also one of 0. A cell without contributors is empty, hence public.
+The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. A
+contributor who asks for protection has not waived it. A contributor is who has a record, also one of 0. A
+cell without contributors is empty, hence public.
 
-That level keeps all others from the largest contributor who has not waived. The next ones have levels of their own against all others, of
-whom the largest attacks best (`beside`): p% and requests as above, for x_t of their own; (n, k) and frequency as they read in the cell
-without its largest contributor, for that is what he does not know of it. A contributor beyond those whom p%, with its `intruders`, and
-(n, k) look at has none by these rules: the others hide him.
+That level keeps all others from the largest contributor who has not waived. The next ones have levels of
+their own against all others, of whom the largest attacks best (`beside`): p% and requests as above, for x_t
+of their own; (n, k) and frequency as they read in the cell without its largest contributor, for that is what
+he does not know of it. A contributor beyond those whom p%, with its `intruders`, and (n, k) look at has none
+by these rules: the others hide him.
 
-The range of a cell, or of what is left of it, that has contributors and adds up to 0 is that of the median contribution of the table above
-0: a percentage of nothing would protect nothing.
+The range of a cell, or of what is left of it, that has contributors and adds up to 0 is that of the median
+contribution of the table above 0: a percentage of nothing would protect nothing.
 
-A contributor who is alone in a cell knows it; so does one beside whom all have 0, unless the cell has too few contributors, who are then
-to be kept from him. If no rule makes the cell primary (because he waived, for example), the cell stays open: to hide it would protect
-nobody from him.
+A contributor who is alone in a cell knows it; so does one beside whom all have 0, unless the cell has too few
+contributors, who are then to be kept from him. If no rule makes the cell primary (because he waived, for
+example), the cell stays open: to hide it would protect nobody from him.
 """
 
 from __future__ import annotations
@@ -45,9 +52,10 @@ NOBODY = -1  # the number of no contributor
 
 @dataclass(frozen=True)
 class ContributionRules:
-    """The rules that count. `p`, `q` in percent; `nk`: pairs (n, k in percent); `minimum`: of contributors; `range`: level of cells with
-    fewer, in percent of their size; `requests`: c in percent for contributors who asked with 1, with 2 … `intruders`: how many
-    contributors attack together under p%. Raises InvalidInput.
+    """The rules that count. `p`, `q` in percent; `nk`: pairs (n, k in percent); `minimum`: of
+    contributors; `range`: level of cells with fewer, in percent of their size; `requests`: c in
+    percent for contributors who asked with 1, with 2 … `intruders`: how many contributors attack
+    together under p%. Raises InvalidInput.
     """
 
     p: float | None = None
@@ -60,23 +68,38 @@ class ContributionRules:
 
     def __post_init__(self) -> None:
         if self.p is None and not self.nk and self.minimum is None and not self.requests:
-            raise InvalidInput("no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency or requests")
+            raise InvalidInput(
+                "no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency "
+                "or requests"
+            )
         kinds = (
-            (not all(each is None or _number(each) for each in (self.p, self.q, self.range)), "p, q and the range are numbers"),
+            (
+                not all(each is None or _number(each) for each in (self.p, self.q, self.range)),
+                "p, q and the range are numbers",
+            ),
             (not _several(self.nk, _pair), "nk is a list of pairs (n, k), n a whole number"),
-            (not (self.minimum is None or _whole(self.minimum)), "a minimum of contributors is a whole number"),
+            (
+                not (self.minimum is None or _whole(self.minimum)),
+                "a minimum of contributors is a whole number",
+            ),
             (not _whole(self.intruders), "a number of intruders is whole"),
             (not _several(self.requests, _number), "requests is a list of percentages"),
         )
         if wrong := [text for bad, text in kinds if bad]:
             raise InvalidInput(f"{wrong[0]}. Remedy: correct the rule")
         faults = (
-            (self.p is not None and not 0 < self.p <= self.q <= 100, "p is above 0 and at most q, and q at most 100"),
+            (
+                self.p is not None and not 0 < self.p <= self.q <= 100,
+                "p is above 0 and at most q, and q at most 100",
+            ),
             (self.intruders < 1, "one contributor attacks at least"),
             (any(n < 1 or not 0 < k < 100 for n, k in self.nk), "n is at least 1, and k between 0 and 100"),
             (self.minimum is not None and self.minimum < 1, "a minimum of contributors is at least 1"),
             (not 0 < self.range < math.inf, "the range of cells below the minimum is above 0"),
-            (any(not 0 < percent < 100 for percent in self.requests), "shares of those who ask are between 0 and 100"),
+            (
+                any(not 0 < percent < 100 for percent in self.requests),
+                "shares of those who ask are between 0 and 100",
+            ),
         )
         if wrong := [text for bad, text in faults if bad]:
             raise InvalidInput(f"{wrong[0]}. Remedy: correct the rule")
@@ -107,11 +130,13 @@ def _several(told: object, each: Callable[[object], bool]) -> bool:
 class Contributions:
     """What the n cells of a table are made of.
 
-    `size` X; `count` of contributors; `top` (n, most): sizes of the largest contributions, 0 where there are no more; `guarded`: the
-    largest size whose contributor has not waived; `waived` (n, most): whether all of so many of the largest have; `all_waived`: whether
-    everybody has; `asked`: the largest x_r · 100/c, 0 where nobody asked; `respondent`: the number of an only contributor, else −1;
-    `protected`: that of the largest who has not waived, −1 if another one asked; `usual`: the median contribution above 0, 1 without one;
-    `beside`, `beside_respondent` (m, n): the levels of further contributors, the largest first, and their numbers; 0 and −1 where none.
+    `size` X; `count` of contributors; `top` (n, most): sizes of the largest contributions, 0 where there are
+    no more; `guarded`: the largest size whose contributor has not waived; `waived` (n, most): whether all of
+    so many of the largest have; `all_waived`: whether everybody has; `asked`: the largest x_r · 100/c, 0
+    where nobody asked; `respondent`: the number of an only contributor, else −1; `protected`: that of the
+    largest who has not waived, −1 if another one asked; `usual`: the median contribution above 0, 1 without
+    one; `beside`, `beside_respondent` (m, n): the levels of further contributors, the largest first, and
+    their numbers; 0 and −1 where none.
     """
 
     size: Floats = field(repr=False)
@@ -136,8 +161,8 @@ def usual_of(sizes: Floats) -> float:
 
 @dataclass(frozen=True)
 class Behind:
-    """Who contributes what to the n cells of a table: an entry for each contributor in each cell, sorted by cell. `x` is signed; the others
-    as for `gathered`. `inner` (n): the cells that are no sums.
+    """Who contributes what to the n cells of a table: an entry for each contributor in each cell, sorted by
+    cell. `x` is signed; the others as for `gathered`. `inner` (n): the cells that are no sums.
     """
 
     cell: Ints = field(repr=False)
@@ -166,25 +191,48 @@ class Behind:
         entry = np.arange(count.sum()) + np.repeat(start[pairs.col] - (np.cumsum(count) - count), count)
         group = np.repeat(pairs.row.astype(np.int64), count)
         return gathered(
-            group, groups.shape[0], self.x[entry], self.holder[entry], self.weight[entry], self.waives[entry], self.percent[entry],
-            self.rules, self.usual,
-        )  # fmt: skip
+            group,
+            groups.shape[0],
+            self.x[entry],
+            self.holder[entry],
+            self.weight[entry],
+            self.waives[entry],
+            self.percent[entry],
+            self.rules,
+            self.usual,
+        )
 
 
 def behind_of(
-    cell: Ints, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, inner: Bools, rules: ContributionRules,
+    cell: Ints,
+    x: Floats,
+    holder: Ints,
+    weight: Floats,
+    waives: Bools,
+    percent: Floats,
+    inner: Bools,
+    rules: ContributionRules,
     usual: float,
-) -> Behind:  # fmt: skip
+) -> Behind:
     """Who contributes what, from records in cells, as for `gathered`."""
-    _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
+    _, first, which = np.unique(
+        cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True
+    )
     k = len(first)
     asked = np.full(k, np.inf)
     asking = np.flatnonzero(~np.isnan(percent))
     np.minimum.at(asked, which[asking], percent[asking])
     return Behind(
-        cell[first], np.bincount(which, weights=x, minlength=k).astype(float), holder[first], weight[first],
-        np.bincount(which, weights=~waives, minlength=k) == 0, np.where(np.isinf(asked), np.nan, asked), inner, rules, usual,
-    )  # fmt: skip
+        cell[first],
+        np.bincount(which, weights=x, minlength=k).astype(float),
+        holder[first],
+        weight[first],
+        np.bincount(which, weights=~waives, minlength=k) == 0,
+        np.where(np.isinf(asked), np.nan, asked),
+        inner,
+        rules,
+        usual,
+    )
 
 
 def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floats]:
@@ -194,11 +242,16 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
     if rules.p is not None:
         n = rules.intruders
         among = cells.guarded >= cells.top[:, n]  # the guarded one is one of the n + 1 largest
-        other = np.where(among, cells.top[:, : n + 1].sum(axis=1) - cells.guarded, cells.top[:, :n].sum(axis=1))
+        other = np.where(
+            among, cells.top[:, : n + 1].sum(axis=1) - cells.guarded, cells.top[:, :n].sum(axis=1)
+        )
         rest = np.maximum(cells.size - cells.guarded - other, 0.0)
         found["p"] = np.where(cells.guarded > 0, rules.p / rules.q * cells.guarded - rest, 0.0)
     if rules.nk:
-        largest = [np.where(cells.waived[:, n - 1], 0.0, cells.top[:, :n].sum(axis=1) * 100 / k - cells.size) for n, k in rules.nk]
+        largest = [
+            np.where(cells.waived[:, n - 1], 0.0, cells.top[:, :n].sum(axis=1) * 100 / k - cells.size)
+            for n, k in rules.nk
+        ]
         found["nk"] = np.max(largest, axis=0)
     if rules.minimum is not None:
         few = rules.range / 100 * ranged(cells.size, cells.usual)
@@ -218,14 +271,26 @@ SURELY = 1e-12  # of the size of a cell: what adding fractions leaves is no leve
 
 
 def gathered(
-    cell: Ints, n: int, x: Floats, holder: Ints, weight: Floats, waives: Bools, percent: Floats, rules: ContributionRules, usual: float
+    cell: Ints,
+    n: int,
+    x: Floats,
+    holder: Ints,
+    weight: Floats,
+    waives: Bools,
+    percent: Floats,
+    rules: ContributionRules,
+    usual: float,
 ) -> Contributions:
-    """The contributions of n cells, from records in cells: `cell` and the rest have an entry for each record in each cell that holds it.
+    """The contributions of n cells, from records in cells: `cell` and the rest have an entry for each
+    record in each cell that holds it.
 
-    `holder`: the number of who contributes; `weight`: how many contributors a record stands for; `percent`: c of who asked, NaN else.
-    A holder has waived if all his records in a cell did, and has asked if one of them did. `usual`: as of `Contributions`.
+    `holder`: the number of who contributes; `weight`: how many contributors a record stands for; `percent`: c
+    of who asked, NaN else. A holder has waived if all his records in a cell did, and has asked if one of them
+    did. `usual`: as of `Contributions`.
     """
-    _, first, which = np.unique(cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True)
+    _, first, which = np.unique(
+        cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True
+    )
     k = len(first)
     size = np.abs(np.bincount(which, weights=x, minlength=k))
     there = np.bincount(which, weights=np.abs(x), minlength=k)
@@ -235,7 +300,13 @@ def gathered(
     gone = (np.bincount(which, weights=~waives, minlength=k) == 0) & np.isinf(ask)
     size = np.where(there > 0, size, 0.0)
     order = np.lexsort((holder[first], -size, cell[first]))
-    where, size, gone, ask, copies = cell[first][order], size[order], gone[order], ask[order], weight[first][order]
+    where, size, gone, ask, copies = (
+        cell[first][order],
+        size[order],
+        gone[order],
+        ask[order],
+        weight[first][order],
+    )
     by = holder[first][order]
     some = there[order] > 0
     top, waived = _largest(where[some], n, size[some], gone[some], copies[some], rules.most)
@@ -254,13 +325,27 @@ def gathered(
     level = _level_of_next(where, size, gone, ask, top, whole_size, few, usual, rules)[next_ones]
     beside, beside_respondent = _by_rank(where[next_ones], n, level, by[next_ones])
     return Contributions(
-        whole_size, count, top, guarded, np.logical_and.accumulate(waived, axis=1), all_waived, asked, alone, protected, usual,
-        beside, beside_respondent,
-    )  # fmt: skip
+        whole_size,
+        count,
+        top,
+        guarded,
+        np.logical_and.accumulate(waived, axis=1),
+        all_waived,
+        asked,
+        alone,
+        protected,
+        usual,
+        beside,
+        beside_respondent,
+    )
 
 
-def _largest(where: Ints, n: int, size: Floats, gone: Bools, copies: Floats, most: int) -> tuple[Floats, Bools]:
-    """(n, most), (n, most): the largest contributions of each cell, and whether they have waived. Entries are sorted by cell and size."""
+def _largest(
+    where: Ints, n: int, size: Floats, gone: Bools, copies: Floats, most: int
+) -> tuple[Floats, Bools]:
+    """(n, most), (n, most): the largest contributions of each cell, and whether they have waived.
+    Entries are sorted by cell and size.
+    """
     whole = np.maximum(np.floor(copies), 1.0)  # so many contributors of this size at least
     before = np.cumsum(whole) - whole
     start = np.searchsorted(where, np.arange(n))
@@ -274,7 +359,15 @@ def _largest(where: Ints, n: int, size: Floats, gone: Bools, copies: Floats, mos
 
 
 def _level_of_next(
-    where: Ints, size: Floats, gone: Bools, ask: Floats, top: Floats, X: Floats, few: Bools, usual: float, rules: ContributionRules
+    where: Ints,
+    size: Floats,
+    gone: Bools,
+    ask: Floats,
+    top: Floats,
+    X: Floats,
+    few: Bools,
+    usual: float,
+    rules: ContributionRules,
 ) -> Floats:
     """(entries): the level of each contributor of each cell who is not its largest, against all others."""
     X, top = X[where], top[where]
@@ -288,13 +381,21 @@ def _level_of_next(
         if n > 1:
             asked.append(np.where(size >= top[:, n - 1], top[:, 1:n].sum(axis=1) * 100 / k - without, 0.0))
     if rules.minimum is not None:
-        asked.append(np.where(few[where], rules.range / 100 * ranged(np.where(without > SURELY * X, without, 0.0), usual), 0.0))
+        asked.append(
+            np.where(
+                few[where],
+                rules.range / 100 * ranged(np.where(without > SURELY * X, without, 0.0), usual),
+                0.0,
+            )
+        )
     level = np.where(gone, 0.0, np.max(asked, axis=0))
     return np.where(level > SURELY * X, level, 0.0)
 
 
 def _by_rank(where: Ints, n: int, level: Floats, by: Ints) -> tuple[Floats, Ints]:
-    """(m, n), (m, n): the levels above 0 of each cell, the largest first, and whose they are; m: of the cell with most of them."""
+    """(m, n), (m, n): the levels above 0 of each cell, the largest first, and whose they are;
+    m: of the cell with most of them.
+    """
     some = np.flatnonzero(level > 0)
     order = some[np.lexsort((by[some], -level[some], where[some]))]
     where, level, by = where[order], level[order], by[order]
@@ -306,9 +407,14 @@ def _by_rank(where: Ints, n: int, level: Floats, by: Ints) -> tuple[Floats, Ints
 
 
 def _protected(where: Ints, n: int, by: Ints, gone: Bools, asks: Floats) -> Ints:
-    """(n): the first of each cell who has not waived, NOBODY where who asks most is another one. Entries are sorted by cell and size."""
+    """(n): the first of each cell who has not waived, NOBODY where who asks most is another one.
+    Entries are sorted by cell and size.
+    """
     found, loudest = np.full(n, NOBODY), np.full(n, NOBODY)
-    for number, entries in ((found, np.flatnonzero(~gone)), (loudest, np.lexsort((-asks, where))[: len(where)])):
+    for number, entries in (
+        (found, np.flatnonzero(~gone)),
+        (loudest, np.lexsort((-asks, where))[: len(where)]),
+    ):
         if number is loudest:
             entries = entries[asks[entries] > 0]
         cells, first = np.unique(where[entries], return_index=True)

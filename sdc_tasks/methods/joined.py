@@ -1,4 +1,6 @@
-"""One decision of those for groups of indicators, and what the report compares it with. No relation links two groups (METHOD §4)."""
+"""One decision of those for groups of indicators, and what the report compares it with. No
+relation links two groups (METHOD §4).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ def forget(name: str, item: Kept) -> None:
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision for a group of indicators. `publication` (all aggregate cells,): nothing counts but the cells of the group. `kept`: what
-    `keep` of `choose_bases` received.
+    """The decision for a group of indicators. `publication` (all aggregate cells,): nothing counts but the
+    cells of the group. `kept`: what `keep` of `choose_bases` received.
     """
 
     indicators: tuple[str, ...]
@@ -36,7 +38,10 @@ class Decision:
 
     def rung(self, rule: str) -> Rung:
         """The rung of a rule; that of the rule that was taken, where the group was not decided by it."""
-        return next((each for each in self.rules if each.method == rule), next(each for each in self.rules if each.chosen))
+        return next(
+            (each for each in self.rules if each.method == rule),
+            next(each for each in self.rules if each.chosen),
+        )
 
     def by(self, rule: str) -> Publication:
         """The publication by a rule; the one that was taken, where there is none."""
@@ -55,8 +60,9 @@ def joined(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication
 
 
 def beside(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
-    """What is kept of the decisions: all tables; the publication by each rule that was not taken everywhere; and, as RULES, a rung for each
-    rule. A group that no rule of this name decided stands there as it was decided.
+    """What is kept of the decisions: all tables; the publication by each rule that was not taken
+    everywhere; and, as RULES, a rung for each rule. A group that no rule of this name decided
+    stands there as it was decided.
     """
     kept, found = [each.kept.get(TABLES) for each in decisions], dict[str, Kept]()
     if tables := [each for each in kept if isinstance(each, Tables)]:
@@ -71,7 +77,9 @@ def beside(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
         if not everywhere or all(rung.method == rule for rung in taken):
             rungs.append(_together(rule, taken, everywhere))
     if ruled and not any(rung.chosen for rung in rungs):
-        rungs.append(_together(BY_GROUP, [next(rung for rung in each.rules if rung.chosen) for each in ruled], True))
+        rungs.append(
+            _together(BY_GROUP, [next(rung for rung in each.rules if rung.chosen) for each in ruled], True)
+        )
     return {**found, RULES: Adjustment(rungs=tuple(rungs))} if rungs else found
 
 
@@ -81,6 +89,13 @@ def _together(rule: str, rungs: Sequence[Rung], chosen: bool) -> Rung:
     worst = Outcome.RELAXED if any(rung.outcome is Outcome.RELAXED for rung in rungs) else rungs[0].outcome
     bounds = [rung.bound for rung in rungs if rung.bound is not None]
     return Rung(
-        rule, worst, sum(rung.objective or 0.0 for rung in rungs), sum(bounds) if len(bounds) == len(rungs) else None, None, 0.0, reason,
-        unprotected=sum(rung.unprotected for rung in rungs), chosen=chosen,
-    )  # fmt: skip
+        rule,
+        worst,
+        sum(rung.objective or 0.0 for rung in rungs),
+        sum(bounds) if len(bounds) == len(rungs) else None,
+        None,
+        0.0,
+        reason,
+        unprotected=sum(rung.unprotected for rung in rungs),
+        chosen=chosen,
+    )

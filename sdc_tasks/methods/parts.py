@@ -1,4 +1,6 @@
-"""A release divided by indicators. Indicators that no relation links are protected separately, and joined again for the audit."""
+"""A release divided by indicators. Indicators that no relation links are protected separately,
+and joined again for the audit.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from sdc_tasks.model.table import Bools, Ints, linked
 
 @dataclass(frozen=True)
 class Part:
-    """The protection problem of some indicators. `cells` (cells of the part,) are their flat indices in the whole, ascending."""
+    """The protection problem of some indicators. `cells` (cells of the part,) are their flat
+    indices in the whole, ascending.
+    """
 
     whole: ProtectionProblem = field(repr=False)
     problem: ProtectionProblem
@@ -31,8 +35,8 @@ class Part:
         return np.asarray(self.cells[self.cells >= first] - first)
 
     def requirements(self, whole: Requirements) -> Requirements:
-        """The requirements of the primaries of the part. Requirements against a respondent of another indicator only are left out: he knows
-        nothing here.
+        """The requirements of the primaries of the part. Requirements against a respondent of another
+        indicator only are left out: he knows nothing here.
         """
         if self.problem is self.whole:
             return whole
@@ -48,19 +52,27 @@ class Part:
                 known = ours[place] == theirs if len(ours) else np.zeros(len(theirs), dtype=bool)
                 knower[alone] = np.where(known, place, -1)
                 mine[alone] &= known
-        return replace(whole, primaries=at, knower=knower, weaker=tuple(map(self._weaker, whole.weaker))).rows(np.flatnonzero(mine))
+        return replace(
+            whole, primaries=at, knower=knower, weaker=tuple(map(self._weaker, whole.weaker))
+        ).rows(np.flatnonzero(mine))
 
     def _weaker(self, whole: Adversary) -> Adversary:
-        """The same adversary of the part: pieces of earlier releases keep their numbers, respondents are known by their cells."""
+        """The same adversary of the part: pieces of earlier releases keep their numbers,
+        respondents are known by their cells.
+        """
         if whole.profile in KEEPERS:
             return whole
         theirs = np.array(whole.lacks, dtype=np.int64)
-        return Adversary(whole.profile, tuple(np.searchsorted(self.cells, theirs[np.isin(theirs, self.cells)]).tolist()))
+        return Adversary(
+            whole.profile, tuple(np.searchsorted(self.cells, theirs[np.isin(theirs, self.cells)]).tolist())
+        )
 
     def publication(self, whole: Publication) -> Publication:
         """The part of a publication of the whole."""
         own = self.decided
-        return Publication(np.flatnonzero(self.problem.aggregate), whole.value[own], whole.base[own], whole.covers[own])
+        return Publication(
+            np.flatnonzero(self.problem.aggregate), whole.value[own], whole.base[own], whole.covers[own]
+        )
 
     def into(self, whole: Publication, part: Publication) -> Publication:
         """The publication of the whole with these decisions for the cells of the part."""
@@ -94,16 +106,25 @@ class Part:
         return Adjustment(x, part.rungs)
 
 
-def groups_of(problem: ProtectionProblem, given: Iterable[tuple[str, ...]], alone: Collection[str]) -> tuple[tuple[str, ...], ...]:
-    """The `given` groups of indicators, joined where a relation links them, of this release or of an earlier version of the period: its
-    relations may have been others. Raises InvalidInput where an earlier version links one that is `alone`: it cannot be joined.
+def groups_of(
+    problem: ProtectionProblem, given: Iterable[tuple[str, ...]], alone: Collection[str]
+) -> tuple[tuple[str, ...], ...]:
+    """The `given` groups of indicators, joined where a relation links them, of this release or of an earlier
+    version of the period: its relations may have been others. Raises InvalidInput where an earlier version
+    links one that is `alone`: it cannot be joined.
     """
     space, before = problem.space, problem.earlier
-    links = [(each[0], each[1:]) for each in (tuple(code for code in group if code in space.indicators) for group in given) if each]
+    links = [
+        (each[0], each[1:])
+        for each in (tuple(code for code in group if code in space.indicators) for group in given)
+        if each
+    ]
     links += list(space.indicator_relations)
     if before.rows.nnz:
         n = before.rows.shape[1] - len(before.lower)
-        indicator = np.concatenate([space.indicator_of(np.arange(n)), space.indicator_of(before.code)])[before.rows.indices]
+        indicator = np.concatenate([space.indicator_of(np.arange(n)), space.indicator_of(before.code)])[
+            before.rows.indices
+        ]
         row = np.repeat(np.arange(before.rows.shape[0]), np.diff(before.rows.indptr))
         beside = (row[1:] == row[:-1]) & (indicator[1:] != indicator[:-1])
         pairs = np.unique(np.column_stack([indicator[:-1][beside], indicator[1:][beside]]), axis=0)
@@ -111,15 +132,19 @@ def groups_of(problem: ProtectionProblem, given: Iterable[tuple[str, ...]], alon
         linked_alone = sorted({code for pair in named for code in pair if code in alone})
         if linked_alone:
             raise InvalidInput(
-                f"indicator {linked_alone[0]}: rounding, but an earlier version of the period links it to other indicators, and what both "
-                "versions tell together is decided for all of them at once. Remedy: leave out its rounding for this period"
+                f"indicator {linked_alone[0]}: rounding, but an earlier version of the period links it to "
+                f"other indicators, and what both "
+                "versions tell together is decided for all of them at once. Remedy: leave out its rounding "
+                "for this period"
             )
         links += [(one, (other,)) for one, other in named]
     return linked(space.indicators, links)
 
 
 def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
-    """The part of these indicators (at least one). Raises ValueError where a relation links one of them to an indicator outside."""
+    """The part of these indicators (at least one). Raises ValueError where a relation links one
+    of them to an indicator outside.
+    """
     space = problem.space
     if set(space.indicators) <= set(indicators):
         return Part(problem, problem, np.arange(space.size))
@@ -131,13 +156,34 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
     own = replace(
         space,
         indicators=tuple(indicator for indicator in space.indicators if indicator in indicators),
-        indicator_relations=tuple(each for each, names in zip(space.indicator_relations, linked, strict=True) if names <= set(indicators)),
+        indicator_relations=tuple(
+            each
+            for each, names in zip(space.indicator_relations, linked, strict=True)
+            if names <= set(indicators)
+        ),
     )
-    names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld")
+    names = (
+        "a",
+        "lb",
+        "ub",
+        "lpl",
+        "upl",
+        "spl",
+        "public",
+        "primary",
+        "known",
+        "integral",
+        "least",
+        "withheld",
+    )
     arrays = {name: getattr(problem, name)[cells] for name in names}
     told = _earlier(problem.earlier, cells, mine)
-    levels = None if problem.levels is None else Levels(problem.levels.slope[cells], problem.levels.least[cells])
-    part = ProtectionProblem(own, **arrays, deliveries=problem.deliveries, earlier=told, levels=levels, salt=problem.salt)
+    levels = (
+        None if problem.levels is None else Levels(problem.levels.slope[cells], problem.levels.least[cells])
+    )
+    part = ProtectionProblem(
+        own, **arrays, deliveries=problem.deliveries, earlier=told, levels=levels, salt=problem.salt
+    )
     return Part(problem, part, cells)
 
 

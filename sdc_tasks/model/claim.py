@@ -1,7 +1,8 @@
-"""What a certificate shows of the confidential cells, in words. Every text that says how safe a release is takes its words from here.
+"""What a certificate shows of the confidential cells, in words. Every text that says how safe a
+release is takes its words from here.
 
-A claim is made of the certificate alone and says no more than it: what a certificate does not state counts against it, and where it
-contradicts itself, nothing is claimed.
+A claim is made of the certificate alone and says no more than it: what a certificate does not state counts
+against it, and where it contradicts itself, nothing is claimed.
 
 A further way in which primaries may fall short of full protection is one more line of `EXTENTS`.
 """
@@ -33,8 +34,9 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class Extent:
-    """How far some primaries are protected, where that is not fully. `said` follows their number, for the office; `public` tells the world
-    that there are such cells: no number and no country, because both would show an attacker where to look. `cells`: their keys.
+    """How far some primaries are protected, where that is not fully. `said` follows their number, for the
+    office; `public` tells the world that there are such cells: no number and no country, because both would
+    show an attacker where to look. `cells`: their keys.
     """
 
     said: str
@@ -56,12 +58,15 @@ def _open(told: Certificate) -> set[str]:
     return {
         each["cell"]
         for each in _primaries(told)
-        if each.get("protected") is not True or any(each.get("profiles", {}).get(name) is not True for name in profiles)
+        if each.get("protected") is not True
+        or any(each.get("profiles", {}).get(name) is not True for name in profiles)
     }
 
 
 def _not_judged(told: Certificate) -> set[str]:
-    """Those for which not everybody was judged who has a part of what a profile knows, or who also kept what was out before."""
+    """Those for which not everybody was judged who has a part of what a profile knows, or
+    who also kept what was out before.
+    """
     return {cell for cells in told.get("not_judged", {}).values() for cell in cells}
 
 
@@ -76,25 +81,34 @@ def _beside(told: Certificate) -> bool:
 
 # The first line that holds a cell is said of it; a cell in none of them is protected.
 EXTENTS = (
-    Extent("not protected", Tone.BAD, "Some confidential cells are not as uncertain as their rule asks.", _open),
     Extent(
-        "not judged against every attacker", Tone.WARN,
-        "Some confidential cells were not tried against everybody who knows a part of what the attackers named here know, or several of "
-        "these things together.", _not_judged,
+        "not protected", Tone.BAD, "Some confidential cells are not as uncertain as their rule asks.", _open
     ),
     Extent(
-        "only as far as their national table allows", Tone.WARN,
-        "Some confidential cells do not reach what their rule asks, because the table of their own country leaves them less uncertain; "
+        "not judged against every attacker",
+        Tone.WARN,
+        "Some confidential cells were not tried against everybody who knows a part of what the attackers "
+        "named here know, or several of "
+        "these things together.",
+        _not_judged,
+    ),
+    Extent(
+        "only as far as their national table allows",
+        Tone.WARN,
+        "Some confidential cells do not reach what their rule asks, because the table of their own country "
+        "leaves them less uncertain; "
         "they stay as uncertain as it leaves them.",
         lambda told: () if _beside(told) else _cut(told),
     ),
     Extent(
-        "only as far as their national table and what is out already allow", Tone.WARN,
-        "Some confidential cells do not reach what their rule asks, because the table of their own country, or what was published before, "
+        "only as far as their national table and what is out already allow",
+        Tone.WARN,
+        "Some confidential cells do not reach what their rule asks, because the table of their own country, "
+        "or what was published before, "
         "leaves them less uncertain; they stay as uncertain as that leaves them.",
         lambda told: _cut(told) if _beside(told) else (),
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -112,14 +126,17 @@ class Short:
     @property
     def said(self) -> str:
         """Such as: 2 only as far as their national table allows (CC 1, DD 1)."""
-        return f"{len(self.cells)} {self.extent.said} ({', '.join(f'{code} {number}' for code, number in self.countries)})"
+        return (
+            f"{len(self.cells)} {self.extent.said} "
+            f"({', '.join(f'{code} {number}' for code, number in self.countries)})"
+        )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What may be said of a release. `profiles` were attacked; `shorts` are the primaries that are not fully protected; `weak` those of
-    which the certificate does not say that their national table protects them; `faults` say where it contradicts itself or claims what it
-    does not show.
+    """What may be said of a release. `profiles` were attacked; `shorts` are the primaries that are not fully
+    protected; `weak` those of which the certificate does not say that their national table protects them;
+    `faults` say where it contradicts itself or claims what it does not show.
     """
 
     certified: bool
@@ -135,7 +152,11 @@ class Claim:
 
     def protected_of(self, country: str, primaries: int) -> int:
         """The number of primaries of a country, of so many, that keep all that their rule asks."""
-        return 0 if self.faults else primaries - sum(dict(each.countries).get(country, 0) for each in self.shorts)
+        return (
+            0
+            if self.faults
+            else primaries - sum(dict(each.countries).get(country, 0) for each in self.shorts)
+        )
 
     @property
     def protected(self) -> int:
@@ -160,7 +181,9 @@ class Claim:
 
     @property
     def sentence(self) -> str:
-        """Such as: 19 of 21 primaries protected; 2 only as far as their national table allows (CC 1, DD 1)."""
+        """Such as: 19 of 21 primaries protected; 2 only as far as their national table allows (CC
+        1, DD 1).
+        """
         told = f"{self.protected} of {self.primaries} primaries protected"
         return f"{told}; {self.exceptions}" if self.exceptions else told
 
@@ -177,18 +200,31 @@ class Claim:
 
     @property
     def public(self) -> tuple[str, ...]:
-        """What the world may read: neither how many cells a country hides nor which. Nothing where the certificate did not pass."""
+        """What the world may read: neither how many cells a country hides nor which. Nothing
+        where the certificate did not pass.
+        """
         if not self.passed:
             return ()
         known = "; ".join(WHO[name] for name in self.profiles)
         rest = " Against other attackers it was not examined." if self.not_attacked else ""
         asked = (
-            "Before publication the whole table was attacked: for each confidential cell, tables were sought that agree with everything an "
+            "Before publication the whole table was attacked: for each confidential cell, tables were sought "
+            "that agree with everything an "
             "attacker knows and in which the cell is as far from its true value as its rule asks."
         )
         every = () if self.shorts else ("Every confidential cell stays as uncertain as its rule asks.",)
-        most = ("Every other confidential cell stays as uncertain as its rule asks.",) if self.shorts and self.protected else ()
-        return (asked, *every, *(each.extent.public for each in self.shorts), *most, f"The attackers: {known}.{rest}")
+        most = (
+            ("Every other confidential cell stays as uncertain as its rule asks.",)
+            if self.shorts and self.protected
+            else ()
+        )
+        return (
+            asked,
+            *every,
+            *(each.extent.public for each in self.shorts),
+            *most,
+            f"The attackers: {known}.{rest}",
+        )
 
 
 def claim_of(certificate: Certificate) -> Claim:
@@ -202,7 +238,14 @@ def claim_of(certificate: Certificate) -> Claim:
             left = {cell: None for cell in left if cell not in held}
     certified = certificate.get("verdict") == "passed"
     faults = tuple(_faults(certificate, shorts, number)) if certified else ()
-    return Claim(certified, number, tuple(certificate.get("profiles", ())), tuple(shorts), tuple(sorted(_cut(certificate))), faults)
+    return Claim(
+        certified,
+        number,
+        tuple(certificate.get("profiles", ())),
+        tuple(shorts),
+        tuple(sorted(_cut(certificate))),
+        faults,
+    )
 
 
 def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str]:
@@ -230,9 +273,10 @@ def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str
 
 @dataclass(frozen=True)
 class Proof:
-    """How the requirements of an audit were shown: `requirements` (below, above and width of each primary) that are met, by so many
-    counter-tables, which are tables that no attacker can tell from the truth. `lps`: linear programs of the audit; `before`: of the steps
-    that made the publication, whose tables the audit checks again. None: not recorded by the version that made the release.
+    """How the requirements of an audit were shown: `requirements` (below, above and width of each primary)
+    that are met, by so many counter-tables, which are tables that no attacker can tell from the truth. `lps`:
+    linear programs of the audit; `before`: of the steps that made the publication, whose tables the audit
+    checks again. None: not recorded by the version that made the release.
     """
 
     requirements: int
@@ -249,7 +293,16 @@ class Proof:
 
     @property
     def said(self) -> str:
-        many = "counter-tables" if self.tables is None else "1 counter-table" if self.tables == 1 else f"{self.tables} counter-tables"
+        many = (
+            "counter-tables"
+            if self.tables is None
+            else "1 counter-table"
+            if self.tables == 1
+            else f"{self.tables} counter-tables"
+        )
         show = "shows" if self.tables == 1 else "show"
         earlier = "an unrecorded number" if self.before is None else str(self.before)
-        return f"{many} {show} {self.requirements} requirements; LPs solved: {earlier} before the audit, {self.lps} in it"
+        return (
+            f"{many} {show} {self.requirements} requirements; LPs solved: {earlier} before "
+            f"the audit, {self.lps} in it"
+        )

@@ -1,7 +1,8 @@
 """What is wrong with a delivery, in words with which its sender can correct it.
 
-A finding is structural: reading the file found it. A check result is about content: a check of the complete table found it. Both name
-columns, lines, cell keys, rules and remedies; never a value, a number of units or a share.
+A finding is structural: reading the file found it. A check result is about content: a check of
+the complete table found it. Both name columns, lines, cell keys, rules and remedies; never a
+value, a number of units or a share.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ class Severity(StrEnum):
 class Finding:
     """One structural finding.
 
-    `code` is Eurostat's STRUVAL code where there is one (140 not well-formed, 150/003 missing concept, 150/007 concept not in
-    the structure, 150/904-1 key size, 150/904-2 wrong code), otherwise our own (`SDC/…`). `line` counts from 1, the header included.
+    `code` is Eurostat's STRUVAL code where there is one (140 not well-formed, 150/003 missing concept,
+    150/007 concept not in the structure, 150/904-1 key size, 150/904-2 wrong code), otherwise our own
+    (`SDC/…`). `line` counts from 1, the header included.
     """
 
     code: str

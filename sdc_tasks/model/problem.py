@@ -1,6 +1,7 @@
 """The protection problem of a whole release as arrays: what must be protected, and what is known.
 
-Symbols as in [2] §4: `a` true values, `lb ub` external bounds, `lpl upl spl` protection levels as distances ≥ 0.
+Symbols as in [2] §4: `a` true values, `lb ub` external bounds, `lpl upl spl` protection levels as distances ≥
+0.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
 
 @dataclass(frozen=True)
 class NationalTable:
-    """The complete accepted delivery of one country: true values and flags. All arrays have shape (space.national_size,).
+    """The complete accepted delivery of one country: true values and flags. All arrays
+    have shape (space.national_size,).
 
-    `deliveries` are the digests of its files. `value` is in the unit of the indicator, after the sender's multiplier; an empty cell
-    without a record is a public zero. `flag` is the CONF_STATUS code. `units` is the number of units, −1 where not sent. `share_1 share_2`
-    are the shares of the two largest units in percent, NaN where not sent. Nobody knows the value of a cell that is not `available`: its
-    number is a filler that fits the rest of the table (intake/unavailable.py). Raises ValueError for arrays of different lengths.
+    `deliveries` are the digests of its files. `value` is in the unit of the indicator, after the
+    sender's multiplier; an empty cell without a record is a public zero. `flag` is the CONF_STATUS code.
+    `units` is the number of units, −1 where not sent. `share_1 share_2` are the shares of the two
+    largest units in percent, NaN where not sent. Nobody knows the value of a cell that is not
+    `available`: its number is a filler that fits the rest of the table (intake/unavailable.py). Raises
+    ValueError for arrays of different lengths.
     """
 
     country: str
@@ -39,7 +43,10 @@ class NationalTable:
     def __post_init__(self) -> None:
         if not len(self.available):
             object.__setattr__(self, "available", np.ones(len(self.value), dtype=bool))
-        sizes = {name: len(getattr(self, name)) for name in ("value", "flag", "units", "share_1", "share_2", "available")}
+        sizes = {
+            name: len(getattr(self, name))
+            for name in ("value", "flag", "units", "share_1", "share_2", "available")
+        }
         if len(set(sizes.values())) != 1:
             raise ValueError(f"{self.country}: arrays of different lengths {sizes}")
         for name in sizes:
@@ -48,7 +55,9 @@ class NationalTable:
 
 @dataclass(frozen=True)
 class Levels:
-    """The protection level of a cell as a function of its value X: max(slope · |X|, least). Arrays (space.size,); 0 where there is none."""
+    """The protection level of a cell as a function of its value X: max(slope · |X|, least). Arrays
+    (space.size,); 0 where there is none.
+    """
 
     slope: Floats = field(repr=False)
     least: Floats = field(repr=False)
@@ -58,23 +67,28 @@ class Levels:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
-ROWS, COLUMNS = ("row_lower", "row_upper", "rounded", "assumed"), ("lower", "upper", "area", "code", "integral")
+ROWS, COLUMNS = (
+    ("row_lower", "row_upper", "rounded", "assumed"),
+    ("lower", "upper", "area", "code", "integral"),
+)
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What earlier releases of the period published, in deviations z: rows `row_lower ≤ rows · z ≤ row_upper`.
+    """What earlier releases of the period published, in deviations z: rows `row_lower ≤ rows · z ≤
+    row_upper`.
 
-    `rows` (m, n + k): the first n columns are the cells of this release, the other k are earlier values of cells. Arrays (m,): `row_lower
-    row_upper`; `rounded`: the row is the published interval of a rounded value; `assumed`: the row is an assumption on revisions. Assumed
-    rows come last, and only profile `revision` knows them (methods/attack/vintage.py). Arrays (k,): `lower upper` bound the earlier
-    values; `area code` are the country and the cell within the table of one area (or a substitute, where there is none); `integral`: the
-    value is known to be whole.
+    `rows` (m, n + k): the first n columns are the cells of this release, the other k are earlier values of
+    cells. Arrays (m,): `row_lower row_upper`; `rounded`: the row is the published interval of a rounded
+    value; `assumed`: the row is an assumption on revisions. Assumed rows come last, and only profile
+    `revision` knows them (methods/attack/vintage.py). Arrays (k,): `lower upper` bound the earlier values;
+    `area code` are the country and the cell within the table of one area (or a substitute, where there is
+    none); `integral`: the value is known to be whole.
 
-    `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came. `told_by`
-    (m, pieces): the pieces each of which tells the row; of an assumption, those that are needed together. Both are
-    empty where there are fewer than two pieces: then nobody has a part of it. Raises ValueError for arrays of
-    different lengths, and for assumed rows that are not last.
+    `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came.
+    `told_by` (m, pieces): the pieces each of which tells the row; of an assumption, those that are needed
+    together. Both are empty where there are fewer than two pieces: then nobody has a part of it. Raises
+    ValueError for arrays of different lengths, and for assumed rows that are not last.
     """
 
     rows: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -91,7 +105,10 @@ class Earlier:
     told_by: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
-        rows, columns = {len(getattr(self, name)) for name in ROWS}, {len(getattr(self, name)) for name in COLUMNS}
+        rows, columns = (
+            {len(getattr(self, name)) for name in ROWS},
+            {len(getattr(self, name)) for name in COLUMNS},
+        )
         if rows != {self.rows.shape[0]} or len(columns) != 1:
             raise ValueError("earlier releases: arrays of different lengths")
         if (np.diff(self.assumed.astype(np.int64)) < 0).any():
@@ -101,10 +118,16 @@ class Earlier:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The profiles that the next release must withstand because of these earlier ones, whether or not its domain asks for them."""
+        """The profiles that the next release must withstand because of these earlier ones, whether
+        or not its domain asks for them.
+        """
         if self.rows.shape == (0, 0):
             return ()
-        return tuple(name for name, each in PROFILES.items() if isinstance(each, Keeper) and each.must_be_withstood(self))
+        return tuple(
+            name
+            for name, each in PROFILES.items()
+            if isinstance(each, Keeper) and each.must_be_withstood(self)
+        )
 
     def known_to(self, adversary: Adversary) -> Earlier:
         """The rows that these attackers know."""
@@ -117,14 +140,28 @@ class Earlier:
     def picked(self, rows: Ints) -> Earlier:
         """Some of the rows."""
         by = self.told_by[rows] if self.pieces else self.told_by
-        return replace(self, rows=sp.csr_array(self.rows[rows]), told_by=by, **{name: getattr(self, name)[rows] for name in ROWS})
+        return replace(
+            self,
+            rows=sp.csr_array(self.rows[rows]),
+            told_by=by,
+            **{name: getattr(self, name)[rows] for name in ROWS},
+        )
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All fields as plain arrays, by name."""
-        indices, indptr = (each.astype(np.int32) for each in (self.rows.indices, self.rows.indptr))  # scipy chooses 32 or 64 bits
-        matrix = {"data": self.rows.data, "indices": indices, "indptr": indptr, "shape": np.array(self.rows.shape)}
-        parts = {"told_by": self.told_by, "pieces": np.array(self.pieces, dtype=np.str_)} if self.pieces else {}
+        indices, indptr = (
+            each.astype(np.int32) for each in (self.rows.indices, self.rows.indptr)
+        )  # scipy chooses 32 or 64 bits
+        matrix = {
+            "data": self.rows.data,
+            "indices": indices,
+            "indptr": indptr,
+            "shape": np.array(self.rows.shape),
+        }
+        parts = (
+            {"told_by": self.told_by, "pieces": np.array(self.pieces, dtype=np.str_)} if self.pieces else {}
+        )
         return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts
 
     @classmethod
@@ -133,24 +170,35 @@ class Earlier:
         a = dict(arrays)
         m, n = a.pop("shape").tolist()
         if "assumed" not in a:  # stored by an earlier version of the program
-            a |= {"rounded": np.zeros(m, dtype=bool), "assumed": np.zeros(m, dtype=bool), "integral": np.zeros(len(a["lower"]), dtype=bool)}
+            a |= {
+                "rounded": np.zeros(m, dtype=bool),
+                "assumed": np.zeros(m, dtype=bool),
+                "integral": np.zeros(len(a["lower"]), dtype=bool),
+            }
         pieces = tuple(a.pop("pieces", np.zeros(0, dtype=np.str_)).tolist())
-        return cls(pieces=pieces, rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)), **a)
+        return cls(
+            pieces=pieces,
+            rows=sp.csr_array((a.pop("data"), a.pop("indices"), a.pop("indptr")), shape=(m, n)),
+            **a,
+        )
 
 
 @dataclass(frozen=True)
 class ProtectionProblem:
-    """All countries and aggregates of one release. All arrays have shape (space.size,); values in the unit of the indicator.
+    """All countries and aggregates of one release. All arrays have shape (space.size,);
+    values in the unit of the indicator.
 
-    A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or an aggregate
-    cell, which the release decides. `primary` cells are suppressed cells with a requirement. `known` is what the largest unit of a
-    cell with one or two units knows of the cell from its own books: the cell itself for a single unit, NaN elsewhere. It is −∞ for a
-    suppressed cell whose number of units was not sent: then profiles of respondents cannot be attacked. `earlier` holds the earlier
-    releases of the same period. `integral` cells hold whole numbers, and everybody knows it. `least` is above 0 under small count
-    rounding: no published count may be in 1 … least − 1, and no count that follows from published ones (methods/attack/small.py).
-    `withheld` aggregate cells have a member that is not available: they are never published. `levels`: the levels as functions of the
-    values, for a rule that withstands somebody who has the program; they follow from flags, units and shares. `salt` keys the digests that
-    people see and the seeds of roundings; only confidential files hold it. Raises ValueError for arrays that contradict this.
+    A cell is public (a national cell everybody can read), suppressed (national, `~public & ~aggregate`), or
+    an aggregate cell, which the release decides. `primary` cells are suppressed cells with a requirement.
+    `known` is what the largest unit of a cell with one or two units knows of the cell from its own books: the
+    cell itself for a single unit, NaN elsewhere. It is −∞ for a suppressed cell whose number of units was not
+    sent: then profiles of respondents cannot be attacked. `earlier` holds the earlier releases of the same
+    period. `integral` cells hold whole numbers, and everybody knows it. `least` is above 0 under small count
+    rounding: no published count may be in 1 … least − 1, and no count that follows from published ones
+    (methods/attack/small.py). `withheld` aggregate cells have a member that is not available: they are never
+    published. `levels`: the levels as functions of the values, for a rule that withstands somebody who has
+    the program; they follow from flags, units and shares. `salt` keys the digests that people see and the
+    seeds of roundings; only confidential files hold it. Raises ValueError for arrays that contradict this.
     """
 
     space: CellSpace
@@ -181,7 +229,20 @@ class ProtectionProblem:
             object.__setattr__(self, "least", np.zeros(n, dtype=np.int64))
         if not len(self.withheld):
             object.__setattr__(self, "withheld", np.zeros(n, dtype=bool))
-        for name in ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld"):
+        for name in (
+            "a",
+            "lb",
+            "ub",
+            "lpl",
+            "upl",
+            "spl",
+            "public",
+            "primary",
+            "known",
+            "integral",
+            "least",
+            "withheld",
+        ):
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")
@@ -190,7 +251,10 @@ class ProtectionProblem:
             raise ValueError("true values must be finite")
         outside = np.flatnonzero((self.a < self.lb) | (self.a > self.ub))
         if len(outside):
-            raise ValueError(f"{self.space.key(int(outside[0]))} and {len(outside) - 1} more: true value outside its external bounds")
+            raise ValueError(
+                f"{self.space.key(int(outside[0]))} and {len(outside) - 1} more: true value outside its "
+                f"external bounds"
+            )
         if (self.a[self.integral] != np.rint(self.a[self.integral])).any():
             raise ValueError("an integral cell holds a whole number")
         if (self.known > self.a).any():
@@ -217,8 +281,8 @@ class ProtectionProblem:
 
     @cached_property
     def visible_sums(self) -> Floats:
-        """(aggregate cells,): the sum of the public members, in the unit of the data; NaN where it is 0, or where a suppressed member may
-        be negative.
+        """(aggregate cells,): the sum of the public members, in the unit of the data; NaN where it is 0, or
+        where a suppressed member may be negative.
         """
         first = self.space.first_aggregate
         members = self.space.aggregate_relations[:, :first]

@@ -1,4 +1,6 @@
-"""How far a long work is, for whoever waits for it: how much of how much is done. Counts only; nothing that is computed depends on it."""
+"""How far a long work is, for whoever waits for it: how much of how much is done. Counts only; nothing
+that is computed depends on it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ def silent(line: str) -> None:
 
 
 class Progress:
-    """A work of which `say` receives a line, such as “audit: 3 512 of 8 174 requirements settled”, every five seconds. Safe for several
-    threads.
+    """A work of which `say` receives a line, such as “audit: 3 512 of 8 174 requirements settled”, every five
+    seconds. Safe for several threads.
     """
 
     def __init__(self, say: Say = silent, name: str = "") -> None:

@@ -1,11 +1,14 @@
-"""The files that the world may get of a release. They stand apart from the domain file: pages name them, and load no solver for that."""
+"""The files that the world may get of a release. They stand apart from the domain file: pages name
+them, and load no solver for that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 TABLE, METADATA, METADATA_PAGE, DESCRIPTOR = "table.csv", "metadata.json", "metadata.html", "datapackage.json"
-# Title and media type of every file that the world may get of a release, in the order in which pages offer them.
+# Title and media type of every file that the world may get of a release, in the order in which pages offer
+# them.
 PUBLIC_FILES: Mapping[str, tuple[str, str]] = {
     TABLE: ("Table, SDMX-CSV 2.0", "text/csv"),
     "table.xml": ("Table, SDMX-ML 3.0", "application/vnd.sdmx.data+xml"),

@@ -27,20 +27,27 @@ class State(StrEnum):
     WITHHELD = "withheld"
 
 
-# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another definition (the sum of
-# the visible countries) and free; suppressed, by the receiver.
-STATUS = {State.EXACT: ("A", "F"), State.ROUNDED: ("E", "F"), State.VISIBLE: ("D", "F"), State.WITHHELD: ("Q", "S")}
+# (OBS_STATUS, CONF_STATUS) of a published cell: normal and free; estimated (it is rounded) and free; another
+# definition (the sum of the visible countries) and free; suppressed, by the receiver.
+STATUS = {
+    State.EXACT: ("A", "F"),
+    State.ROUNDED: ("E", "F"),
+    State.VISIBLE: ("D", "F"),
+    State.WITHHELD: ("Q", "S"),
+}
 
 
 @dataclass(frozen=True)
 class Publication:
-    """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all arrays have shape (aggregate cells,).
+    """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all
+    arrays have shape (aggregate cells,).
 
-    `value` is the printed value, in the unit of the data (NaN where withheld). `lower upper` is what a reader concludes of the total:
-    [value, value] for an exact cell, [value − base/2, value + base/2] for a rounded one, [−∞, ∞] for a withheld one. `base` is 0 for an
-    exact cell, ∞ for a withheld one. Where `covers` is above 0 (and the base ∞), the value is the sum of the visible countries, at least
-    the share `covers` of the total: a reader concludes [value, value / covers] (methods/bases/printed/charter.py).
-    Raises ValueError for arrays that contradict this.
+    `value` is the printed value, in the unit of the data (NaN where withheld). `lower upper` is what a reader
+    concludes of the total: [value, value] for an exact cell, [value − base/2, value + base/2] for a rounded
+    one, [−∞, ∞] for a withheld one. `base` is 0 for an exact cell, ∞ for a withheld one. Where `covers` is
+    above 0 (and the base ∞), the value is the sum of the visible countries, at least the share `covers` of
+    the total: a reader concludes [value, value / covers] (methods/bases/printed/charter.py). Raises
+    ValueError for arrays that contradict this.
     """
 
     cells: Ints = field(repr=False)
@@ -57,7 +64,9 @@ class Publication:
             raise ValueError("a base is at least 0")
         if not ((self.covers >= 0) & (self.covers <= 1)).all():
             raise ValueError("a share is between 0 and 1")
-        if ((np.isnan(self.value) | (self.covers > 0)) != np.isinf(self.base)).any() or (np.isnan(self.value) & (self.covers > 0)).any():
+        if ((np.isnan(self.value) | (self.covers > 0)) != np.isinf(self.base)).any() or (
+            np.isnan(self.value) & (self.covers > 0)
+        ).any():
             raise ValueError("a withheld cell has no value, and every other cell has one")
         if (self.value[self.covers > 0] < 0).any():
             raise ValueError("a sum of visible countries is at least 0")
@@ -71,7 +80,11 @@ class Publication:
 
     def without(self, cells: Bools) -> Publication:
         """The publication that withholds these cells too. `cells` (aggregate cells,) is a mask."""
-        told = np.where(cells, np.nan, self.value), np.where(cells, np.inf, self.base), np.where(cells, 0.0, self.covers)
+        told = (
+            np.where(cells, np.nan, self.value),
+            np.where(cells, np.inf, self.base),
+            np.where(cells, 0.0, self.covers),
+        )
         return Publication(self.cells, *told) if cells.any() else self
 
     @cached_property
@@ -93,7 +106,11 @@ class Publication:
 
     @cached_property
     def lower(self) -> Floats:
-        return read_only(np.where(self.withheld, -np.inf, np.nan_to_num(self.value) - np.where(self.rounded, self.base, 0) / 2))
+        return read_only(
+            np.where(
+                self.withheld, -np.inf, np.nan_to_num(self.value) - np.where(self.rounded, self.base, 0) / 2
+            )
+        )
 
     @cached_property
     def upper(self) -> Floats:
@@ -112,10 +129,12 @@ class Publication:
 
 @dataclass(frozen=True)
 class Secondaries:
-    """The secondaries that the receiver set in the table of a country (flag S), as positions in that table, ascending.
+    """The secondaries that the receiver set in the table of a country (flag S), as
+    positions in that table, ascending.
 
-    `unsafe`: the primaries that the table did not protect as it came. Of these, hiding more cannot protect the ones that were `shown` by an
-    earlier version of the period, nor the `known` ones, of which respondents know too much. `own`: the country had set secondaries itself.
+    `unsafe`: the primaries that the table did not protect as it came. Of these, hiding more cannot protect
+    the ones that were `shown` by an earlier version of the period, nor the `known` ones, of which respondents
+    know too much. `own`: the country had set secondaries itself.
     """
 
     country: str
@@ -141,7 +160,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung of the ladder, for the operator. It holds no cell values: the objective is a weighted sum over aggregate cells.
+    """One rung of the ladder, for the operator. It holds no cell values: the objective is a
+    weighted sum over aggregate cells.
 
     `accepted`: no further rung is needed. `chosen`: its table replaced the table of the rungs before it.
     """
@@ -160,7 +180,9 @@ class Rung:
 
 @dataclass(frozen=True)
 class Adjustment:
-    """The adjusted table `x` (space.size,) of CTA and the rungs that led to it. `x` is None when no rung returned a table."""
+    """The adjusted table `x` (space.size,) of CTA and the rungs that led to it. `x` is
+    None when no rung returned a table.
+    """
 
     x: Floats | None = field(default=None, repr=False)
     rungs: tuple[Rung, ...] = ()
@@ -181,12 +203,14 @@ def _ints(*items: int) -> Ints:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Proofs by weak duality that an attacker comes too close to a cell. Confidential: with the table they bound a primary.
+    """Proofs by weak duality that an attacker comes too close to a cell. Confidential: with
+    the table they bound a primary.
 
-    Attack i has the multipliers `start[i] … start[i + 1]`. It is on primary `cell`, by attacker `knower` (−1: any) of profile number
-    `profile` (of the profiles, then of the weaker adversaries), on the side −1 (downwards), 1 (upwards) or 0 (both: then the first
-    `split` multipliers are the downward ones). `row` is a row of `space.relations`, followed by the rows of earlier releases. `reach`:
-    the attacker's uncertainty, in the unit of the data.
+    Attack i has the multipliers `start[i] … start[i + 1]`. It is on primary `cell`, by attacker `knower`
+    (−1: any) of profile number `profile` (of the profiles, then of the weaker adversaries), on the side −1
+    (downwards), 1 (upwards) or 0 (both: then the first `split` multipliers are the downward ones). `row` is
+    a row of `space.relations`, followed by the rows of earlier releases. `reach`: the attacker's
+    uncertainty, in the unit of the data.
     """
 
     profile: Ints = field(default_factory=_ints, repr=False)
@@ -201,7 +225,9 @@ class Multipliers:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Multipliers:
-        """From arrays by name. Arrays of an earlier version have no `reach`: they become empty, because they prove nothing without it."""
+        """From arrays by name. Arrays of an earlier version have no `reach`: they become empty,
+        because they prove nothing without it.
+        """
         told = {each.name: arrays[each.name] for each in fields(cls) if each.name in arrays}
         return cls(**{"reach": np.full(len(arrays["cell"]), np.nan)} | told)
 
@@ -210,8 +236,8 @@ class Multipliers:
 class Weaker:
     """The weaker adversaries of an audit, in the order of their numbers (METHOD §2, every attacker).
 
-    Adversary i is of profile number `profile[i]`, lacks the pieces `piece[lack[i]:lack[i + 1]]`, and was judged for the primaries
-    `cell[judged[i]:judged[i + 1]]`.
+    Adversary i is of profile number `profile[i]`, lacks the pieces `piece[lack[i]:lack[i + 1]]`, and was
+    judged for the primaries `cell[judged[i]:judged[i + 1]]`.
     """
 
     profile: Ints = field(default_factory=_ints, repr=False)
@@ -234,16 +260,20 @@ class Weaker:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a second program needs to check a verdict without solving anything (`methods/recheck`). Confidential.
+    """What a second program needs to check a verdict without solving anything
+    (`methods/recheck`). Confidential.
 
-    `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then of unknown earlier values;
-    columns after the last one that moves are left out. It fools the attackers of number `profile`: first the profiles of the audit, then
-    its `weaker` adversaries. `lot` is the part of the audit that found it, −1 for the shared part. `broken` proves requirements that are
-    not met, `cut` requirements that the national tables alone do not keep. `whole whole_profile whole_lot` are the same for whole tables,
-    against an attacker with integer knowledge. `whole_cut` (cuts, 5) holds profile, cell, side, knower and reach of requirements that the
-    national tables alone do not keep against that attacker; it rests on the result of a MILP. `program program_centre`: tables that prove
-    what somebody who has the program is left, as deviations from the truth, or from the table before it whose number `program_centre` is.
-    `weaker`: the attackers who lack a part of what their profile knows, and for which primaries each was judged.
+    `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then
+    of unknown earlier values; columns after the last one that moves are left out. It fools the attackers
+    of number `profile`: first the profiles of the audit, then its `weaker` adversaries. `lot` is the part
+    of the audit that found it, −1 for the shared part. `broken` proves requirements that are not met,
+    `cut` requirements that the national tables alone do not keep. `whole whole_profile whole_lot` are the
+    same for whole tables, against an attacker with integer knowledge. `whole_cut` (cuts, 5) holds
+    profile, cell, side, knower and reach of requirements that the national tables alone do not keep
+    against that attacker; it rests on the result of a MILP. `program program_centre`: tables that prove
+    what somebody who has the program is left, as deviations from the truth, or from the table before it
+    whose number `program_centre` is. `weaker`: the attackers who lack a part of what their profile knows,
+    and for which primaries each was judged.
     """
 
     witness: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)), repr=False)
@@ -263,26 +293,46 @@ class Evidence:
     def arrays(self) -> dict[str, np.ndarray]:
         """All fields as plain arrays, by name."""
         w = self.witness
-        own = {"witness.data": w.data, "witness.indices": w.indices, "witness.indptr": w.indptr, "witness.shape": np.array(w.shape)}
+        own = {
+            "witness.data": w.data,
+            "witness.indices": w.indices,
+            "witness.indptr": w.indptr,
+            "witness.shape": np.array(w.shape),
+        }
         own |= {"profile": self.profile, "lot": self.lot}
         if self.whole.shape[0] or len(self.whole_cut):
             w = self.whole
-            own |= {"whole.data": w.data, "whole.indices": w.indices, "whole.indptr": w.indptr, "whole.shape": np.array(w.shape)}
+            own |= {
+                "whole.data": w.data,
+                "whole.indices": w.indices,
+                "whole.indptr": w.indptr,
+                "whole.shape": np.array(w.shape),
+            }
             own |= {name: getattr(self, name) for name in ("whole_profile", "whole_lot", "whole_cut")}
         if len(self.program_centre):
             w = self.program
-            own |= {"program.data": w.data, "program.indices": w.indices, "program.indptr": w.indptr, "program.shape": np.array(w.shape)}
+            own |= {
+                "program.data": w.data,
+                "program.indices": w.indices,
+                "program.indptr": w.indptr,
+                "program.shape": np.array(w.shape),
+            }
             own |= {"program_centre": self.program_centre}
         if len(self.weaker.profile):
             own |= {f"weaker.{each.name}": getattr(self.weaker, each.name) for each in fields(Weaker)}
         return own | {
-            f"{kind}.{each.name}": getattr(getattr(self, kind), each.name) for kind in ("broken", "cut") for each in fields(Multipliers)
+            f"{kind}.{each.name}": getattr(getattr(self, kind), each.name)
+            for kind in ("broken", "cut")
+            for each in fields(Multipliers)
         }
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray]) -> Evidence:
         """The inverse of `arrays`."""
-        kinds = {kind: {n.removeprefix(f"{kind}."): a for n, a in arrays.items() if n.startswith(f"{kind}.")} for kind in ("broken", "cut")}
+        kinds = {
+            kind: {n.removeprefix(f"{kind}."): a for n, a in arrays.items() if n.startswith(f"{kind}.")}
+            for kind in ("broken", "cut")
+        }
         parts = {kind: Multipliers.of(named) for kind, named in kinds.items()}
 
         def tables(name: str) -> sp.csr_array:
@@ -291,16 +341,24 @@ class Evidence:
 
         more: dict[str, Any] = {}
         if "whole_cut" in arrays:
-            more |= {"whole": tables("whole"), **{name: arrays[name] for name in ("whole_profile", "whole_lot", "whole_cut")}}
+            more |= {
+                "whole": tables("whole"),
+                **{name: arrays[name] for name in ("whole_profile", "whole_lot", "whole_cut")},
+            }
         if "program_centre" in arrays:
             more |= {"program": tables("program"), "program_centre": arrays["program_centre"]}
         if "weaker.profile" in arrays:
-            more |= {"weaker": Weaker(**{each.name: arrays[f"weaker.{each.name}"] for each in fields(Weaker)})}
+            more |= {
+                "weaker": Weaker(**{each.name: arrays[f"weaker.{each.name}"] for each in fields(Weaker)})
+            }
         return cls(tables("witness"), arrays["profile"], arrays["lot"], parts["broken"], parts["cut"], **more)
 
     def digest(self, salt: Secret) -> str:
         """Digest of all fields, keyed by the salt of the problem. A certificate names its evidence by it."""
-        parts = (f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes() for name, array in sorted(self.arrays.items()))
+        parts = (
+            f"{name}{array.shape}".encode() + np.ascontiguousarray(array).tobytes()
+            for name, array in sorted(self.arrays.items())
+        )
         return salt.derive("evidence").digest(*parts)
 
 
@@ -308,8 +366,8 @@ class Evidence:
 class Tables:
     """Tables that may be witnesses, for an audit to check. Confidential.
 
-    Table i has the deviations `value` from the truth at the `column`s from `start[i]` to `start[i + 1]`, 0 elsewhere; the columns are the
-    suppressed cells in ascending order.
+    Table i has the deviations `value` from the truth at the `column`s from `start[i]` to `start[i + 1]`, 0
+    elsewhere; the columns are the suppressed cells in ascending order.
     """
 
     start: Ints = field(repr=False)
@@ -332,7 +390,10 @@ class Tables:
     @property
     def sparse(self) -> list[tuple[Ints, Floats]]:
         """The columns of each table, and their deviations."""
-        return [(self.column[first:after], self.value[first:after]) for first, after in pairwise(self.start.tolist())]
+        return [
+            (self.column[first:after], self.value[first:after])
+            for first, after in pairwise(self.start.tolist())
+        ]
 
     def dense(self, n: int) -> Iterator[Floats]:
         """Each table with all n deviations, one at a time: all together would not fit into memory."""
@@ -347,11 +408,12 @@ def _spread(table: tuple[Ints, Floats], n: int) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class JointPoints(Tables):
-    """The tables that the joint searches of an audit found, for the chunks of this audit: each chunk checks every one again.
+    """The tables that the joint searches of an audit found, for the chunks of this audit:
+    each chunk checks every one again.
 
-    `problem publication requirements`: digests of what was attacked; `seed`: of the searches. Prover number `prover[i]` found table i; its
-    deviations are in the units of that prover, and unknown values of earlier deliveries are further columns. `lps` (provers,): the LPs
-    solved.
+    `problem publication requirements`: digests of what was attacked; `seed`: of the searches. Prover number
+    `prover[i]` found table i; its deviations are in the units of that prover, and unknown values of earlier
+    deliveries are further columns. `lps` (provers,): the LPs solved.
     """
 
     problem: str
@@ -368,22 +430,28 @@ class JointPoints(Tables):
 
     def of(self, prover: int, n: int) -> Iterator[Floats]:
         """The tables of a prover, in the order in which they were found, each with all n deviations."""
-        yield from (_spread(each, n) for each, number in zip(self.sparse, self.prover.tolist(), strict=True) if number == prover)
+        yield from (
+            _spread(each, n)
+            for each, number in zip(self.sparse, self.prover.tolist(), strict=True)
+            if number == prover
+        )
 
 
 @dataclass(frozen=True)
 class AuditReport:
     """The result of the attack of each profile on exactly one publication of exactly one problem.
 
-    Arrays (primaries,), in ascending cell order: `down up slide` are the strongest attacker's uncertainty as a share of the effective
-    requirement, cut at 1 (so 1.0 means protected, and no value shows); `by_lp`: the verdict needed LPs for this cell; `baseline`: a
-    requirement was cut to what the national tables alone protect; `by_milp`: the verdict against integer knowledge needed MILPs for this
-    cell; `undecided`: such a MILP stopped at its limit, and the cell counts as not protected. `held` (profiles, primaries): the cell is
-    protected against that profile. `requirements` is the digest of the requirements. Every chunk solves the `shared_lps` among the `lps`.
-    `evidence` supports the verdict and is confidential. `small`: flat indices of aggregate cells that reveal a small count, alone or
-    together with others. `narrow`: primaries with a claim that leave somebody who has the program less than both levels together, None
-    where that was not asked; `unclaimed`: primaries without a claim (METHOD §9). `unjudged`: (profile, primary) for which not every weaker
-    attacker of the profile was judged.
+    Arrays (primaries,), in ascending cell order: `down up slide` are the strongest attacker's uncertainty as
+    a share of the effective requirement, cut at 1 (so 1.0 means protected, and no value shows); `by_lp`: the
+    verdict needed LPs for this cell; `baseline`: a requirement was cut to what the national tables alone
+    protect; `by_milp`: the verdict against integer knowledge needed MILPs for this cell; `undecided`: such a
+    MILP stopped at its limit, and the cell counts as not protected. `held` (profiles, primaries): the cell is
+    protected against that profile. `requirements` is the digest of the requirements. Every chunk solves the
+    `shared_lps` among the `lps`. `evidence` supports the verdict and is confidential. `small`: flat indices
+    of aggregate cells that reveal a small count, alone or together with others. `narrow`: primaries with a
+    claim that leave somebody who has the program less than both levels together, None where that was not
+    asked; `unclaimed`: primaries without a claim (METHOD §9). `unjudged`: (profile, primary) for which not
+    every weaker attacker of the profile was judged.
     """
 
     problem: str

@@ -1,8 +1,9 @@
 """Secrets: keys with which a digest of confidential values becomes a name that nobody else can compute.
 
-A plain digest is an oracle: an attacker who has this program, and all of a table but one cell, tries every value of that cell until the
-digest matches. Without the key of an HMAC-SHA256 (RFC 2104) he cannot test a single value. Each use has its own key, derived from
-its label as in HKDF-Expand (RFC 5869), so that a name of one use reveals nothing about another use.
+A plain digest is an oracle: an attacker who has this program, and all of a table but one cell, tries every
+value of that cell until the digest matches. Without the key of an HMAC-SHA256 (RFC 2104) he cannot test a
+single value. Each use has its own key, derived from its label as in HKDF-Expand (RFC 5869), so that a name of
+one use reveals nothing about another use.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ SEED_BYTES = 16  # more than anybody can try
 
 @dataclass(frozen=True)
 class Secret:
-    """A key of 32 bytes. Printing the object hides it; `hex` is for confidential files only. Raises ValueError for another length."""
+    """A key of 32 bytes. Printing the object hides it; `hex` is for confidential files only.
+    Raises ValueError for another length.
+    """
 
     key: bytes = field(repr=False)
 
@@ -35,7 +38,9 @@ class Secret:
 
     @classmethod
     def of_hex(cls, text: str) -> Secret:
-        """The secret of these hexadecimal digits. Raises ValueError, which does not show them, when they are not valid."""
+        """The secret of these hexadecimal digits. Raises ValueError, which does not show them, when they are
+        not valid.
+        """
         try:
             return cls(bytes.fromhex(text))
         except (ValueError, TypeError):
@@ -48,13 +53,15 @@ class Secret:
 
     @property
     def fingerprint(self) -> str:
-        """The name of the secret that everybody may know, 64 hexadecimal digits: a digest by a key of its own, so that only a guess of the
-        whole secret could be tried on it.
+        """The name of the secret that everybody may know, 64 hexadecimal digits: a digest by a key of its
+        own, so that only a guess of the whole secret could be tried on it.
         """
         return self.derive("fingerprint").digest()
 
     def derive(self, label: str, *of: str) -> Secret:
-        """The key for one use of one thing: the label of the use, then the names of the thing, such as ("release", domain, period)."""
+        """The key for one use of one thing: the label of the use, then the names of the thing, such
+        as ("release", domain, period).
+        """
         return Secret(self._mac([json.dumps([label, *of], ensure_ascii=False).encode()]).digest())
 
     def digest(self, *parts: bytes) -> str:
@@ -73,7 +80,9 @@ class Secret:
 
 
 def name_of_delivery(content: bytes, salt: Secret) -> str:
-    """The keyed digest that names a delivered file: the same bytes have the same name under the same salt only."""
+    """The keyed digest that names a delivered file: the same bytes have the same name under the same salt
+    only.
+    """
     return salt.derive("delivery").digest(content)
 
 

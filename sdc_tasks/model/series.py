@@ -1,7 +1,9 @@
-"""What the name of a file says: which file it replaces, and which country sent it; and what people say of a second file.
+"""What the name of a file says: which file it replaces, and which country sent it; and
+what people say of a second file.
 
 Files of one series have the same name, except for a declared version:
-`AT_2024.csv`, `AT_2024_v2.csv` and `AT_2024_v10.csv` are one series, in this order. Files of other names never replace one another.
+`AT_2024.csv`, `AT_2024_v2.csv` and `AT_2024_v10.csv` are one series, in this order. Files of other
+names never replace one another.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ _VERSION = re.compile(r"(?P<stem>.+)_v(?P<number>[1-9][0-9]{0,5})(?P<suffix>\.[^
 
 
 class Answer(StrEnum):
-    """What a second file of a country is. keep: the accepted files stay, this one does not count. replace: this file counts instead of
-    them. both: all are one delivery.
+    """What a second file of a country is. keep: the accepted files stay, this one does not count. replace:
+    this file counts instead of them. both: all are one delivery.
     """
 
     KEEP = "keep"
@@ -33,7 +35,9 @@ class Series(NamedTuple):
 
 
 def name_at_fault(why: str) -> bool:
-    """Whether a file is not read because of its name, whatever it holds. `why`: the reason as the intake tells it."""
+    """Whether a file is not read because of its name, whatever it holds. `why`: the reason as the intake
+    tells it.
+    """
     return ODD_NAME in why or NO_FORMAT in why
 
 

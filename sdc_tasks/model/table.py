@@ -1,7 +1,7 @@
 """Cells and the linear relations between them.
 
-A `CellSpace` is the Cartesian product areas × indicators × codes of each hierarchy, in C order; a cell is its flat index.
-Relations follow [2] §2: every row of `M` holds −1 at a total and +1 at its parts, `M a = 0`.
+A `CellSpace` is the Cartesian product areas × indicators × codes of each hierarchy, in C order; a cell is its
+flat index. Relations follow [2] §2: every row of `M` holds −1 at a total and +1 at its parts, `M a = 0`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def inside(hierarchies: Sequence[Hierarchy]) -> Bools:
 
 
 def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
-    """The table with all totals computed from its inner cells. The last axes of `inner` are the hierarchies, in order."""
+    """The table with all totals computed from its inner cells. The last axes of `inner` are the hierarchies,
+    in order.
+    """
     whole = inner.copy()
     for axis, hierarchy in enumerate(hierarchies, start=whole.ndim - len(hierarchies)):
         lines = np.moveaxis(whole, axis, 0)
@@ -105,18 +107,26 @@ def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
     return whole
 
 
-def linked(indicators: Sequence[str], relations: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[tuple[str, ...], ...]:
-    """The indicators in groups: relations (total, parts) link those of a group, and none of two groups. In the order of the indicators."""
+def linked(
+    indicators: Sequence[str], relations: Iterable[tuple[str, tuple[str, ...]]]
+) -> tuple[tuple[str, ...], ...]:
+    """The indicators in groups: relations (total, parts) link those of a group, and none of two groups.
+    In the order of the indicators.
+    """
     group = {code: {code} for code in indicators}
     for total, parts in relations:
         together = set[str]().union(*(group[code] for code in (total, *parts)))
         group |= dict.fromkeys(together, together)
-    return tuple(dict.fromkeys(tuple(code for code in indicators if code in group[each]) for each in indicators))
+    return tuple(
+        dict.fromkeys(tuple(code for code in indicators if code in group[each]) for each in indicators)
+    )
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A composition: an area that is the sum of its members, such as EU27_2020. Raises ValueError without members."""
+    """A composition: an area that is the sum of its members, such as EU27_2020. Raises ValueError without
+    members.
+    """
 
     code: str
     members: tuple[str, ...]
@@ -130,7 +140,8 @@ class Aggregate:
 class CellSpace:
     """All cells of one release: (countries, then aggregates) × indicators × hierarchies.
 
-    `indicator_relations` (total, parts) link indicators: for every area and combination of codes, the total is the sum of its parts.
+    `indicator_relations` (total, parts) link indicators: for every area and combination of codes,
+    the total is the sum of its parts.
     """
 
     countries: tuple[str, ...]
@@ -176,7 +187,9 @@ class CellSpace:
         return np.repeat(list(answers), self.national_size // len(self.indicators))
 
     def last_decimals(self, decimals: Iterable[int]) -> Floats:
-        """(size,): one unit of the last decimal of each cell; `decimals` of each indicator, in their order."""
+        """(size,): one unit of the last decimal of each cell; `decimals` of each indicator, in
+        their order.
+        """
         return np.tile(self.spread(10.0**-each for each in decimals), len(self.areas))
 
     def aggregate_cells_of(self, indicators: Collection[str]) -> Bools:
@@ -188,7 +201,9 @@ class CellSpace:
         return np.asarray(cells % self.national_size // (self.national_size // len(self.indicators)))
 
     def national_cells_in(self, other: CellSpace) -> Ints:
-        """(first_aggregate,): for every national cell, its index in the other space; −1 where the other space does not have it."""
+        """(first_aggregate,): for every national cell, its index in the other space; −1 where
+        the other space does not have it.
+        """
         area = {country: i * other.national_size for i, country in enumerate(other.countries)}
         code = {key: i for i, key in enumerate(other.national_keys)}
         first = np.array([area.get(country, -1) for country in self.countries])[:, None]
@@ -248,7 +263,9 @@ class CellSpace:
 
     @cached_property
     def aggregate_relations(self) -> sp.csr_array:
-        """(aggregates · national_size, size): each aggregate cell is the sum of the same cell of its members."""
+        """(aggregates · national_size, size): each aggregate cell is the sum of the same cell of
+        its members.
+        """
         position = {area: i for i, area in enumerate(self.areas)}
         blocks = []
         for aggregate in self.aggregates:

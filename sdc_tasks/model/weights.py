@@ -1,4 +1,6 @@
-"""Weights of the CTA objective and of the loss by rounding ([1] §4 and §5): the cost of one unit of uncertainty in a cell."""
+"""Weights of the CTA objective and of the loss by rounding ([1] §4 and §5): the cost of
+one unit of uncertainty in a cell.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from sdc_tasks.model.table import CellSpace, Floats
 
 
 class Weights(StrEnum):
-    """one: 1. inverse: 1/a. inverse_sqrt: 1/√a. depth: 1/a^(1/γ_i) with γ_i = γ + depth of the cell in its hierarchies."""
+    """one: 1. inverse: 1/a. inverse_sqrt: 1/√a. depth: 1/a^(1/γ_i) with γ_i = γ + depth
+    of the cell in its hierarchies.
+    """
 
     ONE = "one"
     INVERSE = "inverse"
@@ -22,11 +26,15 @@ class Weights(StrEnum):
 def aggregate_weights(problem: ProtectionProblem, weights: Weights, gamma: float = 2.0) -> Floats:
     """(aggregate cells,): the weight w of every aggregate cell, in cell order."""
     space = problem.space
-    return weights_of(problem.a[problem.aggregate], weights, np.tile(depth_of(space), len(space.aggregates)), gamma)
+    return weights_of(
+        problem.a[problem.aggregate], weights, np.tile(depth_of(space), len(space.aggregates)), gamma
+    )
 
 
 def weights_of(a: Floats, weights: Weights, depth: Floats | float = 0.0, gamma: float = 2.0) -> Floats:
-    """The weights w of cells with the values a, at that depth; shape of `a`. A value below one unit counts as one unit, which bounds w."""
+    """The weights w of cells with the values a, at that depth; shape of `a`. A value below one unit
+    counts as one unit, which bounds w.
+    """
     size = np.maximum(np.abs(a), 1.0)
     match weights:
         case Weights.ONE:
@@ -40,7 +48,9 @@ def weights_of(a: Floats, weights: Weights, depth: Floats | float = 0.0, gamma: 
 
 
 def depth_of(space: CellSpace) -> Floats:
-    """(national_size,): depth of every cell of one area, the steps from the root summed over the hierarchies."""
+    """(national_size,): depth of every cell of one area, the steps from the root summed over the
+    hierarchies.
+    """
     depth = np.zeros(space.national_shape)
     for axis, hierarchy in enumerate(space.hierarchies, start=1):
         steps = np.array(hierarchy.depth, dtype=float)

@@ -1,4 +1,6 @@
-"""National tables as one protection problem: its arrays, and the promises of earlier versions of the period."""
+"""National tables as one protection problem: its arrays, and the promises of earlier versions of
+the period.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +18,27 @@ from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, places
 
 
-def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None) -> ProtectionProblem:
-    """All countries, hierarchies and compositions as one system of relations, with protection levels from flags and shares.
+def build_problem(
+    tables: Sequence[NationalTable], domain: Domain, salt: Secret | None = None
+) -> ProtectionProblem:
+    """All countries, hierarchies and compositions as one system of relations, with
+    protection levels from flags and shares.
 
-    `salt` keys the digests of confidential things. Without one it is random, and the digests differ each time, also for the same tables.
-    Raises CountryMissing or Retriable where a country is missing and the domain does not publish partial aggregates.
+    `salt` keys the digests of confidential things. Without one it is random, and the digests differ each
+    time, also for the same tables. Raises CountryMissing or Retriable where a country is missing and the
+    domain does not publish partial aggregates.
     """
     if not tables:
         raise CountryMissing(
-            f"no accepted delivery from {', '.join(domain.countries)}. Remedy: read findings.csv, and correct the files or the domain file"
+            f"no accepted delivery from {', '.join(domain.countries)}. Remedy: read findings.csv, and "
+            f"correct the files or the domain file"
         )
     by_country = {table.country: table for table in tables}
     missing = [country for country in domain.countries if country not in by_country]
     if missing and domain.missing_country is MissingCountry.BLOCK:
         raise CountryMissing(
-            f"no accepted delivery from {', '.join(missing)}, and {domain.id} blocks a release with missing countries. "
+            f"no accepted delivery from {', '.join(missing)}, and {domain.id} blocks a release with missing "
+            f"countries. "
             "Remedy: deliver them, or set missing_country: partial in the domain file"
         )
     if missing and domain.missing_country is MissingCountry.WAIT:
@@ -45,8 +53,14 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
     public = available & np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
     primary = available & np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
     least = space.spread(indicator.least for indicator in domain.indicators)
-    small = _small_counts(space, np.where(available, np.tile(least, len(space.countries)), 0), value, public, primary)
-    _refuse_telling_flags(space, primary & np.tile(space.spread(each.counts_aware for each in domain.indicators), len(space.countries)))
+    small = _small_counts(
+        space, np.where(available, np.tile(least, len(space.countries)), 0), value, public, primary
+    )
+    _refuse_telling_flags(
+        space,
+        primary
+        & np.tile(space.spread(each.counts_aware for each in domain.indicators), len(space.countries)),
+    )
     counted = np.tile(least > 0, len(space.countries))
     primary = np.where(counted, small, primary)
     lpl, upl = np.where(counted, 0.0, lpl), np.where(counted, 0.0, upl)
@@ -64,7 +78,9 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
         public=np.concatenate([public, decided.astype(bool)]),
         primary=np.concatenate([primary, decided.astype(bool)]),
         deliveries=tuple(digest for table in ordered for digest in table.deliveries),
-        known=np.concatenate([_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]),
+        known=np.concatenate(
+            [_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]
+        ),
         integral=_integral(space, domain, value),
         least=np.tile(least, len(space.areas)),
         withheld=_withheld(space, available),
@@ -73,14 +89,17 @@ def build_problem(tables: Sequence[NationalTable], domain: Domain, salt: Secret 
     )
 
 
-def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProblem]) -> tuple[ProtectionProblem, tuple[int, ...]]:
-    """The problem, in which a cell that a published version of the period protected and that is still suppressed keeps its levels: it
-    stays primary, with the larger of its levels then and now, whatever its flag, the rule of the flag or the rounding of its indicator is
-    now. A small count that grew beyond the base needs nothing, as in a first version. And for each version, the number of such cells that
-    are given a lower level now.
+def still_promised(
+    problem: ProtectionProblem, before: Sequence[ProtectionProblem]
+) -> tuple[ProtectionProblem, tuple[int, ...]]:
+    """The problem, in which a cell that a published version of the period protected and that is still
+    suppressed keeps its levels: it stays primary, with the larger of its levels then and now, whatever
+    its flag, the rule of the flag or the rounding of its indicator is now. A small count that grew
+    beyond the base needs nothing, as in a first version. And for each version, the number of such cells
+    that are given a lower level now.
 
-    Raises InvalidInput where such a cell is not a cell of this release, so that nobody could judge what the new table reveals of it; and
-    where small count rounding cannot keep its level.
+    Raises InvalidInput where such a cell is not a cell of this release, so that nobody could judge what the
+    new table reveals of it; and where small count rounding cannot keep its level.
     """
     level = {name: getattr(problem, name).copy() for name in ("lpl", "upl", "spl")}
     primary, lost, lowered = problem.primary.copy(), list[str](), list[int]()
@@ -90,7 +109,9 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
         lost += [then.space.key(int(cell)) for cell in cells[now < 0]]
         kept = (now >= 0) & problem.suppressed[now]
         cells, now = cells[kept], now[kept]
-        counts = (problem.least[now] > 0) & (then.least[cells] > 0) & ~problem.primary[now]  # a count that is not small any more
+        counts = (
+            (problem.least[now] > 0) & (then.least[cells] > 0) & ~problem.primary[now]
+        )  # a count that is not small any more
         cells, now = cells[~counts], now[~counts]
         less = np.any([getattr(problem, name)[now] < getattr(then, name)[cells] for name in level], axis=0)
         _refuse_what_counts_cannot_keep(problem, now[less], number)
@@ -100,8 +121,10 @@ def still_promised(problem: ProtectionProblem, before: Sequence[ProtectionProble
             np.maximum.at(array, now, getattr(then, name)[cells])
     if lost:
         raise InvalidInput(
-            f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a published version of the period, but not in this release. "
-            "Remedy: release the period with the countries, indicators and codes of its first version, and with their deliveries"
+            f"{', '.join(lost[:5])} ({len(lost)} in all): primary in a published version of the period, but "
+            f"not in this release. "
+            "Remedy: release the period with the countries, indicators and codes of its first version, and "
+            "with their deliveries"
         )
     return replace(problem, primary=primary, **level), tuple(lowered)
 
@@ -111,23 +134,31 @@ def _refuse_what_counts_cannot_keep(problem: ProtectionProblem, cells: Ints, ver
     counts = cells[problem.least[cells] > 0]
     if len(counts):
         raise InvalidInput(
-            f"{problem.space.key(int(counts[0]))}{and_more(len(counts) - 1)}: small count rounding leaves less than version {version} of "
-            "the period promised. Remedy: protect the indicator as that version did, by bases or with the larger rounding base"
+            f"{problem.space.key(int(counts[0]))}{and_more(len(counts) - 1)}: small count rounding leaves "
+            f"less than version {version} of "
+            "the period promised. Remedy: protect the indicator as that version did, by bases or with the "
+            "larger rounding base"
         )
 
 
 def sets_secondaries(table: NationalTable, domain: Domain) -> bool:
-    """Whether the country has set secondaries itself, wherever it has primaries: for those of an indicator, in the indicator or in one that
-    relations link to it. A suppressed count that small count rounding protects is a primary, whatever its flag.
+    """Whether the country has set secondaries itself, wherever it has primaries: for those of an indicator,
+    in the indicator or in one that relations link to it. A suppressed count that small count rounding
+    protects is a primary, whatever its flag.
     """
     space = domain.space
     least = space.spread(indicator.least for indicator in domain.indicators)
     flagged = {
-        role: table.available & np.isin(table.flag, [code for code, spec in domain.flags.items() if spec.role is role]) for role in Role
+        role: table.available
+        & np.isin(table.flag, [code for code, spec in domain.flags.items() if spec.role is role])
+        for role in Role
     }
     small = table.available & ~flagged[Role.PUBLIC] & (table.value > 0) & (table.value < least)
     groups = space.spread(space.linked)
-    primary, secondary = (np.unique(groups[cells]) for cells in (flagged[Role.PRIMARY] | small, flagged[Role.SECONDARY] & ~small))
+    primary, secondary = (
+        np.unique(groups[cells])
+        for cells in (flagged[Role.PRIMARY] | small, flagged[Role.SECONDARY] & ~small)
+    )
     return bool(len(primary)) and bool(np.isin(primary, secondary).all())
 
 
@@ -139,9 +170,12 @@ def with_secondaries(problem: ProtectionProblem, found: Sequence[Secondaries]) -
     return replace(problem, public=public, known=np.where(public, np.nan, problem.known))
 
 
-def as_delivered(delivered: ProtectionProblem, problem: ProtectionProblem, domain: Domain) -> list[tuple[ProtectionProblem, Publication]]:
-    """What somebody reads who has the national tables as they came (`delivered`), as something that was published before; nothing where the
-    receiver has hidden no cell in the `problem`, or the domain says that nobody has these tables.
+def as_delivered(
+    delivered: ProtectionProblem, problem: ProtectionProblem, domain: Domain
+) -> list[tuple[ProtectionProblem, Publication]]:
+    """What somebody reads who has the national tables as they came (`delivered`), as something that
+    was published before; nothing where the receiver has hidden no cell in the `problem`, or the domain
+    says that nobody has these tables.
     """
     if domain.suppression.delivered == "not_public" or np.array_equal(delivered.public, problem.public):
         return []
@@ -152,42 +186,53 @@ Told = tuple[ProtectionProblem, Publication]
 
 
 def read_before(told: Sequence[Told], as_they_came: Sequence[Told]) -> list[Told]:
-    """What a reader of this release has already: earlier publications (`told`), or national tables as they came.
+    """What a reader of this release has already: earlier publications (`told`), or national tables as they
+    came.
 
-    Raises InvalidInput where there is both. A reader of the tables as they came knows primaries from them, so a release need not protect
-    these from him. Somebody else has the earlier publications and not these tables, and the release must protect the same primaries from
-    him. One attacker cannot stand for both.
+    Raises InvalidInput where there is both. A reader of the tables as they came knows primaries from them, so
+    a release need not protect these from him. Somebody else has the earlier publications and not these
+    tables, and the release must protect the same primaries from him. One attacker cannot stand for both.
     """
     if told and as_they_came:
         raise InvalidInput(
-            "the period has an earlier version, and national tables in which the receiver has set secondaries may be read elsewhere as "
-            "they came: the attack of a further version does not cover who has one and not the other. Remedy: once the NSIs hide the "
+            "the period has an earlier version, and national tables in which the receiver has set "
+            "secondaries may be read elsewhere as "
+            "they came: the attack of a further version does not cover who has one and not the other. "
+            "Remedy: once the NSIs hide the "
             "listed cells, say `suppression: {delivered: not_public}` in the domain file"
         )
     return [*told, *as_they_came]
 
 
 def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, primary: Bools) -> Bools:
-    """The national cells that small count rounding protects: suppressed counts of 1 … least − 1. Raises InvalidInput for other primaries.
+    """The national cells that small count rounding protects: suppressed counts of 1 … least − 1. Raises
+    InvalidInput for other primaries.
 
-    The requirement: nobody can narrow such a count to fewer than `least` whole numbers (methods/rounding/counts.py).
+    The requirement: nobody can narrow such a count to fewer than `least` whole numbers
+    (methods/rounding/counts.py).
     """
     small = ~public & (value > 0) & (value < least)
     other = np.flatnonzero((least > 0) & primary & ~small)
     if len(other):
         raise InvalidInput(
-            f"{space.key(int(other[0]))} and {len(other) - 1} more: flagged as primary, but small count rounding protects only counts of "
-            f"1 to {int(least[other[0]]) - 1}. Remedy: flag them as secondary, or protect the indicator by bases"
+            f"{space.key(int(other[0]))} and {len(other) - 1} more: flagged as primary, but small count "
+            f"rounding protects only counts of "
+            f"1 to {int(least[other[0]]) - 1}. Remedy: flag them as secondary, or protect the indicator by "
+            f"bases"
         )
     return small
 
 
 def _refuse_telling_flags(space: CellSpace, primary: Bools) -> None:
-    """Raises InvalidInput where the rounding of counts is rule_aware, and a flag tells that a count is small (METHOD §9, Theorem 5)."""
+    """Raises InvalidInput where the rounding of counts is rule_aware, and a flag tells that a count
+    is small (METHOD §9, Theorem 5).
+    """
     if (cells := np.flatnonzero(primary)).size:
         raise InvalidInput(
-            f"{space.key(int(cells[0]))} and {len(cells) - 1} more: flagged as primary, which tells that the count is small, so that "
-            "rounding.rule_aware cannot leave it as many candidates as the base. Remedy: flag them as secondary, which protects them too"
+            f"{space.key(int(cells[0]))} and {len(cells) - 1} more: flagged as primary, which tells that the "
+            f"count is small, so that "
+            "rounding.rule_aware cannot leave it as many candidates as the base. Remedy: flag them as "
+            "secondary, which protects them too"
         )
 
 
@@ -199,15 +244,18 @@ def _withheld(space: CellSpace, available: Bools) -> Bools:
 
 
 def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) -> Floats:
-    """(national cells,): what the largest unit of a cell with one or two units knows of the cell; NaN for other cells.
+    """(national cells,): what the largest unit of a cell with one or two units knows of the cell; NaN for
+    other cells.
 
-    A single unit knows its cell. The larger of two knows its share, rounded to the safe side; half of the cell where no share was sent.
-    Where an indicator may be negative (not `countable`), a part says nothing about the whole. A suppressed cell without its number of
-    units has −∞, unless the domain file states that its flag then means one unit. Where the receiver may set secondaries, public cells
-    without their number of units have −∞ too.
+    A single unit knows its cell. The larger of two knows its share, rounded to the safe side; half of the
+    cell where no share was sent. Where an indicator may be negative (not `countable`), a part says
+    nothing about the whole. A suppressed cell without its number of units has −∞, unless the domain file
+    states that its flag then means one unit. Where the receiver may set secondaries, public cells without
+    their number of units have −∞ too.
     """
     value, units, share_1, flag = (
-        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "units", "share_1", "flag")
+        np.concatenate([getattr(table, name) for table in tables])
+        for name in ("value", "units", "share_1", "flag")
     )
     error = np.zeros(len(value))
     hidden = ~np.isin(flag, [code for code, spec in domain.flags.items() if spec.role is Role.PUBLIC])
@@ -217,8 +265,12 @@ def _known(tables: Sequence[NationalTable], domain: Domain, countable: Bools) ->
         if spec.rule is not None:
             error[flag == code] = spec.rule.share_error[0]
     share = np.where(np.isnan(share_1), 50.0, np.clip(share_1 + error, 50.0, 100.0))
-    part = np.minimum(share / 100 * value, np.nextafter(value, -np.inf))  # below the whole: otherwise the unit would be the only one
-    return np.select([(units == 1) | (unknown & stated), unknown, (units == 2) & countable], [value, -np.inf, part], np.nan)
+    part = np.minimum(
+        share / 100 * value, np.nextafter(value, -np.inf)
+    )  # below the whole: otherwise the unit would be the only one
+    return np.select(
+        [(units == 1) | (unknown & stated), unknown, (units == 2) & countable], [value, -np.inf, part], np.nan
+    )
 
 
 def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
@@ -226,7 +278,8 @@ def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
     below = np.flatnonzero(a < bound)
     if len(below):
         raise InvalidInput(
-            f"{space.key(int(below[0]))} and {len(below) - 1} more: negative values of an indicator that is not signed. "
+            f"{space.key(int(below[0]))} and {len(below) - 1} more: negative values of an indicator that is "
+            f"not signed. "
             "Remedy: correct the delivery, or set signed: true in the domain file"
         )
     return a
@@ -236,20 +289,28 @@ def _levels(tables: Sequence[NationalTable], domain: Domain) -> tuple[Floats, Fl
     """lpl, upl, spl of every national cell by the rule of its flag; 0 where it is not primary."""
     levels = [np.zeros(sum(len(table.value) for table in tables)) for _ in range(3)]
     value, flag, units, share_1, share_2 = (
-        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "flag", "units", "share_1", "share_2")
+        np.concatenate([getattr(table, name) for table in tables])
+        for name in ("value", "flag", "units", "share_1", "share_2")
     )
     for code, spec in sorted(domain.flags.items()):
         if spec.rule is not None and (at := np.flatnonzero(flag == code)).size:
-            for level, part in zip(levels, protection_levels(value[at], units[at], share_1[at], share_2[at], spec.rule), strict=True):
+            for level, part in zip(
+                levels,
+                protection_levels(value[at], units[at], share_1[at], share_2[at], spec.rule),
+                strict=True,
+            ):
                 level[at] = part
     return levels[0], levels[1], levels[2]
 
 
 def _lines(tables: Sequence[NationalTable], domain: Domain, decided: int) -> Levels:
-    """The levels as functions of the values; 0 where a cell is not primary, and in the `decided` aggregates."""
+    """The levels as functions of the values; 0 where a cell is not primary, and in the `decided`
+    aggregates.
+    """
     slope, least = (np.zeros(sum(len(table.value) for table in tables) + decided) for _ in range(2))
     flag, units, share_1, share_2 = (
-        np.concatenate([getattr(table, name) for table in tables]) for name in ("flag", "units", "share_1", "share_2")
+        np.concatenate([getattr(table, name) for table in tables])
+        for name in ("flag", "units", "share_1", "share_2")
     )
     for code, spec in sorted(domain.flags.items()):
         if spec.rule is not None and (at := np.flatnonzero(flag == code)).size:
@@ -258,23 +319,31 @@ def _lines(tables: Sequence[NationalTable], domain: Domain, decided: int) -> Lev
 
 
 def _totals(space: CellSpace, value: Floats) -> Floats:
-    """The aggregates, cell by cell, rounded to the decimal places of the national values. The error of adding binary fractions depends on
-    the parts, and would reveal them.
+    """The aggregates, cell by cell, rounded to the decimal places of the national values. The error of adding
+    binary fractions depends on the parts, and would reveal them.
     """
     by_country = value.reshape(len(space.countries), len(space.indicators), -1)
     told = [places(by_country[:, k]) for k in range(len(space.indicators))]
     number = {country: i for i, country in enumerate(space.countries)}
-    sums = [by_country[[number[member] for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
-    return np.concatenate([np.round(row, most) for total in sums for row, most in zip(total, told, strict=True)])
+    sums = [
+        by_country[[number[member] for member in aggregate.members]].sum(axis=0)
+        for aggregate in space.aggregates
+    ]
+    return np.concatenate(
+        [np.round(row, most) for total in sums for row, most in zip(total, told, strict=True)]
+    )
 
 
 def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
-    """The cells of indicators that are counted. Raises InvalidInput where one of their national values is not a whole number."""
+    """The cells of indicators that are counted. Raises InvalidInput where one of their
+    national values is not a whole number.
+    """
     integral = np.tile(space.spread(indicator.whole for indicator in domain.indicators), len(space.areas))
     broken = np.flatnonzero(integral[: len(value)] & (value != np.rint(value)))
     if len(broken):
         raise InvalidInput(
-            f"{space.key(int(broken[0]))} and {len(broken) - 1} more: not whole numbers, but the indicator is counted. "
+            f"{space.key(int(broken[0]))} and {len(broken) - 1} more: not whole numbers, but the indicator "
+            f"is counted. "
             "Remedy: correct the delivery, or remove integer: true (kind: count) from the domain file"
         )
     return integral

@@ -1,4 +1,6 @@
-"""The documents of an audit: the certificate, and the attacker's intervals. They hold no value, and no share finer than quarters."""
+"""The documents of an audit: the certificate, and the attacker's intervals. They hold no value,
+and no share finer than quarters.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,15 @@ def certificate_of(
     beside: Sequence[str] = (),
     secret: str = "",
 ) -> str:
-    """The audit certificate as JSON text: digests, counts, and for each primary a verdict as shares of its requirement; never a value.
+    """The audit certificate as JSON text: digests, counts, and for each primary a verdict as shares of
+    its requirement; never a value.
 
-    Shares of a broken requirement are rounded down to quarters: with the attacker's bound, an exact share would give the value. For counted
-    cells they are 1 or 0, because the range of whole tables has no short proof. Equal audits give equal bytes, at any time and on any
-    machine. Every statement can be recomputed from the deliveries, the table and the evidence (methods/recheck). `beside` are the digests
-    of the published versions of the period, by version: the warehouse publishes the release only beside exactly these. `secret` is the
-    fingerprint of the secret by which the table was drawn.
+    Shares of a broken requirement are rounded down to quarters: with the attacker's bound, an exact share
+    would give the value. For counted cells they are 1 or 0, because the range of whole tables has no short
+    proof. Equal audits give equal bytes, at any time and on any machine. Every statement can be recomputed
+    from the deliveries, the table and the evidence (methods/recheck). `beside` are the digests of the
+    published versions of the period, by version: the warehouse publishes the release only beside exactly
+    these. `secret` is the fingerprint of the secret by which the table was drawn.
     """
     key = problem.space.key
     primaries = [
@@ -95,19 +99,25 @@ def certificate_of(
 
 
 def _proofs(problem: ProtectionProblem, report: AuditReport) -> list[str]:
-    """The kind of evidence for each primary: a table that protects it, or an attack that succeeds; a counted cell may have none."""
+    """The kind of evidence for each primary: a table that protects it, or an attack that
+    succeeds; a counted cell may have none.
+    """
     plain = np.where(report.protected, "witness", "attack")
     counted = np.where(report.protected, "whole table", "none")
     return [str(each) for each in np.where(problem.integral[report.primaries], counted, plain)]
 
 
 def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
-    """What is claimed against somebody who has the program, and shown (METHOD §9). Nothing where the domain does not ask for it."""
+    """What is claimed against somebody who has the program, and shown (METHOD §9). Nothing where
+    the domain does not ask for it.
+    """
     body, counts = dict[str, object](), dict[str, object]()
     space, key = problem.space, problem.space.key
     if domain.bases.rule_aware:
         own = report.primaries[~problem.integral[report.primaries]].tolist()
-        narrow, without = (own, ()) if report.narrow is None else (report.narrow, report.unclaimed)  # what was not tested is not wide
+        narrow, without = (
+            (own, ()) if report.narrow is None else (report.narrow, report.unclaimed)
+        )  # what was not tested is not wide
         body["bases"] = of_bases(domain.bases.removed, domain.bases.epoch) | {
             "wide": len(own) - len(narrow) - len(without),
             "narrow": [key(cell) for cell in narrow],
@@ -122,14 +132,21 @@ def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) ->
     if counts:
         body["counts"] = counts
     untold = domain.bases.rule_aware and (report.narrow is None or len(report.narrow) > 0)
-    failed = untold or not all(each["hidden"] == each["shown"] for each in counts.values() if isinstance(each, dict))
+    failed = untold or not all(
+        each["hidden"] == each["shown"] for each in counts.values() if isinstance(each, dict)
+    )
     return {"program": {"verdict": "failed" if failed else "passed", **body}} if body else {}
 
 
 def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:
-    """The counts that only some certificates have: attackers with less than a whole profile knows, and counted values."""
+    """The counts that only some certificates have: attackers with less than a whole
+    profile knows, and counted values.
+    """
     counted, weaker = int(problem.integral[report.primaries].sum()), len(report.evidence.weaker.profile)
-    return {**({"weaker_attackers": weaker} if weaker else {}), **({"judged_as_whole_numbers": counted} if counted else {})}
+    return {
+        **({"weaker_attackers": weaker} if weaker else {}),
+        **({"judged_as_whole_numbers": counted} if counted else {}),
+    }
 
 
 def _not_judged(problem: ProtectionProblem, report: AuditReport) -> dict[str, object]:
@@ -141,9 +158,15 @@ def _not_judged(problem: ProtectionProblem, report: AuditReport) -> dict[str, ob
 
 
 def _rounding(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, object]:
-    """The entries of a certificate that concern indicators rounded as whole tables: how, and which cells reveal a small count."""
+    """The entries of a certificate that concern indicators rounded as whole tables: how, and
+    which cells reveal a small count.
+    """
     asked = rounding_of(domain)
-    return {"rounding": asked, "small_counts": [problem.space.key(cell) for cell in report.small]} if asked else {}
+    return (
+        {"rounding": asked, "small_counts": [problem.space.key(cell) for cell in report.small]}
+        if asked
+        else {}
+    )
 
 
 def rounding_of(domain: Domain) -> dict[str, object]:
@@ -152,10 +175,13 @@ def rounding_of(domain: Domain) -> dict[str, object]:
 
 
 def intervals(problem: ProtectionProblem, report: AuditReport) -> str:
-    """CSV of the attacker's interval of every suppressed cell: the share of the requirement that it reaches on each side, over all
-    profiles, in quarters as in the certificate. Empty for a secondary cell, which has no requirement.
+    """CSV of the attacker's interval of every suppressed cell: the share of the requirement that it
+    reaches on each side, over all profiles, in quarters as in the certificate. Empty for a secondary
+    cell, which has no requirement.
     """
-    shares = dict(zip(report.primaries.tolist(), zip(report.down, report.up, report.slide, strict=True), strict=True))
+    shares = dict(
+        zip(report.primaries.tolist(), zip(report.down, report.up, report.slide, strict=True), strict=True)
+    )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["CELL", "DOWN", "UP", "SLIDING"])

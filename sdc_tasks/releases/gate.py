@@ -22,45 +22,69 @@ def pass_gate(
     profiles: Sequence[str],
     everybody: bool = False,
 ) -> Release:
-    """Makes a Release; there is no other way. Raises ReleaseBlocked unless the report passed, names all `profiles`, and is about exactly
-    this publication and problem; ValueError for no profile, or an unknown one. `everybody`: it is refused also where the report names
-    primaries for which not every weaker attacker was judged.
+    """Makes a Release; there is no other way. Raises ReleaseBlocked unless the report passed, names
+    all `profiles`, and is about exactly this publication and problem; ValueError for no profile, or
+    an unknown one. `everybody`: it is refused also where the report names primaries for which not
+    every weaker attacker was judged.
     """
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
-        raise ReleaseBlocked(f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again")
+        raise ReleaseBlocked(
+            f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases "
+            f"and audit again"
+        )
     if problem.levels is not None and report.narrow is None:
         raise ReleaseBlocked(
-            f"{release_id}: bases.rule_aware, and the audit does not say what somebody who has the program is left. Remedy: audit again"
+            f"{release_id}: bases.rule_aware, and the audit does not say what somebody who has the program "
+            f"is left. Remedy: audit again"
         )
     if report.publication != publication.digest or report.problem != problem.digest:
         raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
-    if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(attack.promised(problem, requirements.profiles)):
-        raise ReleaseBlocked(f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and audit again")
+    if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(
+        attack.promised(problem, requirements.profiles)
+    ):
+        raise ReleaseBlocked(
+            f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and "
+            f"audit again"
+        )
     if report.unjudged != (left := attack.unjudged(problem, requirements)):
-        raise ReleaseBlocked(f"{release_id}: the audit does not say whom it did not judge. Remedy: run baseline and audit again")
+        raise ReleaseBlocked(
+            f"{release_id}: the audit does not say whom it did not judge. Remedy: run baseline and audit "
+            f"again"
+        )
     if left and everybody:
         keys = some_of([problem.space.key(cell) for _, cell in left])
         raise ReleaseBlocked(
             f"{release_id}: {keys}: not judged against every attacker of "
-            f"profile {left[0][0]} (who has a part of what it knows, or kept earlier versions as well), and the domain file refuses that. "
-            "Remedy: audit.unjudged: named, or leave out the profile, or have more secondaries set in these national tables"
+            f"profile {left[0][0]} (who has a part of what it knows, or kept earlier versions as well), and "
+            f"the domain file refuses that. "
+            "Remedy: audit.unjudged: named, or leave out the profile, or have more secondaries set in these "
+            "national tables"
         )
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
         keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
         raise ReleaseBlocked(
-            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: withhold these aggregates"
+            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: "
+            f"withhold these aggregates"
         )
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
-        raise ReleaseBlocked(f"{release_id}: the audit does not cover all primaries. Remedy: audit all chunks")
+        raise ReleaseBlocked(
+            f"{release_id}: the audit does not cover all primaries. Remedy: audit all chunks"
+        )
     if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
         raise ReleaseBlocked(
-            f"{release_id}: {problem.space.key(small[0])} reveals a small count, and the audit does not name it. Remedy: audit again"
+            f"{release_id}: {problem.space.key(small[0])} reveals a small count, and the audit does not name "
+            f"it. Remedy: audit again"
         )
     if not report.passed:
-        cells = [problem.space.key(int(c)) for c in [*report.small, *report.primaries[~report.protected], *(report.narrow or ())][:5]]
+        cells = [
+            problem.space.key(int(c))
+            for c in [*report.small, *report.primaries[~report.protected], *(report.narrow or ())][:5]
+        ]
         raise ReleaseBlocked(
-            f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} published intervals exclude "
-            f"the true value, {len(report.small)} cells reveal a small count, {len(report.narrow or ())} primaries are left too little to "
+            f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} "
+            f"published intervals exclude "
+            f"the true value, {len(report.small)} cells reveal a small count, {len(report.narrow or ())} "
+            f"primaries are left too little to "
             f"somebody who has the program; first cells: {', '.join(cells) or 'none'}. "
             f"Nothing was published. Remedy: see audit.json{_beside(problem, report)}"
         )
@@ -74,6 +98,8 @@ def _beside(problem: ProtectionProblem, report: AuditReport) -> str:
     if not only:
         return ""
     return (
-        f". {only} primaries are broken only by somebody who knows the published versions of the period, and these cannot be taken back. "
-        "Allow coarser bases (bases.maximum_relative_base), force fewer cells (bases.cells), or keep the published version"
+        f". {only} primaries are broken only by somebody who knows the published versions of the period, and "
+        f"these cannot be taken back. "
+        "Allow coarser bases (bases.maximum_relative_base), force fewer cells (bases.cells), or keep the "
+        "published version"
     )

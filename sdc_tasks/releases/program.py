@@ -1,4 +1,6 @@
-"""What bases.rule_aware leaves to somebody who has the program, as an audit tells it (METHOD §9). `part`: what goes to bases."""
+"""What bases.rule_aware leaves to somebody who has the program, as an audit tells it (METHOD
+§9). `part`: what goes to bases.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,14 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
 def against_program(
-    report: AuditReport, part: Part | None, publication: Publication, requirements: Requirements, domain: Domain
+    report: AuditReport,
+    part: Part | None,
+    publication: Publication,
+    requirements: Requirements,
+    domain: Domain,
 ) -> AuditReport:
-    """The report with what is left; unchanged where the domain does not ask for it. Beside earlier versions nothing is shown: what two
-    versions tell together is not known.
+    """The report with what is left; unchanged where the domain does not ask for it. Beside earlier versions
+    nothing is shown: what two versions tell together is not known.
     """
     if not domain.bases.rule_aware:
         return report
@@ -50,6 +56,8 @@ def _has_earlier(part: Part) -> bool:
 
 
 def _asked(part: Part, requirements: Requirements, domain: Domain) -> tuple[Requirements, Floats, Bools]:
-    """What the test of the width takes: requirements, the last decimal of each cell, and the primaries without a claim."""
+    """What the test of the width takes: requirements, the last decimal of each cell, and the primaries
+    without a claim.
+    """
     needs, step = part.requirements(requirements).strongest, last_decimals(part.problem.space, domain)
     return needs, step, replay.without_claim(part.problem, needs, step, domain.audit.seed)

@@ -1,8 +1,10 @@
-"""Why an aggregate cell is not exact: which attack holds it, through whose cells, and what would free it. Keys alone, no values.
+"""Why an aggregate cell is not exact: which attack holds it, through whose cells, and what would
+free it. Keys alone, no values.
 
-The cell is published exactly, all else as it is, and the attacker tries (methods/attack). Every attack that succeeds comes with its proof
-by weak duality: multipliers of relations. The cells of these relations are what the attack goes through. Then each other aggregate that the
-proofs use is withheld in turn, and the attacker tries again: where he fails, withholding that one would free the cell.
+The cell is published exactly, all else as it is, and the attacker tries (methods/attack). Every attack that
+succeeds comes with its proof by weak duality: multipliers of relations. The cells of these relations are what
+the attack goes through. Then each other aggregate that the proofs use is withheld in turn, and the attacker
+tries again: where he fails, withholding that one would free the cell.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ USED = 1e-9  # of the largest multiplier of a proof: smaller ones are what a sol
 
 @dataclass(frozen=True)
 class Hold:
-    """A primary that the exact cell would put at risk: against which attacker, on which side, through which other cells. `hidden`: national
-    cells that the attacker does not know; `told`: aggregates whose published values he uses, the exact cell first.
+    """A primary that the exact cell would put at risk: against which attacker, on which side, through which
+    other cells. `hidden`: national cells that the attacker does not know; `told`: aggregates whose published
+    values he uses, the exact cell first.
     """
 
     primary: str
@@ -42,8 +45,9 @@ class Hold:
 
 @dataclass(frozen=True)
 class Why:
-    """`state`: what is published of the cell. `unavailable`: a country has no value for it. `small`: exact, it would reveal a small count.
-    `frees`: aggregates; to withhold one of them lets the cell be exact, all else as it is.
+    """`state`: what is published of the cell. `unavailable`: a country has no value for it.
+    `small`: exact, it would reveal a small count. `frees`: aggregates; to withhold one of them lets
+    the cell be exact, all else as it is.
     """
 
     cell: str
@@ -59,29 +63,57 @@ class Why:
         if self.state is State.EXACT:
             return ("it is published exactly: no attack succeeds",)
         if self.unavailable:
-            return ("a national cell below it has no value: nobody can add it up, and it is free when that country sends it",)
+            return (
+                (
+                    "a national cell below it has no value: nobody can add it up, and it is free when that "
+                    "country sends it"
+                ),
+            )
         told = [
-            "exact, it would reveal a small count, alone or with other compositions: it is rounded as the domain file asks"
+            (
+                "exact, it would reveal a small count, alone or with other compositions: it is rounded as "
+                "the "
+                "domain file asks"
+            )
         ] * self.small
         for hold in self.holds[:NAMED_HOLDS]:
-            through = f" through {some_of(hold.hidden, NAMED_KEYS)}" if hold.hidden else ", of which it is the only hidden cell"
+            through = (
+                f" through {some_of(hold.hidden, NAMED_KEYS)}"
+                if hold.hidden
+                else ", of which it is the only hidden cell"
+            )
             beside = f", with {some_of(hold.told[1:], NAMED_KEYS)}" if hold.told[1:] else ""
-            told.append(f"exact, it would put {hold.primary} at risk {hold.side} (profile {hold.profile}){through}{beside}")
+            told.append(
+                f"exact, it would put {hold.primary} at risk {hold.side} (profile "
+                f"{hold.profile}){through}{beside}"
+            )
         if len(self.holds) > NAMED_HOLDS:
             told.append(f"… and {len(self.holds) - NAMED_HOLDS} more")
         if not told:
             return (
-                "exact, with all else as it is, no attack succeeds: a rule of the domain file keeps it as it is, such as one base for "
+                "exact, with all else as it is, no attack succeeds: a rule of the domain file keeps it as it "
+                "is, such as one base for "
                 "several cells, or additive values",
             )
         if countries := sorted({codes_in(hold.primary)[0] for hold in self.holds}):
-            told.append(f"what may free it: more hidden cells of {', '.join(countries)} in these relations, or lower levels there")
+            told.append(
+                f"what may free it: more hidden cells of {', '.join(countries)} in these relations, or lower "
+                f"levels there"
+            )
         told += [f"it is free when {each} is withheld, all else as it is" for each in self.frees]
         return tuple(told)
 
 
-def why_not_exact(problem: ProtectionProblem, requirements: attack.Requirements, publication: Publication, cell: int, seed: int = 1) -> Why:
-    """The answer for an aggregate cell, by flat index. It is as confidential as the names of primary cells."""
+def why_not_exact(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    publication: Publication,
+    cell: int,
+    seed: int = 1,
+) -> Why:
+    """The answer for an aggregate cell, by flat index. It is as confidential as the names of
+    primary cells.
+    """
     i = int(np.searchsorted(publication.cells, cell))
     key, state = problem.space.key(cell), _state(publication, i)
     if state is State.EXACT or problem.withheld[cell]:
@@ -94,17 +126,23 @@ def why_not_exact(problem: ProtectionProblem, requirements: attack.Requirements,
     names = [attack.who(problem, each) for each in requirements.adversaries]
     holds = _joined([_hold(problem, names, proofs, each, used, cell) for each, used in enumerate(uses)])
     proven = set(proofs.cell.tolist())
-    counted = [int(p) for p in found.primaries[~found.protected] if int(p) not in proven]  # whole numbers: no short proof
+    counted = [
+        int(p) for p in found.primaries[~found.protected] if int(p) not in proven
+    ]  # whole numbers: no short proof
     holds += [Hold(problem.space.key(p), "integer", "as a whole number", (), (key,)) for p in counted]
     beside = [other for other in _told(problem, uses) if other != cell]
-    frees = tuple(problem.space.key(o) for o in beside[:TRIED] if _frees(problem, exact, requirements, o, seed)) if holds else ()
+    frees = (
+        tuple(problem.space.key(o) for o in beside[:TRIED] if _frees(problem, exact, requirements, o, seed))
+        if holds
+        else ()
+    )
     return Why(key, state, False, small, tuple(holds), frees)
 
 
 @dataclass(frozen=True)
 class Success:
-    """An attack of an audit that succeeds: on which primary, by whom, and through the published aggregates; to withhold or round one of
-    these ends it.
+    """An attack of an audit that succeeds: on which primary, by whom, and through the published aggregates;
+    to withhold or round one of these ends it.
     """
 
     primary: str
@@ -112,19 +150,31 @@ class Success:
     through: tuple[str, ...]
 
 
-def successes(problem: ProtectionProblem, requirements: attack.Requirements, report: AuditReport) -> list[Success]:
-    """The attacks that the evidence of a report proves, one for each primary and attacker. As confidential as the names of primaries."""
+def successes(
+    problem: ProtectionProblem, requirements: attack.Requirements, report: AuditReport
+) -> list[Success]:
+    """The attacks that the evidence of a report proves, one for each primary and attacker. As
+    confidential as the names of primaries.
+    """
     proofs, found = report.evidence.broken, dict[tuple[int, str], set[int]]()
     names = [attack.who(problem, each) for each in requirements.adversaries]
     for i, (cell, number) in enumerate(zip(proofs.cell.tolist(), proofs.profile.tolist(), strict=True)):
         told = _used(problem, proofs, i)
-        found.setdefault((cell, names[number]), set()).update(told[told >= problem.space.first_aggregate].tolist())
+        found.setdefault((cell, names[number]), set()).update(
+            told[told >= problem.space.first_aggregate].tolist()
+        )
     key = problem.space.key
-    return [Success(key(cell), name, tuple(map(key, sorted(through)))) for (cell, name), through in found.items()]
+    return [
+        Success(key(cell), name, tuple(map(key, sorted(through)))) for (cell, name), through in found.items()
+    ]
 
 
 def _state(publication: Publication, i: int) -> State:
-    kinds = {State.WITHHELD: publication.withheld, State.VISIBLE: publication.visible, State.ROUNDED: publication.rounded}
+    kinds = {
+        State.WITHHELD: publication.withheld,
+        State.VISIBLE: publication.visible,
+        State.ROUNDED: publication.rounded,
+    }
     return next((state for state, mask in kinds.items() if mask[i]), State.EXACT)
 
 
@@ -136,12 +186,17 @@ def _exactly(problem: ProtectionProblem, publication: Publication, i: int) -> Pu
 
 def _used(problem: ProtectionProblem, proofs: Multipliers, i: int) -> Ints:
     """The cells in the relations of proof i; rows of earlier versions are not relations of this table."""
-    rows, size = proofs.row[proofs.start[i] : proofs.start[i + 1]], np.abs(proofs.value[proofs.start[i] : proofs.start[i + 1]])
+    rows, size = (
+        proofs.row[proofs.start[i] : proofs.start[i + 1]],
+        np.abs(proofs.value[proofs.start[i] : proofs.start[i + 1]]),
+    )
     own = rows[(size > USED * size.max(initial=0.0)) & (rows < problem.space.relations.shape[0])]
     return np.unique(sp.csr_array(problem.space.relations[own]).indices)
 
 
-def _hold(problem: ProtectionProblem, names: Sequence[str], proofs: Multipliers, i: int, used: Ints, cell: int) -> Hold:
+def _hold(
+    problem: ProtectionProblem, names: Sequence[str], proofs: Multipliers, i: int, used: Ints, cell: int
+) -> Hold:
     primary, first = int(proofs.cell[i]), problem.space.first_aggregate
     hidden = [int(each) for each in used if each < first and problem.suppressed[each] and each != primary]
     told = [cell, *(int(each) for each in used if each >= first and each != cell)]
@@ -160,7 +215,12 @@ def _joined(holds: Sequence[Hold]) -> list[Hold]:
         return tuple(dict.fromkeys(each for one in lists for each in one))
 
     return [
-        Hold(*key, " and ".join(every([each.side] for each in group)), every(g.hidden for g in group), every(g.told for g in group))
+        Hold(
+            *key,
+            " and ".join(every([each.side] for each in group)),
+            every(g.hidden for g in group),
+            every(g.told for g in group),
+        )
         for key, group in groups.items()
     ]
 
@@ -172,7 +232,9 @@ def _told(problem: ProtectionProblem, uses: Sequence[Ints]) -> list[int]:
     return [int(each) for each in cells[np.lexsort((cells, -often))]]
 
 
-def _frees(problem: ProtectionProblem, exact: Publication, requirements: attack.Requirements, other: int, seed: int) -> bool:
+def _frees(
+    problem: ProtectionProblem, exact: Publication, requirements: attack.Requirements, other: int, seed: int
+) -> bool:
     i = int(np.searchsorted(exact.cells, other))
     if exact.withheld[i]:
         return False

@@ -1,10 +1,19 @@
-"""The release report (`gather` collects the facts, `render` makes the page), and the disseminated table as a file."""
+"""The release report (`gather` collects the facts, `render` makes the page), and the disseminated table as a
+file.
+"""
 
 from sdc_tasks.report.facts import DeliveryFact, FindingFact, ReportFacts, StepFact
 from sdc_tasks.report.files import write_whole
 from sdc_tasks.report.page import metadata_page, render
 from sdc_tasks.report.published import Edition, public_files
-from sdc_tasks.report.table_csv import ReadTable, read_own, read_published, read_table, table_text, told_by_csv
+from sdc_tasks.report.table_csv import (
+    ReadTable,
+    read_own,
+    read_published,
+    read_table,
+    table_text,
+    told_by_csv,
+)
 
 __all__ = [
     "DeliveryFact",

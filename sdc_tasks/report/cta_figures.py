@@ -1,4 +1,5 @@
-"""Pictures of controlled tabular adjustment, each in a file of its own: SVG or PNG; the same facts give the same bytes.
+"""Pictures of controlled tabular adjustment, each in a file of its own: SVG or PNG; the
+same facts give the same bytes.
 
     plot_history      best table and proven bound over time; the area between them is the gap
     plot_deviations   Figure 1 of [1]: areas × cells of one area, coloured by the size of |z| in decades
@@ -50,8 +51,12 @@ LEFT_OF_LARGEST = 1e-9  # of the largest deviation: a solver's noise in cells th
 NAMED_AREAS = 60  # up to this number of areas, each row has the name of its area
 
 
-def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFormat = "svg", found: str = "table") -> bytes:
-    """The best objective and the proven bound over time as steps, with the gap between them shaded. `found`: "table" or "pattern"."""
+def plot_history(
+    history: Sequence[Moment], objective_label: str, image: ImageFormat = "svg", found: str = "table"
+) -> bytes:
+    """The best objective and the proven bound over time as steps, with the gap between them
+    shaded. `found`: "table" or "pattern".
+    """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.subplots()
@@ -68,8 +73,12 @@ def plot_history(history: Sequence[Moment], objective_label: str, image: ImageFo
         return picture(figure, image)
 
 
-def plot_deviations(z: Floats, areas: Sequence[str], cells_label: str, unit: str, image: ImageFormat = "svg") -> bytes:
-    """Figure 1 of [1]: |z| of z (areas, cells of one area) in `unit`, the area that moves most at the top; one colour per decade."""
+def plot_deviations(
+    z: Floats, areas: Sequence[str], cells_label: str, unit: str, image: ImageFormat = "svg"
+) -> bytes:
+    """Figure 1 of [1]: |z| of z (areas, cells of one area) in `unit`, the area that moves most at
+    the top; one colour per decade.
+    """
     size = np.abs(z)
     order = np.argsort(-size.sum(axis=1), kind="stable")
     classes, labels = decades(size)
@@ -78,18 +87,35 @@ def plot_deviations(z: Floats, areas: Sequence[str], cells_label: str, unit: str
         axes = figure.subplots()
         colours = (UNMOVED, *DECADES[len(DECADES) - len(labels) + 1 :])
         axes.imshow(
-            classes[order], ListedColormap(colours), vmin=-0.5, vmax=len(labels) - 0.5, aspect="auto", interpolation="none", origin="upper"
+            classes[order],
+            ListedColormap(colours),
+            vmin=-0.5,
+            vmax=len(labels) - 0.5,
+            aspect="auto",
+            interpolation="none",
+            origin="upper",
         )
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
         axes.set_yticks([])
         if len(areas) <= NAMED_AREAS:
             axes.set_yticks(range(len(areas)), [areas[i] for i in order], fontsize=8)
-            axes.hlines(np.arange(1, len(areas)) - 0.5, -0.5, size.shape[1] - 0.5, color="white", linewidth=0.8)
+            axes.hlines(
+                np.arange(1, len(areas)) - 0.5, -0.5, size.shape[1] - 0.5, color="white", linewidth=0.8
+            )
         axes.xaxis.set_major_locator(MaxNLocator(8, steps=ROUND, integer=True))
         axes.set_xlabel(cells_label)
-        keys = [Patch(facecolor=colour, edgecolor=QUIET, linewidth=0.4, label=label) for colour, label in zip(colours, labels, strict=True)]
-        figure.legend(handles=keys, title=f"|deviation|, {unit}", loc="outside right center", frameon=False, alignment="left")
+        keys = [
+            Patch(facecolor=colour, edgecolor=QUIET, linewidth=0.4, label=label)
+            for colour, label in zip(colours, labels, strict=True)
+        ]
+        figure.legend(
+            handles=keys,
+            title=f"|deviation|, {unit}",
+            loc="outside right center",
+            frameon=False,
+            alignment="left",
+        )
         return picture(figure, image)
 
 
@@ -102,8 +128,8 @@ def steps(history: Sequence[Moment]) -> tuple[Floats, Floats, Floats]:
 
 
 def decades(size: Floats) -> tuple[Ints, list[str]]:
-    """The class of every size, with the shape of `size`, and the labels of the classes from the smallest. 0 has its own class; the others
-    are powers of ten up to the largest size.
+    """The class of every size, with the shape of `size`, and the labels of the classes from the smallest. 0
+    has its own class; the others are powers of ten up to the largest size.
 
     There are at most as many classes as colours: smaller sizes fall into the lowest.
     """
@@ -126,7 +152,11 @@ def short(number: float) -> str:
     for size, word in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
         if abs(number) >= size:
             return f"{number / size:.4g}{word}"
-    digits = f"{number:,.0f}" if abs(number) >= 1000 else np.format_float_positional(float(f"{number:.4g}"), trim="-")
+    digits = (
+        f"{number:,.0f}"
+        if abs(number) >= 1000
+        else np.format_float_positional(float(f"{number:.4g}"), trim="-")
+    )
     return digits.replace(",", "\u202f")
 
 
@@ -142,7 +172,9 @@ def scale_time(axes: Axes, times: Floats) -> None:
     if late > WIDE_TIME * early:
         axes.set_xscale("log")
         axes.set_xlim(early, late * 1.1)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if late < 100 * early else (1.0,), numticks=12))
+        axes.xaxis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0) if late < 100 * early else (1.0,), numticks=12)
+        )
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(0, late * 1.05 or 1.0)
@@ -151,7 +183,9 @@ def scale_time(axes: Axes, times: Floats) -> None:
 
 
 def scale_values(axes: Axes, values: Floats) -> None:
-    """Makes the value axis logarithmic where the values differ much, with room for a label above and below."""
+    """Makes the value axis logarithmic where the values differ much, with room for a label above
+    and below.
+    """
     known = values[np.isfinite(values)]
     if not len(known):
         axes.set_yticks([])
@@ -170,22 +204,31 @@ def scale_values(axes: Axes, values: Floats) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
 
 
-def draw_steps(axes: Axes, times: Floats, values: Floats, colour: str, label: str, above: bool, line: str = "-") -> None:
+def draw_steps(
+    axes: Axes, times: Floats, values: Floats, colour: str, label: str, above: bool, line: str = "-"
+) -> None:
     """A step line with its name at the right end, a little above or below it."""
     known = np.flatnonzero(np.isfinite(values))
     if not len(known):
         return
     axes.step(times, values, line, where="post", color=colour, linewidth=1.6)
     axes.annotate(
-        label, (times[known[-1]], values[known[-1]]), (4, 0), textcoords="offset points",
-        va="bottom" if above else "top", color=colour, annotation_clip=False,
-    )  # fmt: skip
+        label,
+        (times[known[-1]], values[known[-1]]),
+        (4, 0),
+        textcoords="offset points",
+        va="bottom" if above else "top",
+        color=colour,
+        annotation_clip=False,
+    )
 
 
 def picture(figure: Figure, image: ImageFormat) -> bytes:
     """The bytes of the file, without a date or the name of a program."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=image, dpi=150, metadata={"Date": None} if image == "svg" else {"Software": None})
+    figure.savefig(
+        buffer, format=image, dpi=150, metadata={"Date": None} if image == "svg" else {"Software": None}
+    )
     return buffer.getvalue()
 
 

@@ -1,10 +1,11 @@
 """The facts of a release report: counts, classes and published values. Pages and figures see nothing else.
 
-For aggregate cells: counts, and value and base of the cells that a passed audit releases. For national cells: counts per country, keys of
-cells that are not protected, and for blocks of many cells a class of the CTA deviation. `gather` fills these types.
+For aggregate cells: counts, and value and base of the cells that a passed audit releases. For national cells:
+counts per country, keys of cells that are not protected, and for blocks of many cells a class of the CTA
+deviation. `gather` fills these types.
 
-A *block* is a branch of a hierarchy: a code one step below the root with all its descendants (the root is a block of
-its own). The *relative base* of a rounded cell is base / |published value|.
+A *block* is a branch of a hierarchy: a code one step below the root with all its descendants (the root is a
+block of its own). The *relative base* of a rounded cell is base / |published value|.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ TOP_BROKEN = 200
 
 @dataclass(frozen=True)
 class FindingFact:
-    """A finding or failed check that occurs `times` times in a file; its first `line` and `cell`, None where it concerns the whole file."""
+    """A finding or failed check that occurs `times` times in a file; its first `line` and `cell`, None
+    where it concerns the whole file.
+    """
 
     code: str
     severity: str
@@ -75,7 +78,8 @@ class Header:
 
 @dataclass(frozen=True)
 class Loss:
-    """Numbers of aggregate cells by state. `size` is the class of the median relative base of the rounded cells, 0 if there is none.
+    """Numbers of aggregate cells by state. `size` is the class of the median relative base of the
+    rounded cells, 0 if there is none.
 
     `visible`: published as the sum of the visible countries.
     """
@@ -104,7 +108,9 @@ class Loss:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """The loss of one aggregate by block: `losses[row][column]`. `by`: the names of the row and column dimensions in the domain."""
+    """The loss of one aggregate by block: `losses[row][column]`. `by`: the names of the row and
+    column dimensions in the domain.
+    """
 
     area: Header
     by: tuple[str, str]
@@ -115,7 +121,9 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts between consecutive edges, (k,) counts and (k + 1,) edges; `unplaced` cells are rounded to 0 and have no relative base."""
+    """Counts between consecutive edges, (k,) counts and (k + 1,) edges; `unplaced` cells are rounded
+    to 0 and have no relative base.
+    """
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
@@ -147,7 +155,8 @@ class VisibleCell:
 
 @dataclass(frozen=True)
 class DeviationMap:
-    """[1] Figure 1 in classes, for one indicator: Σ|x − a| relative to Σ|a|, for each area as a whole and by block.
+    """[1] Figure 1 in classes, for one indicator: Σ|x − a| relative to Σ|a|, for each area as a whole and by
+    block.
 
     None where too few cells move. A block that is None in every area has no column.
     """
@@ -178,11 +187,12 @@ class RungFact:
 
 @dataclass(frozen=True)
 class RuleFact:
-    """One rule for bases on the same data. Means to three digits over the cells that it publishes, None without such cells.
+    """One rule for bases on the same data. Means to three digits over the cells that it
+    publishes, None without such cells.
 
-    `distance` is the mean |r − a| ([1]: x̄ published), `moved` the mean |x − a| of the adjusted table behind it (x̄ CTA). `loss` is the
-    loss that the choice of bases minimises, `bound` a lower bound on it for every safe choice from the same ladder. `broken` counts the
-    requirements that the rule leaves to repair.
+    `distance` is the mean |r − a| ([1]: x̄ published), `moved` the mean |x − a| of the adjusted table behind
+    it (x̄ CTA). `loss` is the loss that the choice of bases minimises, `bound` a lower bound on it for every
+    safe choice from the same ladder. `broken` counts the requirements that the rule leaves to repair.
     """
 
     name: str
@@ -200,9 +210,9 @@ class RuleFact:
 class RoundingFact:
     """An indicator whose aggregates are rounded as a whole table.
 
-    `base` is the requested base; `within`: the largest published distance of a cell from the truth. `distance` is the mean |r − a| to
-    three digits, None where there are few cells. `zero` published cells are 0, and `one` are one base. `aware`: the rounding withstands
-    somebody who has the program.
+    `base` is the requested base; `within`: the largest published distance of a cell from the truth.
+    `distance` is the mean |r − a| to three digits, None where there are few cells. `zero` published cells are
+    0, and `one` are one base. `aware`: the rounding withstands somebody who has the program.
     """
 
     indicator: Header
@@ -220,9 +230,9 @@ class RoundingFact:
 class CompositionFact:
     """What all published compositions together reveal of primaries, compared with one composition alone.
 
-    `area`: that composition; None: for each primary the composition that reveals most. Of the `primaries` of its members that were
-    examined, `narrower` have a narrower interval when the attacker knows all compositions; the median of what remains of these intervals
-    is in the quarter `left`.
+    `area`: that composition; None: for each primary the composition that reveals most. Of the `primaries` of
+    its members that were examined, `narrower` have a narrower interval when the attacker knows all
+    compositions; the median of what remains of these intervals is in the quarter `left`.
     """
 
     area: Header | None
@@ -233,8 +243,8 @@ class CompositionFact:
 
 @dataclass(frozen=True)
 class CountryFact:
-    """Primaries of one country: fully protected ones, and those that its own tables do not fully protect (`baseline`). `receiver`: the
-    number of secondaries that the receiver set in these tables.
+    """Primaries of one country: fully protected ones, and those that its own tables do not fully protect
+    (`baseline`). `receiver`: the number of secondaries that the receiver set in these tables.
     """
 
     area: Header
@@ -246,7 +256,9 @@ class CountryFact:
 
 @dataclass(frozen=True)
 class BrokenCell:
-    """A primary to which the attacker gets too close. Sides that are protected are None, the others have a class of `REACHED`."""
+    """A primary to which the attacker gets too close. Sides that are protected are None, the
+    others have a class of `REACHED`.
+    """
 
     key: str
     down: str | None
@@ -269,8 +281,8 @@ class ProgramFacts:
 
 @dataclass(frozen=True)
 class AuditFacts:
-    """The verdict: `claim` is what the certificate lets anybody say, `proof` how it was shown. `broken_requirements` counts sides, `broken`
-    names cells (the first `TOP_BROKEN`).
+    """The verdict: `claim` is what the certificate lets anybody say, `proof` how it was shown.
+    `broken_requirements` counts sides, `broken` names cells (the first `TOP_BROKEN`).
     """
 
     claim: Claim
@@ -310,7 +322,9 @@ class ReportFacts:
     largest: tuple[RoundedCell, ...]
     visible: tuple[VisibleCell, ...]
     withheld: tuple[str, ...]
-    unavailable: tuple[str, ...]  # aggregate cells that need a national cell which is not available: withheld for that alone
+    unavailable: tuple[
+        str, ...
+    ]  # aggregate cells that need a national cell which is not available: withheld for that alone
     deviations: tuple[DeviationMap, ...]
     no_deviations: str
     rungs: tuple[RungFact, ...]

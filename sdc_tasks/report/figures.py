@@ -1,7 +1,7 @@
 """The plots of the report as inline SVG: no file, no script, no address; the same facts give the same bytes.
 
-Plots are drawn in two placeholder colours, which become the text and accent colours of the page: they follow its light
-and dark scheme.
+Plots are drawn in two placeholder colours, which become the text and accent colours of the page: they
+follow its light and dark scheme.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ DIGIT = 0.66  # width of a digit, in font sizes
 AXIS_CHARACTERS = 36  # characters under the axis of the histogram
 STYLE: dict[Any, Any] = {
     "svg.hashsalt": "sdc",
-    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and set in the font of the page
+    # text stays text: it can be read aloud, searched, and set in the font of the page
+    "svg.fonttype": "none",
     "font.size": 11.0,
     "text.color": INK,
     "axes.edgecolor": INK,
@@ -38,7 +39,9 @@ def percent(ratio: float) -> str:
 
 
 def histogram(facts: Histogram) -> str:
-    """Rounded cells by relative base; every bar is one bin of the 1-2-5 ladder, so the axis is logarithmic."""
+    """Rounded cells by relative base; every bar is one bin of the 1-2-5 ladder, so the axis is
+    logarithmic.
+    """
     import matplotlib as mpl  # imported here: every step that names the report would wait for it
     from matplotlib.figure import Figure
 
@@ -56,13 +59,20 @@ def histogram(facts: Histogram) -> str:
         axes.margins(y=0.12)
         axes.spines[["top", "right", "left"]].set_visible(False)
         figure.tight_layout()
-        return _inline(figure, "Histogram of the relative bases of the rounded cells; the same counts are in the table below.")
+        return _inline(
+            figure,
+            "Histogram of the relative bases of the rounded cells; the same counts are in the table below.",
+        )
 
 
 def _labels(edges: Sequence[float]) -> list[str]:
     """The edges in percent; only powers of ten where there is no room for all."""
     labels = [_hundredths(edge) for edge in edges]
-    return labels if sum(map(len, labels)) <= AXIS_CHARACTERS else [label if label.strip("0.") == "1" else "" for label in labels]
+    return (
+        labels
+        if sum(map(len, labels)) <= AXIS_CHARACTERS
+        else [label if label.strip("0.") == "1" else "" for label in labels]
+    )
 
 
 def _hundredths(ratio: float) -> str:
@@ -78,5 +88,10 @@ def _inline(figure: Figure, label: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|font-family: [^;]*; ", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
-    svg = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg viewBox="\1" role="img" aria-label="{label}">', svg, count=1)
+    svg = re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>',
+        rf'<svg viewBox="\1" role="img" aria-label="{label}">',
+        svg,
+        count=1,
+    )
     return svg.replace(INK, "currentColor").replace(ACCENT, "var(--accent)")

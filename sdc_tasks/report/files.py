@@ -8,8 +8,9 @@ from typing import IO
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replaces the file in one step and creates its folder. A full disk leaves the earlier file. Only owner and group can read the file,
-    whatever the umask: an account on the machine is not a permission to pass a release on.
+    """Replaces the file in one step and creates its folder. A full disk leaves the earlier file. Only
+    owner and group can read the file, whatever the umask: an account on the machine is not a
+    permission to pass a release on.
     """
     path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

@@ -1,7 +1,7 @@
 """Reduces a release to the facts that its report may show.
 
-`gather` is the only function of the report that receives confidential arrays. It returns counts, classes and published values:
-everything that leaves this module may be shown to readers of the report.
+`gather` is the only function of the report that receives confidential arrays. It returns counts, classes and
+published values: everything that leaves this module may be shown to readers of the report.
 """
 
 from __future__ import annotations
@@ -51,13 +51,25 @@ from sdc_tasks.report.facts import (
 )
 from sdc_tasks.report.table_csv import printed
 
-CLASS_EDGES = (0.001, 0.01, 0.05, 0.2)  # classes 1 to 5 of a relative base or deviation; class 0 is none at all
+CLASS_EDGES = (
+    0.001,
+    0.01,
+    0.05,
+    0.2,
+)  # classes 1 to 5 of a relative base or deviation; class 0 is none at all
 REACHED = ("under a quarter", "a quarter to a half", "half to three quarters", "more than three quarters")
-RISKS = ((0, 0, "no country"), (1, 1, "1 country"), (2, 2, "2 countries"), (3, 5, "3 to 5 countries"), (6, 10**6, "6 or more"))
+RISKS = (
+    (0, 0, "no country"),
+    (1, 1, "1 country"),
+    (2, 2, "2 countries"),
+    (3, 5, "3 to 5 countries"),
+    (6, 10**6, "6 or more"),
+)
 MAXIMUM_SHARE = 0.5  # a block in which one cell has more of the deviation than this shows none either
 TOP_ROUNDED = 20
 MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
-GONE_SHARE = 0.01  # an interval counts as narrower from this share of it, and of the requirement; LPs are far more exact
+# an interval counts as narrower from this share of it, and of the requirement; LPs are far more exact
+GONE_SHARE = 0.01
 
 
 def gather(
@@ -77,12 +89,17 @@ def gather(
     certificate: Mapping[str, Any],
     proof: Proof,
 ) -> ReportFacts:
-    """The facts of a release. `certificate`: of this audit; what the report claims is what it lets anybody say. `proof`: how the audit
-    showed it. `receiver`: the number of secondaries that the receiver set in each country.
+    """The facts of a release. `certificate`: of this audit; what the report claims is what it
+    lets anybody say. `proof`: how the audit showed it. `receiver`: the number of secondaries that
+    the receiver set in each country.
 
-    Raises ValueError when audit or certificate are not about exactly this problem and publication, or not complete.
+    Raises ValueError when audit or certificate are not about exactly this problem and publication, or not
+    complete.
     """
-    if (certificate["digests"]["problem"], certificate["digests"]["publication"]) != (problem.digest, publication.digest):
+    if (certificate["digests"]["problem"], certificate["digests"]["publication"]) != (
+        problem.digest,
+        publication.digest,
+    ):
         raise ValueError("the certificate is not about this problem and this publication")
     if (report.problem, report.publication) != (problem.digest, publication.digest):
         raise ValueError("the audit report is not about this problem and this publication")
@@ -101,10 +118,16 @@ def gather(
         release_id=release_id,
         published=passed,
         aggregates=tuple(label.area(aggregate.code) for aggregate in space.aggregates),
-        missing_countries=tuple(label.area(country) for country in domain.countries if country not in space.countries),
+        missing_countries=tuple(
+            label.area(country) for country in domain.countries if country not in space.countries
+        ),
         digests=tuple(
             Header(name, digest)
-            for name, digest in (("domain file", domain.digest), ("problem", problem.digest), ("publication", publication.digest))
+            for name, digest in (
+                ("domain file", domain.digest),
+                ("problem", problem.digest),
+                ("publication", publication.digest),
+            )
         ),
         overall=_loss(publication, np.ones(len(publication.cells), dtype=bool)),
         mean_relative_base=float(sizes.mean()) if len(sizes) else None,
@@ -112,7 +135,9 @@ def gather(
         heat_maps=_heat_maps(space, publication, label),
         risks=_risks(problem, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
-        outdone=tuple(space.key(cell) for cell in publication.cells[outdone(problem, publication)]) if passed else (),
+        outdone=tuple(space.key(cell) for cell in publication.cells[outdone(problem, publication)])
+        if passed
+        else (),
         unit=_unit(domain),
         largest=_largest(domain, space, publication, label) if passed else (),
         visible=_visible(domain, space, publication, label) if passed else (),
@@ -123,7 +148,9 @@ def gather(
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
         rules=_rules(domain, problem, adjustment, publication, report, *compared) if passed else (),
         steps=tuple(steps),
-        audit=_audit(domain, problem, report, label, together if passed else None, receiver or {}, claim, proof),
+        audit=_audit(
+            domain, problem, report, label, together if passed else None, receiver or {}, claim, proof
+        ),
         deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
         common=common,
         rule_aware=domain.bases.rule_aware,
@@ -131,9 +158,11 @@ def gather(
     )
 
 
-def findings_together(deliveries: Sequence[DeliveryFact]) -> tuple[list[DeliveryFact], tuple[CommonFinding, ...]]:
-    """The deliveries, with equal findings listed once, and separately the warnings that the files of several countries share. Errors stay
-    with their file, where the sender looks for them.
+def findings_together(
+    deliveries: Sequence[DeliveryFact],
+) -> tuple[list[DeliveryFact], tuple[CommonFinding, ...]]:
+    """The deliveries, with equal findings listed once, and separately the warnings that the files of several
+    countries share. Errors stay with their file, where the sender looks for them.
     """
     Kind = tuple[str, str, str]
     kinds: dict[Kind, list[tuple[DeliveryFact, int]]] = {}
@@ -143,21 +172,32 @@ def findings_together(deliveries: Sequence[DeliveryFact]) -> tuple[list[Delivery
             kinds.setdefault((each.code, each.severity, each.message), []).append((delivery, each.times))
     shared = {kind: met for kind, met in kinds.items() if len(met) > 1 and kind[1] != Severity.ERROR}
     common = tuple(
-        CommonFinding(*kind, tuple(dict.fromkeys(delivery.country for delivery, _ in met)), sum(times for _, times in met))
+        CommonFinding(
+            *kind,
+            tuple(dict.fromkeys(delivery.country for delivery, _ in met)),
+            sum(times for _, times in met),
+        )
         for kind, met in shared.items()
     )
     own = [
-        replace(delivery, findings=tuple(each for each in found if (each.code, each.severity, each.message) not in shared))
+        replace(
+            delivery,
+            findings=tuple(each for each in found if (each.code, each.severity, each.message) not in shared),
+        )
         for delivery, found in by_file
     ]
     return own, common
 
 
 def _counted(findings: Sequence[FindingFact]) -> list[FindingFact]:
-    """The first of each kind of equal warnings, with their number, and every error: the sender needs each line."""
+    """The first of each kind of equal warnings, with their number, and every error: the sender needs each
+    line.
+    """
     first: dict[tuple[str | int, ...], FindingFact] = {}
     for number, each in enumerate(findings):
-        kind: tuple[str | int, ...] = (number,) if each.severity == Severity.ERROR else (each.code, each.severity, each.message)
+        kind: tuple[str | int, ...] = (
+            (number,) if each.severity == Severity.ERROR else (each.code, each.severity, each.message)
+        )
         first[kind] = replace(first[kind], times=first[kind].times + each.times) if kind in first else each
     return list(first.values())
 
@@ -170,7 +210,9 @@ class _Labels:
         return Header(code, self.domain.labels.get(dimension, {}).get(code, code))
 
     def area(self, code: str) -> Header:
-        partial = [f"{spec.label}, incomplete" for spec in self.domain.aggregates if spec.partial_code == code]
+        partial = [
+            f"{spec.label}, incomplete" for spec in self.domain.aggregates if spec.partial_code == code
+        ]
         return Header(code, partial[0]) if partial else self.of(self.domain.areas.dimension, code)
 
     def dimension(self, dimension: str) -> str:
@@ -183,13 +225,18 @@ class _Labels:
     def cell(self, space: CellSpace, cell: int) -> str:
         """The labels of a cell's national key, without the indicator where there is only one."""
         indicator, *codes = space.national_keys[cell % space.national_size]
-        named = [self.of(hierarchy.dimension, code).label for hierarchy, code in zip(space.hierarchies, codes, strict=True)]
+        named = [
+            self.of(hierarchy.dimension, code).label
+            for hierarchy, code in zip(space.hierarchies, codes, strict=True)
+        ]
         return " · ".join(([self.indicator(indicator).label] if len(space.indicators) > 1 else []) + named)
 
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A dimension divided into blocks: its name, the headers, and (national_size,): the block of every cell."""
+    """A dimension divided into blocks: its name, the headers, and (national_size,): the block of
+    every cell.
+    """
 
     name: str
     headers: tuple[Header, ...]
@@ -199,9 +246,14 @@ class _Blocks:
 def _rows_and_columns(space: CellSpace, label: _Labels) -> tuple[_Blocks, _Blocks]:
     """Blocks of the first hierarchy, and of the second (or the indicators, where there is no second)."""
     positions = np.unravel_index(np.arange(space.national_size), space.national_shape)
-    cut = [_blocks(hierarchy, positions[axis], label) for axis, hierarchy in enumerate(space.hierarchies[:2], start=1)]
+    cut = [
+        _blocks(hierarchy, positions[axis], label)
+        for axis, hierarchy in enumerate(space.hierarchies[:2], start=1)
+    ]
     if len(cut) == 1:
-        cut.append(_Blocks("indicator", tuple(label.indicator(code) for code in space.indicators), positions[0]))
+        cut.append(
+            _Blocks("indicator", tuple(label.indicator(code) for code in space.indicators), positions[0])
+        )
     return cut[0], cut[1]
 
 
@@ -253,16 +305,27 @@ def _heat_maps(space: CellSpace, publication: Publication, label: _Labels) -> tu
             yield tuple(_loss(publication, here & (column == c)) for c in range(len(columns.headers)))
 
     return tuple(
-        HeatMap(label.area(aggregate.code), (rows.name, columns.name), columns.headers, rows.headers, tuple(losses(i)))
+        HeatMap(
+            label.area(aggregate.code),
+            (rows.name, columns.name),
+            columns.headers,
+            rows.headers,
+            tuple(losses(i)),
+        )
         for i, aggregate in enumerate(space.aggregates, start=len(space.countries))
     )
 
 
 def _risks(problem: ProtectionProblem, publication: Publication) -> tuple[tuple[str, Loss], ...]:
-    """Loss by the number of countries that suppress their part of the aggregate cell: a public pattern, without values."""
+    """Loss by the number of countries that suppress their part of the aggregate cell: a
+    public pattern, without values.
+    """
     space = problem.space
     hidden = problem.suppressed.reshape(len(space.areas), space.national_size)
-    counts = [hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0) for aggregate in space.aggregates]
+    counts = [
+        hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0)
+        for aggregate in space.aggregates
+    ]
     behind = np.concatenate(counts)
     found = ((name, _loss(publication, (low <= behind) & (behind <= high))) for low, high, name in RISKS)
     return tuple((name, loss) for name, loss in found if loss.total)
@@ -295,7 +358,9 @@ def _unit(domain: Domain) -> str:
     return ", ".join(f"{label} {unit}" for label, unit in units.items())
 
 
-def _largest(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[RoundedCell, ...]:
+def _largest(
+    domain: Domain, space: CellSpace, publication: Publication, label: _Labels
+) -> tuple[RoundedCell, ...]:
     """The cells rounded to bases of their own with the largest relative bases, largest first."""
     apart = {indicator.code for indicator in domain.indicators if indicator.rounding is not None}
     indicator = publication.cells % space.national_size // (space.national_size // len(space.indicators))
@@ -305,13 +370,16 @@ def _largest(domain: Domain, space: CellSpace, publication: Publication, label: 
     return tuple(_rounded_cell(domain, space, publication, int(i), float(relative[i]), label) for i in order)
 
 
-def _rounded_cell(domain: Domain, space: CellSpace, publication: Publication, i: int, relative: float, label: _Labels) -> RoundedCell:
+def _rounded_cell(
+    domain: Domain, space: CellSpace, publication: Publication, i: int, relative: float, label: _Labels
+) -> RoundedCell:
     cell = int(publication.cells[i])
     at = cell % space.national_size
     indicator = next(each for each in domain.indicators if each.code == space.national_keys[at][0])
     places = indicator.decimals
     value, base, lower, upper = (
-        printed(float(array[i]), places) for array in (publication.value, publication.base, publication.lower, publication.upper)
+        printed(float(array[i]), places)
+        for array in (publication.value, publication.base, publication.lower, publication.upper)
     )
     if domain.unit_by_code(indicator.code):
         unit, power = domain.units[at]
@@ -319,7 +387,9 @@ def _rounded_cell(domain: Domain, space: CellSpace, publication: Publication, i:
     return RoundedCell(space.key(cell), label.cell(space, cell), value, base, lower, upper, relative)
 
 
-def _visible(domain: Domain, space: CellSpace, publication: Publication, label: _Labels) -> tuple[VisibleCell, ...]:
+def _visible(
+    domain: Domain, space: CellSpace, publication: Publication, label: _Labels
+) -> tuple[VisibleCell, ...]:
     """The sums of visible countries, in cell order."""
     decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
 
@@ -332,7 +402,9 @@ def _visible(domain: Domain, space: CellSpace, publication: Publication, label: 
     return tuple(fact(i) for i in np.flatnonzero(publication.visible)[:TOP_VISIBLE].tolist())
 
 
-def _rounding(domain: Domain, problem: ProtectionProblem, publication: Publication, label: _Labels) -> Iterator[RoundingFact]:
+def _rounding(
+    domain: Domain, problem: ProtectionProblem, publication: Publication, label: _Labels
+) -> Iterator[RoundingFact]:
     """The indicators whose aggregates are rounded as whole tables."""
     space = problem.space
     of = publication.cells % space.national_size // (space.national_size // len(space.indicators))
@@ -350,7 +422,9 @@ def _rounding(domain: Domain, problem: ProtectionProblem, publication: Publicati
             method=indicator.rounding.method,
             base=printed(base, 0),
             within=printed(within, indicator.decimals),
-            distance=_three(np.abs(publication.value - problem.a[publication.cells])[told].mean()) if many else None,
+            distance=_three(np.abs(publication.value - problem.a[publication.cells])[told].mean())
+            if many
+            else None,
             cells=_loss(publication, mine),
             zero=int((publication.value[told] == 0).sum()),
             one=int((publication.value[told] == base).sum()),
@@ -358,7 +432,9 @@ def _rounding(domain: Domain, problem: ProtectionProblem, publication: Publicati
         )
 
 
-def _deviations(domain: Domain, problem: ProtectionProblem, x: Floats, label: _Labels) -> tuple[DeviationMap, ...]:
+def _deviations(
+    domain: Domain, problem: ProtectionProblem, x: Floats, label: _Labels
+) -> tuple[DeviationMap, ...]:
     """One map for each indicator that is protected by bases."""
     space = problem.space
     rows, _ = _rows_and_columns(space, label)
@@ -369,7 +445,9 @@ def _deviations(domain: Domain, problem: ProtectionProblem, x: Floats, label: _L
     masks = [np.ones(len(block), dtype=bool), *(block == b for b in range(len(rows.headers)))]
     headers = (Header("all", "all cells of the area"), *rows.headers)
     return tuple(
-        _deviation_map(space, label, label.indicator(code), headers, masks, deviation[:, i], size[:, i], movable[:, i])
+        _deviation_map(
+            space, label, label.indicator(code), headers, masks, deviation[:, i], size[:, i], movable[:, i]
+        )
         for i, code in enumerate(space.indicators)
         if code not in {indicator.code for indicator in domain.indicators if indicator.rounding is not None}
     )
@@ -385,10 +463,17 @@ def _deviation_map(
     size: Floats,
     movable: Bools,
 ) -> DeviationMap:
-    """Aggregates on top, then countries, each by falling absolute deviation. Arrays are (areas, cells of one indicator)."""
+    """Aggregates on top, then countries, each by falling absolute deviation. Arrays are
+    (areas, cells of one indicator).
+    """
     moved = deviation.sum(axis=1)
-    order = sorted(range(len(space.areas)), key=lambda area: (area < len(space.countries), -moved[area], area))
-    classes = [[_deviation_class(deviation[area, mask], size[area, mask], movable[area, mask]) for mask in masks] for area in order]
+    order = sorted(
+        range(len(space.areas)), key=lambda area: (area < len(space.countries), -moved[area], area)
+    )
+    classes = [
+        [_deviation_class(deviation[area, mask], size[area, mask], movable[area, mask]) for mask in masks]
+        for area in order
+    ]
     shown = [i for i in range(len(masks)) if any(row[i] is not None for row in classes)]
     return DeviationMap(
         indicator=indicator,
@@ -408,14 +493,17 @@ def _deviation_class(deviation: Floats, size: Floats, movable: Bools) -> int | N
 
 def _why_no_table(adjustment: Adjustment) -> str:
     if not adjustment.rungs:
-        return "the domain file sets no controlled tabular adjustment, so the bases come from the audit alone."
+        return (
+            "the domain file sets no controlled tabular adjustment, so the bases come from the audit alone."
+        )
     last = adjustment.rungs[-1]
     return f"the last method of the ladder, {last.method}, returned none ({last.reason})."
 
 
 def _rung(rung: Rung) -> RungFact:
     objective, bound, gap = (
-        float(f"{number:.3g}") if number is not None and np.isfinite(number) else None for number in (rung.objective, rung.bound, rung.gap)
+        float(f"{number:.3g}") if number is not None and np.isfinite(number) else None
+        for number in (rung.objective, rung.bound, rung.gap)
     )
     return RungFact(
         method=rung.method,
@@ -445,7 +533,9 @@ def _rules(
 
     def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
         told, rounded = published.exact | published.rounded, published.rounded
-        lost = [int((~published.exact & mine).sum()) for mine in groups]  # the log tells the loss of each group of so many cells
+        lost = [
+            int((~published.exact & mine).sum()) for mine in groups
+        ]  # the log tells the loss of each group of so many cells
         loses = any(lost) and all(not cells or cells >= MINIMUM_CELLS for cells in lost)
         relative = _relative_base(published)
         sizes = relative[rounded & np.isfinite(relative)]
@@ -465,11 +555,17 @@ def _rules(
     moved = None
     if adjustment.x is not None and len(truth) >= MINIMUM_CELLS:
         moved = _three(np.abs(adjustment.x - problem.a)[problem.aggregate].mean())
-    found = [fact(rung, f"{rung.method}: published", publication, None, report.broken) for rung in kept.rungs if rung.chosen]
+    found = [
+        fact(rung, f"{rung.method}: published", publication, None, report.broken)
+        for rung in kept.rungs
+        if rung.chosen
+    ]
     for rung in kept.rungs:
         if rung.method in others:
             behind = moved if rung.unprotected else None
-            found.append(fact(rung, f"{rung.method}, {rung.reason}", others[rung.method], behind, rung.unprotected))
+            found.append(
+                fact(rung, f"{rung.method}, {rung.reason}", others[rung.method], behind, rung.unprotected)
+            )
     return tuple(found)
 
 
@@ -489,7 +585,10 @@ def _audit(
     proof: Proof,
 ) -> AuditFacts:
     space = problem.space
-    country, weak = report.primaries // space.national_size, Counter(cell.partition(".")[0] for cell in claim.weak)
+    country, weak = (
+        report.primaries // space.national_size,
+        Counter(cell.partition(".")[0] for cell in claim.weak),
+    )
     countries = [
         CountryFact(
             area=label.area(code),
@@ -508,7 +607,9 @@ def _audit(
         broken=_broken(space, report),
         contradictions=tuple(space.key(cell) for cell in report.contradictions),
         countries=tuple(countries),
-        together=tuple(_together(problem.space, together, label)) if together is not None and len(together.cells) else (),
+        together=tuple(_together(problem.space, together, label))
+        if together is not None and len(together.cells)
+        else (),
         whole=int(problem.integral[report.primaries].sum()),
         by_milp=int(report.by_milp.sum()),
         undecided=int(report.undecided.sum()),
@@ -518,7 +619,13 @@ def _audit(
 
 
 def _program(domain: Domain, problem: ProtectionProblem, report: AuditReport) -> ProgramFacts | None:
-    drawn = np.array([indicator.counts_aware for indicator in domain.indicators if indicator.code in problem.space.indicators])
+    drawn = np.array(
+        [
+            indicator.counts_aware
+            for indicator in domain.indicators
+            if indicator.code in problem.space.indicators
+        ]
+    )
     counts = drawn[problem.space.indicator_of(report.primaries)]
     if not domain.bases.rule_aware and not drawn.any():
         return None
@@ -536,7 +643,9 @@ def _program(domain: Domain, problem: ProtectionProblem, report: AuditReport) ->
 
 
 def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[CompositionFact]:
-    """Compared with each composition, for the primaries of its members; then with the composition that reveals most of each primary."""
+    """Compared with each composition, for the primaries of its members; then with the composition
+    that reveals most of each primary.
+    """
 
     def fact(area: Header | None, alone: Floats, at: Bools) -> CompositionFact:
         before, after = alone[at], together.whole[at]
@@ -547,16 +656,27 @@ def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[
     country = together.cells // space.national_size
     for k, alone in zip(together.aggregates, together.alone, strict=True):
         aggregate = space.aggregates[k]
-        yield fact(label.area(aggregate.code), alone, np.isin(country, [space.countries.index(member) for member in aggregate.members]))
+        yield fact(
+            label.area(aggregate.code),
+            alone,
+            np.isin(country, [space.countries.index(member) for member in aggregate.members]),
+        )
     yield fact(None, together.alone.min(axis=0), np.ones(len(country), dtype=bool))
 
 
 def _broken(space: CellSpace, report: AuditReport) -> tuple[BrokenCell, ...]:
-    """Worst first. An exact share would reveal the true value to a reader who knows the rule; a quarter does not."""
+    """Worst first. An exact share would reveal the true value to a reader who knows the rule; a quarter does
+    not.
+    """
     worst = np.minimum(np.minimum(report.down, report.up), report.slide)
     order = [int(i) for i in np.argsort(worst, kind="stable") if not report.protected[i]][:TOP_BROKEN]
     return tuple(
-        BrokenCell(space.key(int(report.primaries[i])), _reached(report.down[i]), _reached(report.up[i]), _reached(report.slide[i]))
+        BrokenCell(
+            space.key(int(report.primaries[i])),
+            _reached(report.down[i]),
+            _reached(report.up[i]),
+            _reached(report.slide[i]),
+        )
         for i in order
     )
 

@@ -1,4 +1,6 @@
-"""The release report as one HTML file: no script, no outside address, readable on a phone, in the dark and on paper."""
+"""The release report as one HTML file: no script, no outside address, readable on a
+phone, in the dark and on paper.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,26 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from sdc_tasks.model.profiles import PROFILES, named
-from sdc_tasks.report.facts import MINIMUM_CELLS, TOP_BROKEN, TOP_VISIBLE, TOP_WITHHELD, DeliveryFact, ReportFacts
+from sdc_tasks.report.facts import (
+    MINIMUM_CELLS,
+    TOP_BROKEN,
+    TOP_VISIBLE,
+    TOP_WITHHELD,
+    DeliveryFact,
+    ReportFacts,
+)
 from sdc_tasks.report.figures import histogram, percent
 from sdc_tasks.report.published.metadata import ReferenceMetadata
 from sdc_tasks.report.published.words import OBS_STATUS
 
-CLASS_NAMES = ("0", "under 0.1\u202f%", "0.1 to 1\u202f%", "1 to 5\u202f%", "5 to 20\u202f%", "20\u202f% or more")
+CLASS_NAMES = (
+    "0",
+    "under 0.1\u202f%",
+    "0.1 to 1\u202f%",
+    "1 to 5\u202f%",
+    "5 to 20\u202f%",
+    "20\u202f% or more",
+)
 CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
 
 
@@ -29,7 +45,9 @@ def render(facts: ReportFacts) -> str:
             class_names=CLASS_NAMES,
             class_signs=CLASS_SIGNS,
             profiles=[(name, PROFILES[name].who) for name in named(facts.audit.claim.profiles)],
-            not_attacked=[(name, each.who) for name, each in PROFILES.items() if name in facts.audit.claim.not_attacked],
+            not_attacked=[
+                (name, each.who) for name, each in PROFILES.items() if name in facts.audit.claim.not_attacked
+            ],
             states=_by_state(facts.deliveries),
             minimum_cells=MINIMUM_CELLS,
             top_visible=TOP_VISIBLE,
@@ -41,14 +59,22 @@ def render(facts: ReportFacts) -> str:
 
 def metadata_page(metadata: ReferenceMetadata) -> str:
     """The reference metadata as a page, without a script and without an outside address."""
-    return _environment().get_template("metadata.html.j2").render(metadata=metadata, edition=metadata.edition, statuses=OBS_STATUS)
+    return (
+        _environment()
+        .get_template("metadata.html.j2")
+        .render(metadata=metadata, edition=metadata.edition, statuses=OBS_STATUS)
+    )
 
 
 @cache
 def _environment() -> Environment:
     """The templates, compiled once in a process."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(percent=percent, grouped=grouped, seconds=seconds, share=share)
     return environment

@@ -1,5 +1,5 @@
-"""A table as a picture of what became of its cells: a row for each code of the first dimension that has several, a
-column for each combination of the others.
+"""A table as a picture of what became of its cells: a row for each code of the first dimension that has
+several, a column for each combination of the others.
 
 It shows what is hidden and what is open, never a value. SVG or PNG; the same facts give the same bytes.
 """
@@ -15,10 +15,25 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from sdc_tasks.model.keys import printed_key
-from sdc_tasks.report.cta_figures import ACCENT, DECADES, HELD, INK, QUIET, STYLE, UNMOVED, ImageFormat, picture
+from sdc_tasks.report.cta_figures import (
+    ACCENT,
+    DECADES,
+    HELD,
+    INK,
+    QUIET,
+    STYLE,
+    UNMOVED,
+    ImageFormat,
+    picture,
+)
 
 MOST_LABELLED = 40  # rows, or columns, that have their names beside them
-PATTERN = {"s": ("open", UNMOVED), "z": ("must stay open", "#dfe5ea"), "m": ("secondary", DECADES[1]), "u": ("primary", HELD)}
+PATTERN = {
+    "s": ("open", UNMOVED),
+    "z": ("must stay open", "#dfe5ea"),
+    "m": ("secondary", DECADES[1]),
+    "u": ("primary", HELD),
+}
 VERDICT = {
     "open": ("open", UNMOVED),
     "secondary": ("secondary", DECADES[0]),
@@ -34,9 +49,14 @@ STATES = {
 
 
 def plot_states(
-    keys: Sequence[tuple[str, ...]], states: Sequence[str], kinds: Mapping[str, tuple[str, str]], image: ImageFormat = "svg"
+    keys: Sequence[tuple[str, ...]],
+    states: Sequence[str],
+    kinds: Mapping[str, tuple[str, str]],
+    image: ImageFormat = "svg",
 ) -> bytes:
-    """`keys` (n): the codes of each cell; `states` (n): the kind of each, a key of `kinds`, which gives its label and colour."""
+    """`keys` (n): the codes of each cell; `states` (n): the kind of each, a key of `kinds`,
+    which gives its label and colour.
+    """
     several = [d for d in range(len(keys[0])) if len({key[d] for key in keys}) > 1] or [0]
     keys = [tuple(key[d] for d in several) for key in keys]
     rows = list(dict.fromkeys(key[0] for key in keys))
@@ -47,13 +67,20 @@ def plot_states(
     for key, state in zip(keys, states, strict=True):
         grid[row[key[0]], column[key[1:]]] = number[state]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(min(3.2 + 0.34 * len(columns), 9.6), min(1.6 + 0.26 * len(rows), 9.0)), layout="constrained")
+        figure = Figure(
+            figsize=(min(3.2 + 0.34 * len(columns), 9.6), min(1.6 + 0.26 * len(rows), 9.0)),
+            layout="constrained",
+        )
         axes = figure.subplots()
         colours = ListedColormap([colour for _, colour in kinds.values()])
         axes.imshow(grid, colours, vmin=-0.5, vmax=len(kinds) - 0.5, aspect="auto", interpolation="none")
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
-        axes.set_yticks(range(len(rows)) if len(rows) <= MOST_LABELLED else [], rows if len(rows) <= MOST_LABELLED else [], fontsize=8)
+        axes.set_yticks(
+            range(len(rows)) if len(rows) <= MOST_LABELLED else [],
+            rows if len(rows) <= MOST_LABELLED else [],
+            fontsize=8,
+        )
         named = len(columns) <= MOST_LABELLED and bool(columns[0])
         labels = [printed_key(code) for code in columns] if named else []
         axes.set_xticks(range(len(columns)) if named else [], labels, fontsize=8, rotation=90)
@@ -63,7 +90,9 @@ def plot_states(
             axes.vlines(np.arange(1, len(columns)) - 0.5, -0.5, len(rows) - 0.5, color="white", linewidth=1.0)
         there = set(states)
         legend = [
-            Patch(facecolor=colour, edgecolor=QUIET, linewidth=0.4, label=label) for k, (label, colour) in kinds.items() if k in there
+            Patch(facecolor=colour, edgecolor=QUIET, linewidth=0.4, label=label)
+            for k, (label, colour) in kinds.items()
+            if k in there
         ]
         figure.legend(handles=legend, loc="outside upper left", frameon=False, ncols=len(legend), fontsize=9)
         return picture(figure, image)

@@ -1,7 +1,8 @@
-"""One picture of how rounding changed a table of counts: tables 4 to 8 of [4]. SVG or PNG; the same facts give the same bytes.
+"""One picture of how rounding changed a table of counts: tables 4 to 8 of [4]. SVG or PNG; the
+same facts give the same bytes.
 
-Left: the published cells by count, before rounding, after it, and after the simple method. Right: how far the published cells moved, by
-their original count.
+Left: the published cells by count, before rounding, after it, and after the simple method. Right: how far the
+published cells moved, by their original count.
 """
 
 from __future__ import annotations
@@ -13,14 +14,26 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from sdc_tasks.methods.rounding.small_count.measures import Table
-from sdc_tasks.report.cta_figures import ACCENT, DECADES, HELD, QUIET, STYLE, UNMOVED, ImageFormat, bare, picture
+from sdc_tasks.report.cta_figures import (
+    ACCENT,
+    DECADES,
+    HELD,
+    QUIET,
+    STYLE,
+    UNMOVED,
+    ImageFormat,
+    bare,
+    picture,
+)
 
 PUBLISHED = "published "
 KINDS = {"original": QUIET, "rounded": ACCENT, "simply rounded": HELD}
 
 
 def plot_rounding(frequencies: Table, differences: Table, simple: Table, image: ImageFormat = "svg") -> bytes:
-    """`frequencies` and `differences` of a rounding, and the differences of the `simple` method: the tables of `measures.py`."""
+    """`frequencies` and `differences` of a rounding, and the differences of the `simple`
+    method: the tables of `measures.py`.
+    """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11.0, 4.4), layout="constrained")
         left, right = figure.subplots(1, 2)
@@ -59,13 +72,21 @@ def _draw_differences(axes: Axes, table: Table, simple: Table) -> None:
         start = np.zeros(len(names))
         for share, colour, step_name in zip(shares, colours, steps, strict=False):
             axes.barh(
-                np.arange(len(names)) + place, share, 0.36, left=start, color=colour, edgecolor=QUIET, linewidth=0.3,
+                np.arange(len(names)) + place,
+                share,
+                0.36,
+                left=start,
+                color=colour,
+                edgecolor=QUIET,
+                linewidth=0.3,
                 label=step_name if source is table else None,
-            )  # fmt: skip
+            )
             start = start + share
     axes.set_yticks(np.arange(len(names)), [name.removeprefix(PUBLISHED) for name in names])
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_title("|difference| by original count: rounded, below it simply rounded", loc="left", fontsize=11)
+    axes.set_title(
+        "|difference| by original count: rounded, below it simply rounded", loc="left", fontsize=11
+    )
     axes.legend(title="|difference|", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))

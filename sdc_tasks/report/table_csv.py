@@ -1,19 +1,20 @@
 """The disseminated table as a file: SDMX-CSV 2.0, one row per aggregate cell, in cell order.
 
-An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estimate (E) with its base: the total is in
-[OBS_VALUE − base/2, OBS_VALUE + base/2]. A withheld cell has no OBS_VALUE, OBS_STATUS Q (suppressed) and CONF_STATUS S
-(secondary, set by the receiver). UNIT_MEASURE and UNIT_MULT are the unit of OBS_VALUE and ROUNDING_BASE, DECIMALS is their number of
-decimals. The same publication gives the same bytes.
+An exact cell has OBS_STATUS A and no ROUNDING_BASE. A rounded cell is an estimate (E) with its base: the
+total is in [OBS_VALUE − base/2, OBS_VALUE + base/2]. A withheld cell has no OBS_VALUE, OBS_STATUS Q
+(suppressed) and CONF_STATUS S (secondary, set by the receiver). UNIT_MEASURE and UNIT_MULT are the unit of
+OBS_VALUE and ROUNDING_BASE, DECIMALS is their number of decimals. The same publication gives the same bytes.
 
-Where the domain sets sums of visible countries (`bases.visible_share`), there is one more column. A cell with a VISIBLE_SHARE s is the sum
-of the members whose value is public, not the total (OBS_STATUS D, definition differs). It is at least the share s of the total: the total
-is in [OBS_VALUE, OBS_VALUE / s].
+Where the domain sets sums of visible countries (`bases.visible_share`), there is one more column. A cell with
+a VISIBLE_SHARE s is the sum of the members whose value is public, not the total (OBS_STATUS D, definition
+differs). It is at least the share s of the total: the total is in [OBS_VALUE, OBS_VALUE / s].
 
-`read_published` reads such a table, also one made elsewhere, for an audit; `read_table` is for a table of exactly the cells of the domain.
-They take the rows from this file, or from another reader (`api/published.py`).
-A table made elsewhere may give LOWER and UPPER of a cell, the interval of its total. A value that is not a multiple of its ROUNDING_BASE
-counts as exact, unless these columns, or a domain whose values are additive or rounded as whole tables, explain it. Messages name file,
-line, key and remedy. They repeat no OBS_VALUE, because such a table may hold confidential values by mistake.
+`read_published` reads such a table, also one made elsewhere, for an audit; `read_table` is for a table of
+exactly the cells of the domain. They take the rows from this file, or from another reader
+(`api/published.py`). A table made elsewhere may give LOWER and UPPER of a cell, the interval of its total. A
+value that is not a multiple of its ROUNDING_BASE counts as exact, unless these columns, or a domain whose
+values are additive or rounded as whole tables, explain it. Messages name file, line, key and remedy. They
+repeat no OBS_VALUE, because such a table may hold confidential values by mistake.
 """
 
 from __future__ import annotations
@@ -58,15 +59,22 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
     return buffer.getvalue()
 
 
-def table_rows(domain: Domain, space: CellSpace, period: str, publication: Publication) -> Iterator[list[str]]:
-    """The table as texts, in every format the same: the header, and a row for each cell. Raises ValueError as `table_text`."""
+def table_rows(
+    domain: Domain, space: CellSpace, period: str, publication: Publication
+) -> Iterator[list[str]]:
+    """The table as texts, in every format the same: the header, and a row for each cell.
+    Raises ValueError as `table_text`.
+    """
     if (publication.cells < space.first_aggregate).any():
         raise ValueError("a disseminated table holds aggregate cells only")
     asked = domain.bases.visible_share is not None or bool(publication.visible.any())
     indicators = {indicator.code: indicator for indicator in domain.indicators}
     columns = [*OBSERVATION, *_unit(domain, 0, ""), *([VISIBLE_SHARE] if asked else [])]
     yield [*ENVELOPE, "FREQ", *dimensions_of(domain), *columns]
-    told = (array.tolist() for array in (publication.cells, publication.value, publication.base, publication.covers))
+    told = (
+        array.tolist()
+        for array in (publication.cells, publication.value, publication.base, publication.covers)
+    )
     for cell, value, base, covers in zip(*told, strict=True):
         key = _key(space, cell)
         observation = _observation(value, base, covers, indicators[key[1]].decimals)
@@ -79,7 +87,8 @@ def table_rows(domain: Domain, space: CellSpace, period: str, publication: Publi
 
 
 def printed(value: float, decimals: int, noise: float = 0.0) -> str:
-    """The number with exactly `decimals` decimals and no exponent; with more decimals where it would otherwise be another number.
+    """The number with exactly `decimals` decimals and no exponent; with more decimals where it
+    would otherwise be another number.
 
     `noise` is the largest error that adding binary fractions may have left in the value.
     """
@@ -101,9 +110,10 @@ class Told:
 class ReadTable:
     """The publication of a table, and the parts of the table that cannot be judged.
 
-    `absent`: cells of the domain without a row, which count as withheld. `unknown`: messages, by line, for rows whose cell is not in the
-    domain. `off_base`: cells that count as exact, because their value is not a multiple of their base. `contradicted`: messages, by line,
-    for rows whose OBS_STATUS or CONF_STATUS contradicts their value and base.
+    `absent`: cells of the domain without a row, which count as withheld. `unknown`: messages, by line, for
+    rows whose cell is not in the domain. `off_base`: cells that count as exact, because their value is not a
+    multiple of their base. `contradicted`: messages, by line, for rows whose OBS_STATUS or CONF_STATUS
+    contradicts their value and base.
     """
 
     publication: Publication = field(repr=False)
@@ -113,20 +123,27 @@ class ReadTable:
     contradicted: tuple[str, ...]
 
 
-def read_table(path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None) -> Publication:
-    """As `read_published`. Raises InvalidInput also for a row whose cell is not in the domain, and for a status that contradicts value and
-    base.
+def read_table(
+    path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None
+) -> Publication:
+    """As `read_published`. Raises InvalidInput also for a row whose cell is not in the domain, and for a
+    status that contradicts value and base.
     """
     return _clear(path, read_published(path, domain, space, period, told)).publication
 
 
-def read_own(path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None) -> Publication:
-    """A table as `table_text` tells it: every cell has a row, and every value is a multiple of its base. Raises InvalidInput as
-    `read_table` does, and for a missing cell or another base.
+def read_own(
+    path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None
+) -> Publication:
+    """A table as `table_text` tells it: every cell has a row, and every value is a multiple of its base.
+    Raises InvalidInput as `read_table` does, and for a missing cell or another base.
     """
     found = _clear(path, read_published(path, domain, space, period, told))
     for cells, wrong in (
-        (found.absent, "has no row; a withheld cell has a row without an OBS_VALUE. Remedy: use the published table"),
+        (
+            found.absent,
+            "has no row; a withheld cell has a row without an OBS_VALUE. Remedy: use the published table",
+        ),
         (found.off_base, "is not a multiple of its ROUNDING_BASE. Remedy: use the published table"),
     ):
         if len(cells):
@@ -141,17 +158,22 @@ def _clear(path: Path, found: ReadTable) -> ReadTable:
     return found
 
 
-def read_published(path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None) -> ReadTable:
-    """Reads a published table: SDMX-CSV 1.0 or 2.0, or `told`, what another reader found; then `path` is what messages call it.
-    ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
+def read_published(
+    path: Path, domain: Domain, space: CellSpace, period: str, told: Told | None = None
+) -> ReadTable:
+    """Reads a published table: SDMX-CSV 1.0 or 2.0, or `told`, what another reader found; then `path` is what
+    messages call it. ROUNDING_BASE, VISIBLE_SHARE, LOWER and UPPER are optional.
 
-    Raises InvalidInput, with file, line, key and remedy, for anything that does not say clearly what is published.
+    Raises InvalidInput, with file, line, key and remedy, for anything that does not say clearly what is
+    published.
     """
     first = space.first_aggregate
     cells = np.arange(first, space.size)
     values, bases, covers = np.full(len(cells), np.nan), np.full(len(cells), np.inf), np.zeros(len(cells))
     position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}
-    explained = {each.code for each in domain.indicators if domain.bases.additive or each.rounding is not None}
+    explained = {
+        each.code for each in domain.indicators if domain.bases.additive or each.rounding is not None
+    }
     seen: dict[int, int] = {}
     stated: dict[int, tuple[_Row, float]] = {}
     unknown, off_base, contradicted = [], [], []
@@ -205,8 +227,12 @@ def _bounds(row: _Row, key: str) -> tuple[float, float] | None:
     return lower, upper
 
 
-def _within(row: _Row, key: str, value: float, base: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """(value, base) of the interval of a total: LOWER and UPPER, cut by the interval of the base where there is one."""
+def _within(
+    row: _Row, key: str, value: float, base: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """(value, base) of the interval of a total: LOWER and UPPER, cut by the interval of the base where there
+    is one.
+    """
     lower, upper = bounds
     if not np.isnan(value) and not lower <= value <= upper:
         raise row.error(f"OBS_VALUE of {key} is not between LOWER and UPPER; correct one of them")
@@ -215,23 +241,38 @@ def _within(row: _Row, key: str, value: float, base: float, bounds: tuple[float,
     return (lower + upper) / 2, upper - lower
 
 
-def _refuse_beyond(values: Floats, space: CellSpace, stated: dict[int, tuple[_Row, float]], first: int) -> None:
-    """Refuses a base larger than its value, because it says nothing; for a value rounded to 0, a base larger than all of its indicator."""
-    indicator = (np.arange(len(values)) % space.national_size) // (space.national_size // len(space.indicators))
+def _refuse_beyond(
+    values: Floats, space: CellSpace, stated: dict[int, tuple[_Row, float]], first: int
+) -> None:
+    """Refuses a base larger than its value, because it says nothing; for a value rounded to 0, a base
+    larger than all of its indicator.
+    """
+    indicator = (np.arange(len(values)) % space.national_size) // (
+        space.national_size // len(space.indicators)
+    )
     size = np.abs(np.nan_to_num(values))
     for k, (row, base) in stated.items():
         if base > (size[k] if size[k] > 0 else size[indicator == indicator[k]].max()):
             key = space.key(first + k)
-            raise row.error(f"ROUNDING_BASE of {key} is larger than its value; give the base of the rounding, or withhold the cell")
+            raise row.error(
+                f"ROUNDING_BASE of {key} is larger than its value; give the base of the rounding, or "
+                f"withhold the cell"
+            )
 
 
 def dimensions_of(domain: Domain) -> list[str]:
     """The columns of codes that identify a cell."""
-    return [domain.areas.dimension, domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
+    return [
+        domain.areas.dimension,
+        domain.indicator_dimension,
+        *(source.dimension for source in domain.hierarchies),
+    ]
 
 
 def _unit(domain: Domain, cell: int, value: str) -> dict[str, str]:
-    """Unit column → its content for a cell of a national table and its printed value; only columns that the domain has."""
+    """Unit column → its content for a cell of a national table and its printed value;
+    only columns that the domain has.
+    """
     unit, power = domain.units[cell]
     decimals = domain.indicators[cell // (domain.space.national_size // len(domain.indicators))].decimals
     named = {domain.attributes.unit: unit, domain.attributes.unit_multiplier: str(power)}
@@ -294,7 +335,9 @@ def text_of(path: Path, data: bytes) -> str:
 
 
 def told_by_csv(path: Path, text: str | None = None) -> Told:
-    """The rows of a CSV file, or of `text` that messages call `path`, each as wide as its header. Raises InvalidInput."""
+    """The rows of a CSV file, or of `text` that messages call `path`, each as wide as
+    its header. Raises InvalidInput.
+    """
     reader = csv.reader(io.StringIO(_text(path) if text is None else text, newline=""), strict=True)
 
     def rows() -> Iterator[tuple[int, Sequence[str]]]:
@@ -302,7 +345,8 @@ def told_by_csv(path: Path, text: str | None = None) -> Told:
             for record in reader:
                 if len(record) not in (0, len(header)):
                     raise InvalidInput(
-                        f"{path}, line {reader.line_num}: {len(record)} fields, the header has {len(header)}; was the file cut?"
+                        f"{path}, line {reader.line_num}: {len(record)} fields, the header has "
+                        f"{len(header)}; was the file cut?"
                     )
                 if record:
                     yield reader.line_num, record
@@ -331,57 +375,98 @@ def _check_header(path: Path, header: list[str], domain: Domain) -> None:
     if not header:
         raise InvalidInput(f"{path}, line 1: the file is empty; an SDMX-CSV header is expected")
     if header[0] not in {"STRUCTURE", "DATAFLOW"}:
-        hint = "columns must be separated by commas" if len(header) == 1 else "the first column must be STRUCTURE (2.0) or DATAFLOW (1.0)"
+        hint = (
+            "columns must be separated by commas"
+            if len(header) == 1
+            else "the first column must be STRUCTURE (2.0) or DATAFLOW (1.0)"
+        )
         raise InvalidInput(f"{path}, line 1: not an SDMX-CSV header; {hint}")
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InvalidInput(f"{path}, line 1: repeated columns {', '.join(repeated)}; keep one of each")
     named = ["STRUCTURE_ID"] if header[0] == "STRUCTURE" else []
-    missing = [name for name in [*named, *dimensions_of(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header]
+    missing = [
+        name for name in [*named, *dimensions_of(domain), "TIME_PERIOD", "OBS_VALUE"] if name not in header
+    ]
     if missing:
-        raise InvalidInput(f"{path}, line 1: missing columns {', '.join(missing)}; add them under these names")
+        raise InvalidInput(
+            f"{path}, line 1: missing columns {', '.join(missing)}; add them under these names"
+        )
     attributes = domain.attributes
     stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
-    known = {*BESIDE, *OBSERVATION, VISIBLE_SHARE, *BOUNDS, *dimensions_of(domain), *(name for name in stated if name)}
+    known = {
+        *BESIDE,
+        *OBSERVATION,
+        VISIBLE_SHARE,
+        *BOUNDS,
+        *dimensions_of(domain),
+        *(name for name in stated if name),
+    }
     if unknown := [name for name in header if name not in known]:
         raise InvalidInput(
-            f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))} cannot be judged; remove them, or "
+            f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))} cannot be judged; remove "
+            f"them, or "
             f"name them {', '.join(('ROUNDING_BASE', VISIBLE_SHARE, *BOUNDS))} where that is their meaning"
         )
 
 
-def _position(row: _Row, domain: Domain, space: CellSpace, period: str, position: dict[tuple[str, ...], int]) -> int:
+def _position(
+    row: _Row, domain: Domain, space: CellSpace, period: str, position: dict[tuple[str, ...], int]
+) -> int:
     """The aggregate cell of the row."""
     _check_envelope(row, domain, period)
     key = tuple(row.get(name) for name in dimensions_of(domain))
     found = position.get(key)
     if found is not None:
-        _check_unit(row, domain, found % space.national_size, printed_key(key[1:]) if domain.unit_by_code(key[1]) else key[1])
+        _check_unit(
+            row,
+            domain,
+            found % space.national_size,
+            printed_key(key[1:]) if domain.unit_by_code(key[1]) else key[1],
+        )
         return found
     aggregates = tuple(aggregate.code for aggregate in space.aggregates)
     area = key[0]
     if area in domain.countries:
-        raise row.error(f"{area} is a country; a published table holds {', '.join(aggregates)} only: remove the rows of countries")
+        raise row.error(
+            f"{area} is a country; a published table holds {', '.join(aggregates)} only: remove the rows of "
+            f"countries"
+        )
     parts = zip(dimensions_of(domain), key, (aggregates, *space.axes), strict=True)
     name, code, known = next((name, code, known) for name, code, known in parts if code not in known)
-    allowed = f"allowed: {', '.join(known)}" if len(known) <= 12 else f"see its code list in domain {domain.id}"
+    allowed = (
+        f"allowed: {', '.join(known)}" if len(known) <= 12 else f"see its code list in domain {domain.id}"
+    )
     raise _UnknownCell(f"{name} {_quoted(code)} is unknown; {allowed}")
 
 
 def _check_envelope(row: _Row, domain: Domain, period: str) -> None:
     column = "STRUCTURE_ID" if "STRUCTURE_ID" in row.fields else "DATAFLOW"
     if column in row.fields and row.get(column) != domain.structure_id:
-        raise row.error(f"{column} {_quoted(row.get(column))} is not the {domain.structure_id} of the domain; keep its rows only")
+        raise row.error(
+            f"{column} {_quoted(row.get(column))} is not the {domain.structure_id} of the domain; keep its "
+            f"rows only"
+        )
     if row.get("TIME_PERIOD") != period:
-        raise row.error(f"TIME_PERIOD {_quoted(row.get('TIME_PERIOD'))} is not the period {period} of this release; keep its rows only")
+        raise row.error(
+            f"TIME_PERIOD {_quoted(row.get('TIME_PERIOD'))} is not the period {period} of this release; keep "
+            f"its rows only"
+        )
     if row.get("FREQ") not in {"", domain.frequency}:
-        raise row.error(f"FREQ {_quoted(row.get('FREQ'))} is not the frequency {domain.frequency} of the domain; keep its rows only")
+        raise row.error(
+            f"FREQ {_quoted(row.get('FREQ'))} is not the frequency {domain.frequency} of the domain; keep "
+            f"its rows only"
+        )
     if row.get("ACTION") not in PUBLISHING_ACTIONS:
-        raise row.error(f"ACTION {_quoted(row.get('ACTION'))} publishes nothing; use I, A, R or M, or remove the row")
+        raise row.error(
+            f"ACTION {_quoted(row.get('ACTION'))} publishes nothing; use I, A, R or M, or remove the row"
+        )
 
 
 def _check_unit(row: _Row, domain: Domain, cell: int, name: str) -> None:
-    """Refuses rows in another unit, and does not convert them: a table in another unit might be judged a thousand times too safe."""
+    """Refuses rows in another unit, and does not convert them: a table in another unit might be
+    judged a thousand times too safe.
+    """
     for column, expected in _unit(domain, cell, "").items():
         if column != DECIMALS and row.get(column) not in {"", expected}:
             raise row.error(f"{column} of {name} is not {expected}; convert its values")
@@ -404,16 +489,27 @@ def _decision(row: _Row, key: str) -> tuple[float, float, float]:
     value = _number(row, "OBS_VALUE", key)
     base = _number(row, "ROUNDING_BASE", key) if row.get("ROUNDING_BASE") else 0.0
     if base < 0:
-        raise row.error(f"ROUNDING_BASE of {key} is negative; give the base, or leave it empty for an exact value")
+        raise row.error(
+            f"ROUNDING_BASE of {key} is negative; give the base, or leave it empty for an exact value"
+        )
     if not row.get(VISIBLE_SHARE):
         return value, base, 0.0
     covers = _number(row, VISIBLE_SHARE, key)
     if not 0 < covers <= 1:
-        raise row.error(f"{VISIBLE_SHARE} of {key} is not above 0 and at most 1; 0.95 says that the value is at least 95 % of the total")
+        raise row.error(
+            f"{VISIBLE_SHARE} of {key} is not above 0 and at most 1; 0.95 says that the value is at least 95 "
+            f"% of the total"
+        )
     if base:
-        raise row.error(f"{key} has a {VISIBLE_SHARE} and a ROUNDING_BASE; a sum of visible countries is not rounded: leave one empty")
+        raise row.error(
+            f"{key} has a {VISIBLE_SHARE} and a ROUNDING_BASE; a sum of visible countries is not rounded: "
+            f"leave one empty"
+        )
     if value < 0:
-        raise row.error(f"OBS_VALUE of {key} is negative, which a sum of visible countries never is; leave {VISIBLE_SHARE} empty")
+        raise row.error(
+            f"OBS_VALUE of {key} is negative, which a sum of visible countries never is; leave "
+            f"{VISIBLE_SHARE} empty"
+        )
     return value, np.inf, covers
 
 
@@ -421,7 +517,10 @@ def _number(row: _Row, column: str, key: str) -> float:
     text = row.get(column)
     number = float(text) if NUMBER.fullmatch(text) else np.nan
     if not np.isfinite(number):
-        raise row.error(f"{column} of {key} is not a number; use digits and a decimal point, and an empty OBS_VALUE for a withheld cell")
+        raise row.error(
+            f"{column} of {key} is not a number; use digits and a decimal point, and an empty OBS_VALUE for "
+            f"a withheld cell"
+        )
     return number
 
 

@@ -1,12 +1,14 @@
 """CBC through PuLP, over files that exist in memory only.
 
-PuLP writes the model for CBC into a file, and reads the solution from another file; both hold confidential values. In a folder they would
-outlive a process that is killed. Here they are memory of this process (memfd_create, Linux). CBC, a process of the same user, opens it by
-the path of our descriptor. However this process ends, nothing is left.
+PuLP writes the model for CBC into a file, and reads the solution from another file; both hold confidential
+values. In a folder they would outlive a process that is killed. Here they are memory of this process
+(memfd_create, Linux). CBC, a process of the same user, opens it by the path of our descriptor. However
+this process ends, nothing is left.
 
 CBC starts without our environment, which holds the keys of the warehouse and the passwords of its accounts.
 
-PuLP's `status` is "optimal" also for an incumbent at the time limit, so `sol_status` decides here. Bound and nodes are read from CBC's log.
+PuLP's `status` is "optimal" also for an incumbent at the time limit, so `sol_status` decides here. Bound
+and nodes are read from CBC's log.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ CBC_LOOK = 0.1  # seconds between two looks at a running CBC
 
 @dataclass(frozen=True)
 class Papers:
-    """The files that PuLP and CBC exchange: the model (MPS), the solution, the starting point, and CBC's log."""
+    """The files that PuLP and CBC exchange: the model (MPS), the solution, the starting point,
+    and CBC's log.
+    """
 
     model: Path
     solution: Path
@@ -88,7 +92,9 @@ class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
         return super().readsol_MPS(filename, *rest)
 
 
-def solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
+def solve_with_cbc(
+    model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch
+) -> MilpResult:
     """Solves the model from scratch, in a process of its own. Raises whatever the watch raises."""
     problem, variables = _pulp_model(model)
     if start is not None:
@@ -97,11 +103,18 @@ def solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, s
     with papers() as mine:
         log = mine.log
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # PuLP 4 will want its CBC installed beside it
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # PuLP 4 will want its CBC installed beside it
             command = Cbc(
-                msg=False, timeLimit=seconds if np.isfinite(seconds) else None, gapRel=gap, warmStart=start is not None, maxNodes=nodes,
-                logPath=str(log), options=["randomSeed 1", "randomCbcSeed 1"],
-            )  # fmt: skip
+                msg=False,
+                timeLimit=seconds if np.isfinite(seconds) else None,
+                gapRel=gap,
+                warmStart=start is not None,
+                maxNodes=nodes,
+                logPath=str(log),
+                options=["randomSeed 1", "randomCbcSeed 1"],
+            )
         command.papers = mine
         guard = _Guard(mine, seconds, model.scale, watch)
         guard.start()
@@ -109,13 +122,17 @@ def solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, s
             problem.solve(command)
         except pulp.PulpSolverError:
             guard.end()
-            return MilpResult(Status.STOPPED if guard.killed else Status.DIED, None, None, bound_of(log, model.scale))
+            return MilpResult(
+                Status.STOPPED if guard.killed else Status.DIED, None, None, bound_of(log, model.scale)
+            )
         finally:
             guard.end()
         bound, enumerated = bound_of(log, model.scale), _nodes_of(log)
     status = _status_of(problem)
     if not status.has_point:
-        return MilpResult(Status.STOPPED if guard.interrupted else status, None, None, bound, nodes=enumerated)
+        return MilpResult(
+            Status.STOPPED if guard.interrupted else status, None, None, bound, nodes=enumerated
+        )
     x = np.array([variable.value() or 0.0 for variable in variables])
     return MilpResult(status, x, float(model.cost @ x), bound, nodes=enumerated)
 
@@ -123,14 +140,18 @@ def solve_with_cbc(model: Milp, seconds: float, gap: float, nodes: int | None, s
 def _status_of(problem: pulp.LpProblem) -> Status:
     if problem.status == pulp.LpStatusInfeasible:  # "Integer infeasible" is told by `status` alone
         return Status.INFEASIBLE
-    return {1: Status.OPTIMAL, 2: Status.FEASIBLE, -2: Status.UNBOUNDED}.get(problem.sol_status, Status.STOPPED)
+    return {1: Status.OPTIMAL, 2: Status.FEASIBLE, -2: Status.UNBOUNDED}.get(
+        problem.sol_status, Status.STOPPED
+    )
 
 
 class _Guard(threading.Thread):
-    """Follows one CBC: reads bounds from its log, interrupts it on request, and kills it when it does not end by itself.
+    """Follows one CBC: reads bounds from its log, interrupts it on request, and kills it
+    when it does not end by itself.
 
-    CBC looks at its clock and at interrupts only between phases. Its process is recognised by the path of the model. If this process dies,
-    nobody kills CBC: so its processor time is limited to its time limit, or to the time for which it is useful.
+    CBC looks at its clock and at interrupts only between phases. Its process is recognised by the path of the
+    model. If this process dies, nobody kills CBC: so its processor time is limited to its time limit, or to
+    the time for which it is useful.
     """
 
     def __init__(self, its: Papers, seconds: float, scale: float, watch: Watch) -> None:
@@ -201,13 +222,23 @@ def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
     problem = pulp.LpProblem("cta", pulp.LpMinimize)
     binary = set(model.binary.tolist())
     variables = [
-        problem.add_variable(f"x{j}", finite(low), finite(up), pulp.LpBinary if j in binary else pulp.LpContinuous)
+        problem.add_variable(
+            f"x{j}", finite(low), finite(up), pulp.LpBinary if j in binary else pulp.LpContinuous
+        )
         for j, (low, up) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
     ]
-    problem.setObjective(pulp.LpAffineExpression([(variables[j], c) for j, c in enumerate((model.cost / model.scale).tolist()) if c]))
+    problem.setObjective(
+        pulp.LpAffineExpression(
+            [(variables[j], c) for j, c in enumerate((model.cost / model.scale).tolist()) if c]
+        )
+    )
     for i in range(model.A.shape[0]):
         at = slice(model.A.indptr[i], model.A.indptr[i + 1])
-        row = [(variables[j], c) for j, c in zip(model.A.indices[at].tolist(), model.A.data[at].tolist(), strict=True) if c]
+        row = [
+            (variables[j], c)
+            for j, c in zip(model.A.indices[at].tolist(), model.A.data[at].tolist(), strict=True)
+            if c
+        ]
         for sense, rhs in _sides(float(model.row_lower[i]), float(model.row_upper[i])):
             problem.addConstraint(pulp.LpConstraint(pulp.LpAffineExpression(row), sense, rhs=rhs))
     return problem, variables
@@ -224,15 +255,19 @@ def _sides(low: float, up: float) -> list[tuple[int, float]]:
 def bound_of(log: Path, scale: float) -> float | None:
     """The last lower bound in a log, while CBC runs or afterwards; None before the first one.
 
-    CBC prints the final bound with three decimals: half of the last decimal is subtracted. After a proven optimum, the objective is the
-    bound. Before the end, CBC prints the bound with six digits.
+    CBC prints the final bound with three decimals: half of the last decimal is subtracted. After a proven
+    optimum, the objective is the bound. Before the end, CBC prints the bound with six digits.
     """
     text = log.read_text() if log.exists() else ""
     if found := re.findall(r"^Lower bound:\s+(\S+)", text, re.MULTILINE):
         bound = float(found[-1]) - 5e-4
-    elif "Optimal solution found" in text and (found := re.findall(r"^Objective value:\s+(\S+)", text, re.MULTILINE)):
+    elif "Optimal solution found" in text and (
+        found := re.findall(r"^Objective value:\s+(\S+)", text, re.MULTILINE)
+    ):
         bound = float(found[-1]) * (1 - 1e-6) - 5e-9
-    elif found := re.findall(r"^(?:Cbc00.*best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE):
+    elif found := re.findall(
+        r"^(?:Cbc00.*best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE
+    ):
         bound = float(found[-1]) - 1e-5 * abs(float(found[-1])) - 5e-9
     else:
         return None

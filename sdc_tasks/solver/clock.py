@@ -1,8 +1,9 @@
 """How a search may use the clock.
 
-A person who waits for a table sets a `Limit`: the search returns what it has found by then, so the result depends on the machine. The
-result of a release must not: the same deliveries give the same bytes on any machine. There a search ends by counted work (rounds,
-nodes, iterations), and the clock can only `Abort` it: the search returns nothing, and the release stops. Solvers get no time limit then.
+A person who waits for a table sets a `Limit`: the search returns what it has found by then, so the result
+depends on the machine. The result of a release must not: the same deliveries give the same bytes on any
+machine. There a search ends by counted work (rounds, nodes, iterations), and the clock can only `Abort` it:
+the search returns nothing, and the release stops. Solvers get no time limit then.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ class SolverDied(Retriable):
 
 
 class Clock(Protocol):
-    """`counted`: searches must end after counted work. `left`: seconds until the limit. `useful`: seconds for which a process is useful."""
+    """`counted`: searches must end after counted work. `left`: seconds until the limit. `useful`:
+    seconds for which a process is useful.
+    """
 
     @property
     def counted(self) -> bool: ...
@@ -52,7 +55,9 @@ class Limit:
 
 
 class Abort:
-    """No time limit for the search, but an end for the release: `left` raises TimeUp after `seconds`, so no result depends on the clock."""
+    """No time limit for the search, but an end for the release: `left` raises TimeUp after `seconds`, so
+    no result depends on the clock.
+    """
 
     counted = True
 
@@ -63,8 +68,10 @@ class Abort:
     def left(self) -> float:
         if time.monotonic() > self._end:
             raise TimeUp(
-                f"{self._what}: not done after {self._seconds:g} seconds. The release stops here, because its figures would be different "
-                "without this result. Remedy: run it again when the machine is less busy, or set less work, or more seconds, in the "
+                f"{self._what}: not done after {self._seconds:g} seconds. The release stops here, because "
+                f"its figures would be different "
+                "without this result. Remedy: run it again when the machine is less busy, or set less work, "
+                "or more seconds, in the "
                 "domain file"
             )
         return math.inf

@@ -1,4 +1,6 @@
-"""A mixed-integer model to which rows can be added between solves: the master problem of a cutting-plane method."""
+"""A mixed-integer model to which rows can be added between solves: the master problem of a cutting-plane
+method.
+"""
 
 from __future__ import annotations
 
@@ -13,4 +15,6 @@ class GrowingMilp(LiveMilp):
 
     def add_row(self, columns: Ints, coefficients: Floats, lower: float, upper: float = np.inf) -> None:
         """Adds the row lower ≤ Σ coefficient · column ≤ upper."""
-        self._highs.addRow(lower, upper, len(columns), columns.astype(np.int32), np.asarray(coefficients, dtype=float))
+        self._highs.addRow(
+            lower, upper, len(columns), columns.astype(np.int32), np.asarray(coefficients, dtype=float)
+        )

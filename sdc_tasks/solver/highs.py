@@ -13,31 +13,59 @@ _INFEASIBLE = {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kU
 
 
 class LiveMilp:
-    """A model that stays inside HiGHS. Only bounds and costs change between solves, as methods that work by blocks need it."""
+    """A model that stays inside HiGHS. Only bounds and costs change between solves, as
+    methods that work by blocks need it.
+    """
 
     def __init__(self, model: Milp) -> None:
         self._model, self._cost = model, np.array(model.cost)
         self._highs = quiet_highs()
         self._highs.setOptionValue("mip_abs_gap", 0.0)
-        self._highs.passModel(highs_lp(model.cost / model.scale, model.A, model.row_lower, model.row_upper, model.lower, model.upper))
+        self._highs.passModel(
+            highs_lp(
+                model.cost / model.scale, model.A, model.row_lower, model.row_upper, model.lower, model.upper
+            )
+        )
         columns = model.binary.astype(np.int32)
-        self._highs.changeColsIntegrality(len(columns), columns, np.full(len(columns), highspy.HighsVarType.kInteger))
+        self._highs.changeColsIntegrality(
+            len(columns), columns, np.full(len(columns), highspy.HighsVarType.kInteger)
+        )
 
     def fix(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+        self._highs.changeColsBounds(
+            len(columns),
+            columns.astype(np.int32),
+            np.asarray(lower, dtype=float),
+            np.asarray(upper, dtype=float),
+        )
 
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+        self._highs.changeRowsBounds(
+            len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        )
 
     def set_cost(self, columns: Ints, cost: Floats) -> None:
         self._cost[columns] = cost
-        self._highs.changeColsCost(len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float) / self._model.scale)
+        self._highs.changeColsCost(
+            len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float) / self._model.scale
+        )
 
-    def solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None = None, watch: Watch = UNWATCHED) -> MilpResult:
-        """The best point found from `start` (columns,), and the lower bound for the current column bounds. Models must be bounded below."""
+    def solve(
+        self,
+        start: Floats | None,
+        seconds: float,
+        gap: float,
+        nodes: int | None = None,
+        watch: Watch = UNWATCHED,
+    ) -> MilpResult:
+        """The best point found from `start` (columns,), and the lower bound for the current column
+        bounds. Models must be bounded below.
+        """
         return spanned("highs", self._model, lambda: self._solve(start, seconds, gap, nodes, watch))
 
-    def _solve(self, start: Floats | None, seconds: float, gap: float, nodes: int | None, watch: Watch) -> MilpResult:
+    def _solve(
+        self, start: Floats | None, seconds: float, gap: float, nodes: int | None, watch: Watch
+    ) -> MilpResult:
         highs = self._highs
         highs.setOptionValue("mip_rel_gap", gap)
         highs.setOptionValue("time_limit", seconds)  # HiGHS counts from 0 for every MILP
@@ -48,22 +76,37 @@ class LiveMilp:
             highs.setSolution(solution)
         self._run(watch)
         spent = max(0, highs.getInfo().simplex_iteration_count)
-        if highs.getModelStatus() in _INFEASIBLE:  # HiGHS' presolve has called feasible models infeasible: solved again without it
+        if (
+            highs.getModelStatus() in _INFEASIBLE
+        ):  # HiGHS' presolve has called feasible models infeasible: solved again without it
             highs.setOptionValue("presolve", "off")
             self._run(watch)
             highs.setOptionValue("presolve", "choose")
             spent += max(0, highs.getInfo().simplex_iteration_count)
         info, status = highs.getInfo(), highs.getModelStatus()
-        bound, iterations, nodes_seen = finite(info.mip_dual_bound * self._model.scale), spent, max(0, info.mip_node_count)
+        bound, iterations, nodes_seen = (
+            finite(info.mip_dual_bound * self._model.scale),
+            spent,
+            max(0, info.mip_node_count),
+        )
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            return MilpResult(Status.INFEASIBLE if status in _INFEASIBLE else Status.STOPPED, None, None, bound, iterations, nodes_seen)
+            return MilpResult(
+                Status.INFEASIBLE if status in _INFEASIBLE else Status.STOPPED,
+                None,
+                None,
+                bound,
+                iterations,
+                nodes_seen,
+            )
         done = status == highspy.HighsModelStatus.kOptimal
         x = np.array(highs.getSolution().col_value)
         found = Status.OPTIMAL if done else Status.FEASIBLE
         return MilpResult(found, x, float(self._cost @ x), bound, iterations, nodes_seen)
 
     def _run(self, watch: Watch) -> None:
-        """Runs and reports to the watch. An exception of the watch ends the run and is raised here, not inside the solver."""
+        """Runs and reports to the watch. An exception of the watch ends the run and is
+        raised here, not inside the solver.
+        """
         highs, told = self._highs, -np.inf
         raised: list[BaseException] = []
 
@@ -99,6 +142,8 @@ class LiveMilp:
             raise raised[0]
 
 
-def solve_with_highs(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
+def solve_with_highs(
+    model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch
+) -> MilpResult:
     """Solves the model from scratch. Raises whatever the watch raises."""
     return LiveMilp(model).solve(start, seconds, gap, nodes, watch)

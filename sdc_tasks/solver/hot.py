@@ -1,12 +1,16 @@
-"""A linear program that is solved thousands of times with other costs: the primal simplex method of Clp, the LP solver of CBC.
+"""A linear program that is solved thousands of times with other costs: the primal simplex
+method of Clp, the LP solver of CBC.
 
-Clp goes on from the last basis, its factors and its steepest-edge weights, and so takes a fifth of the steps that HiGHS takes, which begins
-with new weights each time. As with `LiveLP`: one thread, the same calls give the same bytes, callers scale their models and check results.
+Clp goes on from the last basis, its factors and its steepest-edge weights, and so takes a fifth of the steps
+that HiGHS takes, which begins with new weights each time. As with `LiveLP`: one thread, the same calls give
+the same bytes, callers scale their models and check results.
 
-Four traps: cylp's setters of whole arrays keep the pointer, and then both sides free the memory; what it returns are views of memory that
-the next solve overwrites; a matrix ends with its last entry; and without entries, Clp calls any point optimal. So bounds are set one by
-one, results are copied, and a row without ends closes the matrix. A result counts as optimal only if its multipliers prove that nothing is
-better. Whether its point is feasible is for the caller to check: after a row was without ends, Clp may return one that is not.
+Four traps: cylp's setters of whole arrays keep the pointer, and then both sides free the memory; what
+it returns are views of memory that the next solve overwrites; a matrix ends with its last entry; and
+without entries, Clp calls any point optimal. So bounds are set one by one, results are copied, and a
+row without ends closes the matrix. A result counts as optimal only if its multipliers prove that
+nothing is better. Whether its point is feasible is for the caller to check: after a row was without
+ends, Clp may return one that is not.
 """
 
 from __future__ import annotations
@@ -35,16 +39,22 @@ STATUS = {0: Status.OPTIMAL, 1: Status.INFEASIBLE, 2: Status.UNBOUNDED}
 
 
 class HotLP:
-    """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, for repeated solves. The cost starts at 0.
+    """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, for
+    repeated solves. The cost starts at 0.
 
     `solves`, `iterations`: so far. A has at least one column.
     """
 
-    def __init__(self, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> None:
+    def __init__(
+        self, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats
+    ) -> None:
         self.solves = self.iterations = 0
         self._hot = False
         self._A, entries = sp.csr_array(A), sp.coo_array(sp.csc_array(A))
-        row, column = (np.append(at, last).astype(np.int32) for at, last in zip(entries.coords, (A.shape[0], A.shape[1] - 1), strict=True))
+        row, column = (
+            np.append(at, last).astype(np.int32)
+            for at, last in zip(entries.coords, (A.shape[0], A.shape[1] - 1), strict=True)
+        )
         self._matrix = CyCoinPackedMatrix(True, row, column, np.append(entries.data.astype(float), 1.0))
         self._rows, self._columns = _ends(row_lower, row_upper), _ends(lower, upper)
         self._cost = np.zeros(A.shape[1])
@@ -55,7 +65,9 @@ class HotLP:
         self._clp.setObjectiveCoefficient(column, cost)
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        _set(self._columns, columns, _ends(lower, upper), (self._clp.setColumnLower, self._clp.setColumnUpper))
+        _set(
+            self._columns, columns, _ends(lower, upper), (self._clp.setColumnLower, self._clp.setColumnUpper)
+        )
 
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         _set(self._rows, rows, _ends(lower, upper), (self._clp.setRowLower, self._clp.setRowUpper))
@@ -86,14 +98,21 @@ class HotLP:
         with span("sdc.solve", solver="clp", rows=self._A.shape[0], columns=self._A.shape[1]) as tell:
             self._clp.primal(startFinishOptions="fx" if self._hot else "x")
             self._hot = True
-            status, iterations = STATUS.get(self._clp.getStatusCode(), Status.STOPPED), int(self._clp.iteration)
+            status, iterations = (
+                STATUS.get(self._clp.getStatusCode(), Status.STOPPED),
+                int(self._clp.iteration),
+            )
             self.solves += 1
             count_lp()
             self.iterations += iterations
             tell(status=str(status), iterations=iterations)
         x, dual = np.array(self._clp.primalVariableSolution), np.array(self._clp.dualConstraintSolution)[:-1]
         found = LPResult(status, float(self._cost @ x), x, dual, self._cost - dual @ self._A)
-        return found if status is not Status.OPTIMAL or self._is_proven(found) else replace(found, status=Status.STOPPED)
+        return (
+            found
+            if status is not Status.OPTIMAL or self._is_proven(found)
+            else replace(found, status=Status.STOPPED)
+        )
 
     def afresh(self) -> LPResult:
         """The same program solved from scratch by HiGHS, where the result of Clp cannot be relied on."""
@@ -111,7 +130,10 @@ class HotLP:
     def _load(self) -> None:
         self._clp = CyClpSimplex()
         self._clp.logLevel = 0
-        rows = (np.append(end, endless) for end, endless in zip(self._rows, (-CLP_INFINITY, CLP_INFINITY), strict=True))
+        rows = (
+            np.append(end, endless)
+            for end, endless in zip(self._rows, (-CLP_INFINITY, CLP_INFINITY), strict=True)
+        )
         self._clp.loadProblem(self._matrix, *self._columns, self._cost, *rows)
         self._hot = False
 

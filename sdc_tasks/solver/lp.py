@@ -1,7 +1,7 @@
 """A linear program that stays in memory inside HiGHS: costs and bounds change, the basis is kept.
 
-One thread, fixed seed: the same calls give the same bytes. Callers scale their models (values near 1) and check the results: a status
-is what the solver says, not a proof.
+One thread, fixed seed: the same calls give the same bytes. Callers scale their models (values near 1) and
+check the results: a status is what the solver says, not a proof.
 """
 
 from __future__ import annotations
@@ -68,14 +68,21 @@ def quiet_highs() -> highspy.Highs:
     return highs
 
 
-def highs_lp(cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> highspy.HighsLp:
-    """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, as an object of HiGHS."""
+def highs_lp(
+    cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats
+) -> highspy.HighsLp:
+    """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, as an object
+    of HiGHS.
+    """
     model = highspy.HighsLp()
     by_column = sp.csc_array(A)
     model.num_col_, model.num_row_ = by_column.shape[1], by_column.shape[0]
     model.col_cost_ = np.asarray(cost, dtype=float)
     model.col_lower_, model.col_upper_ = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-    model.row_lower_, model.row_upper_ = np.asarray(row_lower, dtype=float), np.asarray(row_upper, dtype=float)
+    model.row_lower_, model.row_upper_ = (
+        np.asarray(row_lower, dtype=float),
+        np.asarray(row_upper, dtype=float),
+    )
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
     model.a_matrix_.index_ = by_column.indices.astype(np.int32)
@@ -86,8 +93,18 @@ def highs_lp(cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats
 class LiveLP:
     """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, for repeated solves."""
 
-    def __init__(self, cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats) -> None:
-        self.solves = self.iterations = 0  # simplex iterations: effort in a measure that is the same on every machine
+    def __init__(
+        self,
+        cost: Floats,
+        A: sp.csr_array,
+        row_lower: Floats,
+        row_upper: Floats,
+        lower: Floats,
+        upper: Floats,
+    ) -> None:
+        self.solves = self.iterations = (
+            0  # simplex iterations: effort in a measure that is the same on every machine
+        )
         self._highs = quiet_highs()
         self._highs.setOptionValue("presolve", "off")
         self._highs.passModel(highs_lp(cost, A, row_lower, row_upper, lower, upper))
@@ -96,10 +113,17 @@ class LiveLP:
         self._highs.changeColsCost(len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float))
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeColsBounds(len(columns), columns.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+        self._highs.changeColsBounds(
+            len(columns),
+            columns.astype(np.int32),
+            np.asarray(lower, dtype=float),
+            np.asarray(upper, dtype=float),
+        )
 
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+        self._highs.changeRowsBounds(
+            len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        )
 
     def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
         """Appends rows. The basis stays, so the next solve only repairs it."""
@@ -110,10 +134,14 @@ class LiveLP:
 
     def limit(self, seconds: float) -> None:
         """Limits the time of each later solve. A solve that reaches the limit returns no point."""
-        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds if np.isfinite(seconds) else np.inf)
+        self._highs.setOptionValue(
+            "time_limit", self._highs.getRunTime() + seconds if np.isfinite(seconds) else np.inf
+        )
 
     def method(self, name: str) -> None:
-        """Sets the simplex method: "primal" after a change of costs (the point stays feasible), "dual" after a change of bounds or rows."""
+        """Sets the simplex method: "primal" after a change of costs (the point stays feasible), "dual"
+        after a change of bounds or rows.
+        """
         self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
 
     def unscaled(self) -> None:
@@ -121,8 +149,15 @@ class LiveLP:
         self._highs.setOptionValue("simplex_scale_strategy", 0)
 
     def interior(self) -> None:
-        """Switches to an interior point method without crossover: points in the interior, no basis, no gain from a warm start."""
-        for name, value in (("solver", "ipx"), ("run_crossover", "off"), ("presolve", "on"), ("ipm_iteration_limit", 200)):
+        """Switches to an interior point method without crossover: points in the interior, no
+        basis, no gain from a warm start.
+        """
+        for name, value in (
+            ("solver", "ipx"),
+            ("run_crossover", "off"),
+            ("presolve", "on"),
+            ("ipm_iteration_limit", 200),
+        ):
             self._highs.setOptionValue(name, value)
 
     def basis(self) -> Basis:
@@ -135,17 +170,25 @@ class LiveLP:
         self._highs.clearSolver()  # no other state of earlier solves may matter
         self._highs.setBasis(basis)
 
-    def solve(self, fresh: bool = False, patience: int | None = None, reduced: bool = True, most: int | None = None) -> LPResult:
-        """Solves from the basis of the last solve. It solves from scratch when `fresh` is set, after `patience` iterations, or when
-        the warm start finds no optimum.
+    def solve(
+        self, fresh: bool = False, patience: int | None = None, reduced: bool = True, most: int | None = None
+    ) -> LPResult:
+        """Solves from the basis of the last solve. It solves from scratch when `fresh` is set, after
+        `patience` iterations, or when the warm start finds no optimum.
 
-        `reduced`: also return the reduced costs, which takes time. `most`: iterations after which it gives up and returns no point.
+        `reduced`: also return the reduced costs, which takes time. `most`: iterations after which
+        it gives up and returns no point.
         """
         if fresh:
             self._highs.clearSolver()
-        status = self._run(patience, again=not fresh or patience is not None) if most is None else self._try(most)
+        status = (
+            self._run(patience, again=not fresh or patience is not None) if most is None else self._try(most)
+        )
         info, solution = self._highs.getInfo(), self._highs.getSolution()
-        if status is Status.STOPPED and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+        if (
+            status is Status.STOPPED
+            and info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        ):
             status = Status.FEASIBLE
         return LPResult(
             status=status,
@@ -158,7 +201,8 @@ class LiveLP:
     def objective(self, most: float = np.inf, fresh: bool = False) -> float:
         """Solves, and returns the optimal value only; infinite where there is no optimum or time ran out.
 
-        `most`: the dual simplex stops as soon as the optimum is known to be larger, and the value is infinite. `fresh`: from scratch.
+        `most`: the dual simplex stops as soon as the optimum is known to be larger, and the value is
+        infinite. `fresh`: from scratch.
         """
         if fresh:
             self._highs.clearSolver()
@@ -168,7 +212,9 @@ class LiveLP:
         status = self._try(highspy.kHighsIInf)
         self._highs.setOptionValue("objective_bound", np.inf)
         value = self._value(status)
-        return value if value <= most else np.inf  # it may also end at an optimum without having looked at the limit
+        return (
+            value if value <= most else np.inf
+        )  # it may also end at an optimum without having looked at the limit
 
     def _value(self, status: Status) -> float:
         return float(self._highs.getInfo().objective_function_value) if status is Status.OPTIMAL else np.inf
@@ -180,7 +226,9 @@ class LiveLP:
         return self._spanned(lambda: self._patient(patience, again))
 
     def _spanned(self, solve: Callable[[], Status]) -> Status:
-        with span("sdc.solve", solver="highs-lp", rows=self._highs.getNumRow(), columns=self._highs.getNumCol()) as tell:
+        with span(
+            "sdc.solve", solver="highs-lp", rows=self._highs.getNumRow(), columns=self._highs.getNumCol()
+        ) as tell:
             before = self.iterations
             status = solve()
             tell(status=str(status), iterations=self.iterations - before)
@@ -198,7 +246,9 @@ class LiveLP:
     def _patient(self, patience: int | None, again: bool) -> Status:
         self.solves += 1
         count_lp()
-        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience)
+        self._highs.setOptionValue(
+            "simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience
+        )
         self._highs.run()
         self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
         model = self._highs.getModelStatus()

@@ -1,7 +1,9 @@
-"""The solvers of mixed-integer models, by name: CBC through PuLP, and HiGHS. Models are minimised: CBC loses warm starts otherwise.
+"""The solvers of mixed-integer models, by name: CBC through PuLP, and HiGHS. Models are minimised:
+CBC loses warm starts otherwise.
 
-The result is an incumbent, a bound and a status; callers verify the incumbent themselves. A `Watch` receives points and bounds
-while a solve runs, and can end it. A new solver needs a name in `names.py` and a function here.
+The result is an incumbent, a bound and a status; callers verify the incumbent themselves. A `Watch`
+receives points and bounds while a solve runs, and can end it. A new solver needs a name in
+`names.py` and a function here.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ __all__ = ["SOLVERS", "UNWATCHED", "LiveMilp", "Milp", "MilpResult", "SolverName
 Solve = Callable[[Milp, float, float, int | None, Floats | None, Watch], MilpResult]
 
 
-def _cbc(model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch) -> MilpResult:
+def _cbc(
+    model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch
+) -> MilpResult:
     return spanned("cbc", model, lambda: solve_with_cbc(model, seconds, gap, nodes, start, watch))
 
 
@@ -37,7 +41,8 @@ def solve_milp(
     start: Floats | None = None,
     watch: Watch = UNWATCHED,
 ) -> MilpResult:
-    """Solves the model from scratch. The solver stops at the relative `gap`, the node limit, the time limit, or when the watch asks for it.
+    """Solves the model from scratch. The solver stops at the relative `gap`, the node limit, the time
+    limit, or when the watch asks for it.
 
     `start` (columns,): a feasible point to start from. Raises whatever the watch raises.
     """

@@ -16,7 +16,9 @@ from sdc_tasks.telemetry import relative_gap, span
 
 @dataclass(frozen=True)
 class Milp:
-    """min cost·x, row_lower ≤ A x ≤ row_upper, lower ≤ x ≤ upper, x_j ∈ {0, 1} for j in `binary`. A has shape (rows, columns)."""
+    """min cost·x, row_lower ≤ A x ≤ row_upper, lower ≤ x ≤ upper, x_j ∈ {0, 1} for j in
+    `binary`. A has shape (rows, columns).
+    """
 
     cost: Floats = field(repr=False)
     A: sp.csr_array = field(repr=False)
@@ -28,8 +30,8 @@ class Milp:
 
     @cached_property
     def scale(self) -> float:
-        """Costs are divided by this before a solver sees them. Their median is then near 1000: the tolerances of the objective mean the
-        same in any unit, and the three decimals of CBC's bound are enough.
+        """Costs are divided by this before a solver sees them. Their median is then near 1000: the tolerances
+        of the objective mean the same in any unit, and the three decimals of CBC's bound are enough.
         """
         positive = np.abs(self.cost[self.cost != 0])
         return float(2.0 ** (np.round(np.log2(np.median(positive))) - 10)) if len(positive) else 1.0
@@ -37,13 +39,17 @@ class Milp:
 
 @dataclass(frozen=True)
 class MilpResult:
-    """The incumbent `x` (columns,), None if there is none; `bound` is a lower bound on the optimum, None where the solver gave none."""
+    """The incumbent `x` (columns,), None if there is none; `bound` is a lower bound on the optimum,
+    None where the solver gave none.
+    """
 
     status: Status
     x: Floats | None = field(repr=False)
     objective: float | None = field(repr=False)
     bound: float | None = field(repr=False)
-    iterations: int = 0  # of the simplex method, where the solver reports them: effort, the same on every machine
+    iterations: int = (
+        0  # of the simplex method, where the solver reports them: effort, the same on every machine
+    )
     nodes: int | None = None  # of the search tree, where the solver reports them
 
 
@@ -53,10 +59,11 @@ def _nothing(_: object) -> None:
 
 @dataclass(frozen=True)
 class Watch:
-    """Callbacks of a running solve: it reports each better `point` and `bound`, and asks whether to `stop` (it ends within seconds).
+    """Callbacks of a running solve: it reports each better `point` and `bound`, and asks whether to
+    `stop` (it ends within seconds).
 
-    Only HiGHS reports points; CBC writes its point at the end. An exception of a callback ends the solve. `useful`: seconds for which
-    somebody still waits for the result.
+    Only HiGHS reports points; CBC writes its point at the end. An exception of a callback ends the solve.
+    `useful`: seconds for which somebody still waits for the result.
     """
 
     stop: Callable[[], bool]

@@ -2,10 +2,11 @@
 
     min Σ ½ q_j x_j² + c_j x_j   s.t.  A x = b,  lower ≤ x ≤ upper,   q > 0
 
-For given multipliers λ the best x is explicit, x_j = clip((Aᵀλ − c)_j / q_j). The dual function g(λ) = b·λ + Σ min (½ q x² + c x − (Aᵀλ) x)
-is concave, smooth and piecewise quadratic, with gradient b − A x. Semismooth Newton steps (the Hessian A D Aᵀ counts the cells strictly
-within their bounds) with a line search reach its optimum after finitely many changes of the set of cells at bounds. Every λ on the way
-gives a lower bound on the optimum, so a solve ends as soon as the bound exceeds the cutoff. Where no x is feasible, g is unbounded.
+For given multipliers λ the best x is explicit, x_j = clip((Aᵀλ − c)_j / q_j). The dual function g(λ) = b·λ +
+Σ min (½ q x² + c x − (Aᵀλ) x) is concave, smooth and piecewise quadratic, with gradient b − A x. Semismooth
+Newton steps (the Hessian A D Aᵀ counts the cells strictly within their bounds) with a line search reach its
+optimum after finitely many changes of the set of cells at bounds. Every λ on the way gives a lower bound on
+the optimum, so a solve ends as soon as the bound exceeds the cutoff. Where no x is feasible, g is unbounded.
 From the λ of a similar program a few steps are enough.
 """
 
@@ -27,15 +28,17 @@ LEAST_SIZE = 1e-3  # smaller sizes count as this: callers scale their values to 
 CERTAIN = 1e-9  # relative: a smaller violation is not called infeasible
 FARTHEST_X = 1e7  # a cell without a bound goes no farther; a program that needs more counts as infeasible
 RIDGE = 1e-11  # added to the Hessian, as a share of the diagonal it has with no cell at a bound
-WHOLE_STEP = 0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
+WHOLE_STEP = (
+    0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
+)
 
 
 @dataclass(frozen=True)
 class QPResult:
     """The result of a solve: `x` (n,), multipliers `dual` (m,) and a proven lower `bound`.
 
-    OPTIMAL: x solves the program. INFEASIBLE: no x has a cost up to the cutoff, with cells without a bound within FARTHEST_X.
-    STOPPED: it took too many steps; the bound is proven.
+    OPTIMAL: x solves the program. INFEASIBLE: no x has a cost up to the cutoff, with cells without a bound
+    within FARTHEST_X. STOPPED: it took too many steps; the bound is proven.
     """
 
     status: Status
@@ -51,8 +54,12 @@ class SeparableQP:
         self._A, self._At, self._size, self._b = sp.csr_array(A), sp.csr_array(A.T), sp.csr_array(abs(A)), b
         self._hessian = _Hessian(A)
 
-    def solve(self, q: Floats, c: Floats, lower: Floats, upper: Floats, start: Floats, cutoff: float = np.inf) -> QPResult:
-        """Solves from the multipliers `start` (m,). It ends early when the optimum is proven to exceed the cutoff."""
+    def solve(
+        self, q: Floats, c: Floats, lower: Floats, upper: Floats, start: Floats, cutoff: float = np.inf
+    ) -> QPResult:
+        """Solves from the multipliers `start` (m,). It ends early when the optimum is proven to exceed the
+        cutoff.
+        """
         lam, b = start, self._b
         ridge = RIDGE * self._hessian.diagonal(1 / q)
         for _ in range(MOST_STEPS):
@@ -62,7 +69,9 @@ class SeparableQP:
             if bound > cutoff:
                 return QPResult(Status.INFEASIBLE, x, lam, bound)
             miss = b - self._A @ x
-            share = float((np.abs(miss) / np.maximum(np.abs(b) + self._size @ np.abs(x), LEAST_SIZE)).max(initial=0.0))
+            share = float(
+                (np.abs(miss) / np.maximum(np.abs(b) + self._size @ np.abs(x), LEAST_SIZE)).max(initial=0.0)
+            )
             if share <= WANTED_MISS:
                 return QPResult(Status.OPTIMAL, x, lam, bound)
             d = self._hessian.solve(np.where((x > lower) & (x < upper), 1 / q, 0.0), ridge, miss)
@@ -84,10 +93,18 @@ class _Hessian:
         first, second = _pairs(columns.indptr.astype(np.int64))
         owner = np.repeat(np.arange(n), np.diff(columns.indptr) ** 2)
         place = columns.indices[second].astype(np.int64) * m + columns.indices[first]
-        everywhere, at = np.unique(np.concatenate([place, np.arange(m, dtype=np.int64) * (m + 1)]), return_inverse=True)
+        everywhere, at = np.unique(
+            np.concatenate([place, np.arange(m, dtype=np.int64) * (m + 1)]), return_inverse=True
+        )
         self._m, self._diagonal = m, at[len(place) :]
-        self._entries = sp.csr_array((columns.data[first] * columns.data[second], (at[: len(place)], owner)), shape=(len(everywhere), n))
-        self._indices, self._indptr = everywhere % m, np.searchsorted(everywhere, np.arange(m + 1, dtype=np.int64) * m)
+        self._entries = sp.csr_array(
+            (columns.data[first] * columns.data[second], (at[: len(place)], owner)),
+            shape=(len(everywhere), n),
+        )
+        self._indices, self._indptr = (
+            everywhere % m,
+            np.searchsorted(everywhere, np.arange(m + 1, dtype=np.int64) * m),
+        )
 
     def diagonal(self, d: Floats) -> Floats:
         return np.asarray(np.maximum((self._entries @ d)[self._diagonal], np.finfo(float).tiny))
@@ -96,8 +113,14 @@ class _Hessian:
         """(A diag(d) Aᵀ + diag(ridge))⁻¹ right."""
         entries = self._entries @ d
         entries[self._diagonal] += ridge
-        H = sp.csc_matrix((entries, self._indices.astype(np.int32), self._indptr.astype(np.int32)), shape=(self._m, self._m))
-        return np.asarray(splu(H, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(right))
+        H = sp.csc_matrix(
+            (entries, self._indices.astype(np.int32), self._indptr.astype(np.int32)), shape=(self._m, self._m)
+        )
+        return np.asarray(
+            splu(H, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(
+                right
+            )
+        )
 
 
 def _pairs(indptr: Ints) -> tuple[Ints, Ints]:
@@ -107,11 +130,14 @@ def _pairs(indptr: Ints) -> tuple[Ints, Ints]:
     return first, np.repeat(start, count) + np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)
 
 
-def _line_search(d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lower: Floats, upper: Floats) -> float:
-    """The step along d (ν = Aᵀd) at which the slope of g, d·b − ν·x, is 0. The slope falls piecewise linearly.
+def _line_search(
+    d: Floats, b: Floats, nu: Floats, excess: Floats, q: Floats, lower: Floats, upper: Floats
+) -> float:
+    """The step along d (ν = Aᵀd) at which the slope of g, d·b − ν·x, is 0. The slope falls piecewise
+    linearly.
 
-    The step is infinite where the slope stays above 0: then d proves that no x is feasible. Rounding leaves a small ν in cells that d
-    should not move, so a cell without a bound counts as bounded by FARTHEST_X.
+    The step is infinite where the slope stays above 0: then d proves that no x is feasible. Rounding leaves a
+    small ν in cells that d should not move, so a cell without a bound counts as bounded by FARTHEST_X.
     """
     moves = np.flatnonzero(nu)
     nu, excess, q, lower, upper = nu[moves], excess[moves], q[moves], lower[moves], upper[moves]

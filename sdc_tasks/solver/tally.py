@@ -1,4 +1,6 @@
-"""How many linear programs this process has solved: whoever takes the difference knows what a piece of work took."""
+"""How many linear programs this process has solved: whoever takes the difference knows what a piece of work
+took.
+"""
 
 from __future__ import annotations
 

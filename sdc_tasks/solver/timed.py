@@ -1,4 +1,6 @@
-"""What every search for which somebody waits has: the time it may take, a request to stop, and the history of what it found."""
+"""What every search for which somebody waits has: the time it may take, a request to stop,
+and the history of what it found.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,14 @@ from sdc_tasks.solver.clock import Clock
 
 
 class TimedSearch:
-    """The search begins when this is made. Other threads may read, and may ask it to stop. `report` receives each moment of the history,
-    `say` a line now and then of how much work is done, with the `name` of the search.
+    """The search begins when this is made. Other threads may read, and may ask it to stop.
+    `report` receives each moment of the history, `say` a line now and then of how much work is
+    done, with the `name` of the search.
     """
 
-    def __init__(self, clock: Clock, report: Callable[[Moment], None] | None = None, say: Say = silent, name: str = "") -> None:
+    def __init__(
+        self, clock: Clock, report: Callable[[Moment], None] | None = None, say: Say = silent, name: str = ""
+    ) -> None:
         self.clock = clock
         self.history: list[Moment] = []
         self.doing = ""  # what a long search is at, for who waits
@@ -30,7 +35,9 @@ class TimedSearch:
 
     @property
     def left(self) -> float:
-        """Seconds until the time limit; 0 once somebody asked to stop. Raises TimeUp inside a release whose time is up."""
+        """Seconds until the time limit; 0 once somebody asked to stop. Raises TimeUp
+        inside a release whose time is up.
+        """
         return 0.0 if self._asked_to_stop.is_set() else self.clock.left
 
     def stop(self) -> None:

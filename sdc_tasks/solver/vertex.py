@@ -1,4 +1,5 @@
-"""The linear relaxation of a model, solved once and fast: an interior point method, then crossover to a vertex.
+"""The linear relaxation of a model, solved once and fast: an interior point method, then crossover to a
+vertex.
 
 On network tables (two dimensions) a vertex is integral by itself. For repeated solves see lp.py.
 """
@@ -22,7 +23,9 @@ def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
     highs.run()
     count_lp()
     if highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
-        highs.setOptionValue("solver", "simplex")  # an interior point method does not say why there is no optimum
+        highs.setOptionValue(
+            "solver", "simplex"
+        )  # an interior point method does not say why there is no optimum
         highs.clearSolver()
         highs.run()
     found, solution = highs.getModelStatus(), highs.getSolution()

@@ -1,4 +1,6 @@
-"""From what the national tables protect to safe bases: the adjusted table, then the bases of each group of linked indicators."""
+"""From what the national tables protect to safe bases: the adjusted table, then the bases of
+each group of linked indicators.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,13 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     before = adjustment_of(desk, release_id, upto=rung)
     name = f"{rung}-{desk.domain.cta.ladder[rung].method}"
     if not before.accepted:
-        once(desk, release_id, "adjust", name, lambda: pipeline.climb(problem, requirements, desk.domain, rung, before, desk.say))
+        once(
+            desk,
+            release_id,
+            "adjust",
+            name,
+            lambda: pipeline.climb(problem, requirements, desk.domain, rung, before, desk.say),
+        )
         after = load(desk, release_id, "adjust", Adjustment, name)
         journal.save_rungs(desk.engine, release_id, after.rungs)
         desk.say(f"{after.rungs[-1].method}: {after.rungs[-1].outcome}, {after.rungs[-1].reason}")
@@ -33,14 +41,22 @@ def adjust(desk: Desk, release_id: str, rung: int) -> bool:
 
 
 def climbed(desk: Desk, release_id: str, upto: int | None = None) -> tuple[bool, str]:
-    """Whether the rungs before number `upto` (default: all) gave a table good enough to stop, and a description of that table."""
+    """Whether the rungs before number `upto` (default: all) gave a table good enough to stop,
+    and a description of that table.
+    """
     found = adjustment_of(desk, release_id, upto)
     chosen = next((rung for rung in reversed(found.rungs) if rung.chosen), None)
     if chosen is None and found.accepted:
         return True, f"no adjusted table: {found.rungs[-1].reason}"
     if chosen is None:
         return found.accepted, "no rung returned a table: bases are driven by the audit alone"
-    return found.accepted, f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, {chosen.reason}"
+    return (
+        found.accepted,
+        (
+            f"{chosen.method} was {'good enough' if found.accepted else 'the best'}: {chosen.outcome}, "
+            f"{chosen.reason}"
+        ),
+    )
 
 
 def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjustment:
@@ -53,14 +69,17 @@ def adjustment_of(desk: Desk, release_id: str, upto: int | None = None) -> Adjus
 
 @keeps_to_itself
 def choose_bases(desk: Desk, release_id: str, group: int) -> str:
-    """Decides exact, rounded or withheld for every aggregate cell of one group of linked indicators (`pipeline.groups`; at most as many as
-    `Domain.groups`). When all groups are decided, stores what is decided for all; where several end at once, each stores the same. Returns
-    the digest of the decision for the group.
+    """Decides exact, rounded or withheld for every aggregate cell of one group of linked
+    indicators (`pipeline.groups`; at most as many as `Domain.groups`). When all groups are
+    decided, stores what is decided for all; where several end at once, each stores the same.
+    Returns the digest of the decision for the group.
     """
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     groups = pipeline.groups(problem, desk.domain)
     if group >= len(groups):
-        desk.say("an earlier version of the period links these indicators to others: they are decided together")
+        desk.say(
+            "an earlier version of the period links these indicators to others: they are decided together"
+        )
         return ""
     requirements = load(desk, release_id, "baseline", Requirements)
     adjustment = adjustment_of(desk, release_id)
@@ -75,16 +94,25 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
         once(desk, release_id, "bases", _of_group(group, name), lambda: item)
 
     def decide() -> Publication:
-        return pipeline.choose_bases(problem, requirements, adjustment, desk.domain, desk.say, keep, note, group)
+        return pipeline.choose_bases(
+            problem, requirements, adjustment, desk.domain, desk.say, keep, note, group
+        )
 
     def join() -> Publication:
         decisions = _decisions(desk, release_id, groups)
         found = joined(problem.space, [(each.indicators, each.publication) for each in decisions])
-        visible = f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
-        desk.say(f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, {visible}{int(found.withheld.sum())} withheld")
+        visible = (
+            f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
+        )
+        desk.say(
+            f"{int(found.exact.sum())} cells exact, {int(found.rounded.sum())} rounded, "
+            f"{visible}{int(found.withheld.sum())} withheld"
+        )
         return found
 
-    digest = once(desk, release_id, "bases", str(group), decide, notes, _stored(desk, release_id, group).values())
+    digest = once(
+        desk, release_id, "bases", str(group), decide, notes, _stored(desk, release_id, group).values()
+    )
     if all(_is_decided(desk, release_id, number) for number in range(len(groups))):
         once(desk, release_id, "bases", "", join)
     return digest
@@ -104,24 +132,38 @@ def _stored(desk: Desk, release_id: str, group: int) -> dict[str, str]:
 def _is_decided(desk: Desk, release_id: str, group: int) -> bool:
     """Is the decision for a group stored and intact, with all that is beside it?"""
     known = journal.step_output(desk.engine, release_id, "bases", str(group))
-    return known is not None and all(is_sound(desk, each) for each in (known, *_stored(desk, release_id, group).values()))
+    return known is not None and all(
+        is_sound(desk, each) for each in (known, *_stored(desk, release_id, group).values())
+    )
 
 
-def _decisions(desk: Desk, release_id: str, groups: Sequence[tuple[str, ...]], only: Collection[str] | None = None) -> list[Decision]:
-    """The decision for each group that has one: releases of earlier programs have none. `only`: of what is kept beside it, these names."""
+def _decisions(
+    desk: Desk, release_id: str, groups: Sequence[tuple[str, ...]], only: Collection[str] | None = None
+) -> list[Decision]:
+    """The decision for each group that has one: releases of earlier programs have none. `only`: of what
+    is kept beside it, these names.
+    """
 
     def kept(group: int, name: str) -> Kept:
         key = _of_group(group, name)
         if name == TABLES:
             return load(desk, release_id, "bases", Tables, key)
-        return load(desk, release_id, "bases", Adjustment, key) if name == RULES else load(desk, release_id, "bases", Publication, key)
+        return (
+            load(desk, release_id, "bases", Adjustment, key)
+            if name == RULES
+            else load(desk, release_id, "bases", Publication, key)
+        )
 
     decided = journal.step_outputs(desk.engine, release_id, "bases")
     return [
         Decision(
             indicators,
             load(desk, release_id, "bases", Publication, str(group)),
-            {name: kept(group, name) for name in _stored(desk, release_id, group) if only is None or name in only},
+            {
+                name: kept(group, name)
+                for name in _stored(desk, release_id, group)
+                if only is None or name in only
+            },
         )
         for group, indicators in enumerate(groups)
         if str(group) in decided
@@ -139,5 +181,7 @@ def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Ad
 
 def tables_found(desk: Desk, release_id: str, problem: ProtectionProblem) -> Tables | None:
     """The tables that the choice of bases found; None where no indicator goes to bases."""
-    found = beside(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain), only={TABLES})).get(TABLES)
+    found = beside(
+        problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain), only={TABLES})
+    ).get(TABLES)
     return found if isinstance(found, Tables) else None

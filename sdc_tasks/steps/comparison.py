@@ -1,7 +1,8 @@
-"""A delivery beside others: the last period of its country when it comes, the other countries when a release is made of all.
+"""A delivery beside others: the last period of its country when it comes, the other
+countries when a release is made of all.
 
-The other countries are compared in the release alone. Whoever sends first has nobody beside him, and a delivery must not pass or fail by
-the hour at which it came.
+The other countries are compared in the release alone. Whoever sends first has nobody beside him, and a
+delivery must not pass or fail by the hour at which it came.
 """
 
 from __future__ import annotations
@@ -22,17 +23,22 @@ from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState
 
 
-def read_files(desk: Desk, files: Sequence[store.StoredDelivery], period: str | None = None) -> intake.Delivery:
+def read_files(
+    desk: Desk, files: Sequence[store.StoredDelivery], period: str | None = None
+) -> intake.Delivery:
     """The delivery that consists of these files, of another `period` where one is given."""
     domain, period = (desk.domain, desk.period) if period is None else (desk.domain.at(period), period)
     data = [(each, store.load_artefact(desk.engine, each.key.digest)) for each in files]
-    sheets = [intake.read_sheet(content, each.file, domain, period, each.key.digest) for each, content in data]
+    sheets = [
+        intake.read_sheet(content, each.file, domain, period, each.key.digest) for each, content in data
+    ]
     return intake.together(sheets, domain)
 
 
 def last_period(desk: Desk, country: str) -> NationalTable | None:
-    """The table of the country in the last period before this one in which it has an accepted delivery; None where there is none that can
-    still be read: bytes are purged after some time, and a domain may have had other codes.
+    """The table of the country in the last period before this one in which it has an accepted
+    delivery; None where there is none that can still be read: bytes are purged after some time, and a
+    domain may have had other codes.
     """
     mine = {"domain": desk.domain.id, "country": country, "state": DeliveryState.ACCEPTED}
     known = [each for each in reader.delivery_states(desk.engine) if mine.items() <= each.items()]
@@ -47,9 +53,12 @@ def last_period(desk: Desk, country: str) -> NationalTable | None:
         return None
 
 
-def compare(desk: Desk, sent: Mapping[str, Sequence[store.StoredDelivery]], read: Mapping[str, intake.Delivery]) -> None:
-    """Compares the table of each country with those of the others, and adds the results to those of its delivery. Refuses the deliveries
-    that are out of proportion. Raises InvalidInput then, naming the countries.
+def compare(
+    desk: Desk, sent: Mapping[str, Sequence[store.StoredDelivery]], read: Mapping[str, intake.Delivery]
+) -> None:
+    """Compares the table of each country with those of the others, and adds the results to
+    those of its delivery. Refuses the deliveries that are out of proportion. Raises
+    InvalidInput then, naming the countries.
     """
     tables = {country: each.table for country, each in read.items() if each.table is not None}
     known: dict[str, list[CheckResult]] = {}
@@ -69,9 +78,13 @@ def compare(desk: Desk, sent: Mapping[str, Sequence[store.StoredDelivery]], read
         raise InvalidInput("; ".join(refused) + which)
 
 
-def _add(desk: Desk, key: store.DeliveryKey, before: Sequence[CheckResult], results: Sequence[CheckResult]) -> None:
+def _add(
+    desk: Desk, key: store.DeliveryKey, before: Sequence[CheckResult], results: Sequence[CheckResult]
+) -> None:
     """Replaces what an earlier comparison said. Writes nothing where all of it is known."""
     compared = {result.check for result in results}
-    now = sorted([*(each for each in before if each.check not in compared), *results], key=lambda each: each.check)
+    now = sorted(
+        [*(each for each in before if each.check not in compared), *results], key=lambda each: each.check
+    )
     if now != sorted(before, key=lambda each: each.check):
         store.save_checks(desk.engine, key, now)

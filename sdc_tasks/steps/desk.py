@@ -26,8 +26,8 @@ ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}
 
 @dataclass(frozen=True)
 class Desk:
-    """The warehouse, the domain and the reference period of a release. `publishing` is the warehouse opened by the account that may
-    publish, where that is another account.
+    """The warehouse, the domain and the reference period of a release. `publishing` is the warehouse opened
+    by the account that may publish, where that is another account.
     """
 
     engine: Engine
@@ -37,9 +37,11 @@ class Desk:
     publishing: Engine | None = None
 
 
-def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = silent, actor: str | None = None) -> Desk:
-    """Opens the warehouse, updates its tables, and makes a secret if it has none. Raises InvalidInput for an unknown domain or address, and
-    for a domain whose files cannot be written here.
+def open_desk(
+    warehouse: str, domain: str | Path, period: str, say: Say = silent, actor: str | None = None
+) -> Desk:
+    """Opens the warehouse, updates its tables, and makes a secret if it has none. Raises InvalidInput for an
+    unknown domain or address, and for a domain whose files cannot be written here.
     """
     spec = load_domain(domain).of(period)
     spec.dissemination.refuse_unwritable(spec.id)
@@ -49,9 +51,9 @@ def open_desk(warehouse: str, domain: str | Path, period: str, say: Say = silent
 
 
 def open_office(warehouse: str, actor: str | None = None) -> Engine:
-    """Opens the warehouse and updates its tables. SDC_PAYLOAD_KEYS holds the payload keys (separated by commas, newest first), and
-    SDC_WAREHOUSE_SECRET the secret, if it is set. The log records actions under the name `actor`, else SDC_ACTOR, else the account of the
-    operating system.
+    """Opens the warehouse and updates its tables. SDC_PAYLOAD_KEYS holds the payload keys (separated by
+    commas, newest first), and SDC_WAREHOUSE_SECRET the secret, if it is set. The log records actions under
+    the name `actor`, else SDC_ACTOR, else the account of the operating system.
     """
     leave_no_core()
     require_tested()
@@ -73,8 +75,8 @@ def _name(actor: str | None) -> str:
 
 
 def by_account(engine: Engine, variable: str, actor: str | None) -> Engine | None:
-    """The same PostgreSQL database opened by the account in that variable, None where it is not set. Raises InvalidInput where the variable
-    names another database.
+    """The same PostgreSQL database opened by the account in that variable, None where it is not set. Raises
+    InvalidInput where the variable names another database.
     """
     address = os.environ.get(variable)
     if not address or engine.dialect.name != "postgresql":
@@ -82,6 +84,7 @@ def by_account(engine: Engine, variable: str, actor: str | None) -> Engine | Non
     here, there = engine.url, make_url(address)
     if (here.host, here.port or 5432, here.database) != (there.host, there.port or 5432, there.database):
         raise InvalidInput(
-            f"{variable} names another database than the warehouse. Remedy: name the same database, with the account of {ROLE_OF[variable]}"
+            f"{variable} names another database than the warehouse. Remedy: name the same database, with the "
+            f"account of {ROLE_OF[variable]}"
         )
     return open_warehouse(address, None, _name(actor))

@@ -1,8 +1,9 @@
 """The inputs that determine the bytes of a release, and its id.
 
-The id of a release consists of domain, period and a keyed digest of all these inputs; the accepted deliveries and the program are among
-them. No step continues a release that was begun by another program or with another domain file, and every step reads the deliveries and the
-versions with which the release was opened, whatever was accepted or published since.
+The id of a release consists of domain, period and a keyed digest of all these inputs; the accepted deliveries
+and the program are among them. No step continues a release that was begun by another program or with another
+domain file, and every step reads the deliveries and the versions with which the release was opened, whatever
+was accepted or published since.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from sdc_tasks.warehouse.operations import journal
 def terms_of(domain: Domain) -> journal.Terms:
     asked = domain.governance
     return journal.Terms(
-        domain.id, domain.digest, domain.audit.profiles, asked.approvals, asked.retention_days, json.dumps(domain.settings, sort_keys=True)
+        domain.id,
+        domain.digest,
+        domain.audit.profiles,
+        asked.approvals,
+        asked.retention_days,
+        json.dumps(domain.settings, sort_keys=True),
     )
 
 
@@ -35,7 +41,9 @@ def embargo_of(desk: Desk) -> datetime | None:
 
 
 def drawn_by(desk: Desk) -> str:
-    """The fingerprint of the secret by which the tables of the domain are drawn; nothing where nothing of them is."""
+    """The fingerprint of the secret by which the tables of the domain are drawn; nothing where nothing of
+    them is.
+    """
     return named(desk.engine)[0] if desk.domain.draws else ""
 
 
@@ -44,27 +52,41 @@ def require_kept(desk: Desk) -> None:
     fingerprint, kept = named(desk.engine) if desk.domain.draws else ("", True)
     if not kept:
         raise InvalidInput(
-            f"{desk.domain.id}: its tables are drawn by the secret of the warehouse, {fingerprint[:16]}…, which nobody keeps elsewhere. "
-            "Another warehouse or --out folder, or a restored one, would draw other tables of the same period, and whoever sees two of "
-            f"them can compute hidden cells. Remedy: where the office has a secret, set {VARIABLE} to it; where this is its only "
-            "warehouse, run `sdc keep-secret FILE` once, and set the variable to that wherever else a period of it is released"
+            f"{desk.domain.id}: its tables are drawn by the secret of the warehouse, {fingerprint[:16]}…, "
+            f"which nobody keeps elsewhere. "
+            "Another warehouse or --out folder, or a restored one, would draw other tables of the same "
+            "period, and whoever sees two of "
+            f"them can compute hidden cells. Remedy: where the office has a secret, set {VARIABLE} to it; "
+            f"where this is its only "
+            "warehouse, run `sdc keep-secret FILE` once, and set the variable to that wherever else a period "
+            "of it is released"
         )
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a release: the keyed digest of all that determine its bytes, and the ids of the published versions among them."""
+    """The inputs of a release: the keyed digest of all that determine its bytes, and the ids of
+    the published versions among them.
+    """
 
     digest: str
     versions: tuple[str, ...]
 
 
 def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> Inputs:
-    """The inputs of the release of these deliveries. Its own version, if it is out, is not among the versions."""
-    deliveries = [each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted]
+    """The inputs of the release of these deliveries. Its own version, if it is out, is not among the
+    versions.
+    """
+    deliveries = [
+        each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted
+    ]
     told = tuple(each.release_id for each in releases_of(desk))
     again = Inputs(_inputs_digest(desk, deliveries, told[:-1]), told[:-1])
-    return again if told and told[-1] == release_id_of(desk, again) else Inputs(_inputs_digest(desk, deliveries, told), told)
+    return (
+        again
+        if told and told[-1] == release_id_of(desk, again)
+        else Inputs(_inputs_digest(desk, deliveries, told), told)
+    )
 
 
 def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
@@ -85,17 +107,19 @@ def releases_of(desk: Desk) -> list[reader.ReleaseInfo]:
 
 
 def require_own(desk: Desk, release_id: str) -> None:
-    """Raises InvalidInput where the release was begun by another program or with another domain file: its results and verdicts do not count
-    for these.
+    """Raises InvalidInput where the release was begun by another program or with another domain file: its
+    results and verdicts do not count for these.
     """
     program, terms = journal.begun_with(desk.engine, release_id) or (None, None)
     if program == lineage.environment() and terms != desk.domain.digest:
         raise InvalidInput(
-            f"{release_id}: the domain file was changed since this release was opened, so its results do not count. "
+            f"{release_id}: the domain file was changed since this release was opened, so its results do not "
+            f"count. "
             "Remedy: trigger the release again; it gets a new id"
         )
     if program != lineage.environment():
         raise InvalidInput(
-            f"{release_id}: another version of the program or of its packages began this release, so its results do not count. "
+            f"{release_id}: another version of the program or of its packages began this release, so its "
+            f"results do not count. "
             "Remedy: trigger the release again; it gets a new id"
         )

@@ -1,7 +1,7 @@
 """The results that steps store for each other in the confidential store. Steps pass ids and digests only.
 
-A step that has stored its result for a release does nothing when it is run again. So a re-run after a failure continues where it stopped,
-and ends with the same bytes.
+A step that has stored its result for a release does nothing when it is run again. So a re-run after a failure
+continues where it stopped, and ends with the same bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,17 @@ from sdc_tasks.telemetry import span
 from sdc_tasks.warehouse.confidential import artefacts, store
 from sdc_tasks.warehouse.operations import journal
 
-Item = TypeVar("Item", ProtectionProblem, Requirements, Adjustment, Publication, AuditReport, Secondaries, Tables, JointPoints)
+Item = TypeVar(
+    "Item",
+    ProtectionProblem,
+    Requirements,
+    Adjustment,
+    Publication,
+    AuditReport,
+    Secondaries,
+    Tables,
+    JointPoints,
+)
 
 
 def once(
@@ -35,8 +45,8 @@ def once(
     notes: Sequence[str] = (),
     beside: Iterable[str] = (),
 ) -> str:
-    """The digest of the step's result for this release. Computes the result unless it is stored and intact, with its results `beside`.
-    Stores the notes.
+    """The digest of the step's result for this release. Computes the result unless it is stored and intact,
+    with its results `beside`. Stores the notes.
     """
     require_own(desk, release_id)
     known = journal.step_output(desk.engine, release_id, step, key)
@@ -48,7 +58,15 @@ def once(
     if took := solved_lps() - solved:
         journal.record_tally(desk.engine, release_id, f"{journal.LPS} {step} {key}".rstrip(), took)
     note = "; ".join(notes)
-    journal.record_step(desk.engine, release_id, step, key, seconds=time.monotonic() - began, note=note, artefact_digest=digest)
+    journal.record_step(
+        desk.engine,
+        release_id,
+        step,
+        key,
+        seconds=time.monotonic() - began,
+        note=note,
+        artefact_digest=digest,
+    )
     return digest
 
 

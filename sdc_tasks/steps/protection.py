@@ -1,4 +1,6 @@
-"""From accepted deliveries to an audited publication. Each step loads, calls one pure function of `pipeline.py`, and saves."""
+"""From accepted deliveries to an audited publication. Each step loads, calls one pure
+function of `pipeline.py`, and saves.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,15 @@ from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_own
 from sdc_tasks.steps.memory import load, once
-from sdc_tasks.steps.secondaries import collect, delivered, failed, made_of, open_release, report_weak, suppress
+from sdc_tasks.steps.secondaries import (
+    collect,
+    delivered,
+    failed,
+    made_of,
+    open_release,
+    report_weak,
+    suppress,
+)
 from sdc_tasks.steps.versions import known, readable, told_so_far
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
@@ -34,19 +44,24 @@ IN_COMMON = "in common"  # the key of what the chunks of an audit share, beside 
 
 @keeps_to_itself
 def assemble(desk: Desk, opened: str | None = None) -> str:
-    """The deliveries of a release as one protection problem, with the secondaries that the receiver sets where the domain asks for it.
-    `opened`: the release that `collect` has opened and whose countries `suppress` has examined; without it, the release of the deliveries
-    that are accepted now is opened, and its countries are examined. Returns the id of the release.
+    """The deliveries of a release as one protection problem, with the secondaries that the receiver sets
+    where the domain asks for it. `opened`: the release that `collect` has opened and whose countries
+    `suppress` has examined; without it, the release of the deliveries that are accepted now is opened, and
+    its countries are examined. Returns the id of the release.
 
-    Raises Retriable while a delivery is received but not judged, InvalidInput where the domain does not allow a release of the deliveries,
-    and Unprotectable where no secondaries that the receiver may set protect a primary.
+    Raises Retriable while a delivery is received but not judged, InvalidInput where the domain
+    does not allow a release of the deliveries, and Unprotectable where no secondaries that the
+    receiver may set protect a primary.
     """
     release_id, notes = opened or _examined(desk), list[str]()
 
     def build() -> ProtectionProblem:
         if desk.domain.suppression.active:
             problem = load(desk, release_id, "collect", ProtectionProblem)
-            hidden = [load(desk, release_id, "suppress", Secondaries, country) for country in problem.space.countries]
+            hidden = [
+                load(desk, release_id, "suppress", Secondaries, country)
+                for country in problem.space.countries
+            ]
             problem = pipeline.with_secondaries(problem, hidden)
         else:
             problem = delivered(desk, release_id, notes)
@@ -60,7 +75,9 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
 
 
 def _examined(desk: Desk) -> str:
-    """The release of the deliveries that are accepted now, opened, with the secondaries of the receiver set or not to be set."""
+    """The release of the deliveries that are accepted now, opened, with the secondaries of
+    the receiver set or not to be set.
+    """
     if desk.domain.suppression.active:
         release_id, countries = collect(desk)
         for country in countries:
@@ -74,15 +91,22 @@ def _examined(desk: Desk) -> str:
 
 @keeps_to_itself
 def baseline(desk: Desk, release_id: str) -> str:
-    """Computes what the national tables alone protect, and tells the countries whose own tables leave primaries unprotected."""
+    """Computes what the national tables alone protect, and tells the countries whose own
+    tables leave primaries unprotected.
+    """
     problem = load(desk, release_id, "assemble", ProtectionProblem)
 
     def attack() -> Requirements:
         requirements, lps = pipeline.baseline(problem, desk.domain, desk.say)
         own, before = requirements.unprotected(problem.earlier.profiles)
-        out = f"; by these and what is out already: {_by_country(problem, before)}" if problem.earlier.profiles else ""
+        out = (
+            f"; by these and what is out already: {_by_country(problem, before)}"
+            if problem.earlier.profiles
+            else ""
+        )
         desk.say(
-            f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: {_by_country(problem, own)}{out}"
+            f"baseline: {len(requirements.cells)} primaries, {lps} LPs; not protected by their own tables: "
+            f"{_by_country(problem, own)}{out}"
         )
         return requirements
 
@@ -99,8 +123,8 @@ def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
 
 @keeps_to_itself
 def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
-    """Attacks the publication for one chunk of the primaries. The first chunk stores what all have in common; where several begin at
-    once, each finds the same.
+    """Attacks the publication for one chunk of the primaries. The first chunk stores what all have in common;
+    where several begin at once, each finds the same.
     """
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
@@ -113,11 +137,15 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
             lambda: pipeline.audit_jointly(problem, publication, requirements, desk.domain, tried, desk.say),
         )  # fmt: skip
         joint = load(desk, release_id, "audit", JointPoints, IN_COMMON)
-        report = pipeline.audit(problem, publication, requirements, desk.domain, chunk, tried, joint, desk.say)
+        report = pipeline.audit(
+            problem, publication, requirements, desk.domain, chunk, tried, joint, desk.say
+        )
         desk.say(f"audit, part {chunk + 1} of {desk.domain.audit.chunks}: {len(report.primaries)} primaries")
         return report
 
-    common = journal.step_output(desk.engine, release_id, "audit", IN_COMMON)  # damaged, it is made again with the chunks
+    common = journal.step_output(
+        desk.engine, release_id, "audit", IN_COMMON
+    )  # damaged, it is made again with the chunks
     return once(desk, release_id, "audit", str(chunk), attack, beside=[common] if common else [])
 
 
@@ -135,9 +163,16 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     except ReleaseBlocked:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
         raise
-    beside = [each.publication_digest for each in itertools.takewhile(lambda each: each.release_id != release_id, out)]
-    certificate = pipeline.certificate(problem, publication, merged, desk.domain, desk.period, beside, drawn_by(desk))
-    digest = journal.save_audit(desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space))
+    beside = [
+        each.publication_digest
+        for each in itertools.takewhile(lambda each: each.release_id != release_id, out)
+    ]
+    certificate = pipeline.certificate(
+        problem, publication, merged, desk.domain, desk.period, beside, drawn_by(desk)
+    )
+    digest = journal.save_audit(
+        desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space)
+    )
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
     journal.record_tally(desk.engine, release_id, journal.COUNTER_TABLES, Proof.of(merged, 0).tables or 0)
     claim = claim_of(json.loads(certificate))

@@ -1,4 +1,6 @@
-"""From an audited publication to a published one: who must approve, the answers, and the one transaction that publishes."""
+"""From an audited publication to a published one: who must approve, the answers, and the
+one transaction that publishes.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,18 @@ from sdc_tasks.warehouse.operations import decisions, journal
 
 
 def awaiting(desk: Desk, release_id: str) -> tuple[str, list[str]]:
-    """The digest of the publication that needs approval, and the people who approved it on its passed audit."""
+    """The digest of the publication that needs approval, and the people who approved it on its
+    passed audit.
+    """
     publication = load(desk, release_id, "bases", Publication).digest
     return publication, decisions.approvers(desk.engine, release_id, publication)
 
 
 @dataclass(frozen=True)
 class Newer:
-    """What came after a release was opened, digest → file: `accepted` files that it was not made of, and `second` files of countries, which
-    wait for an answer. `dropped`: files that it was made of and that do not count any more, because somebody said so or they were refused;
-    nobody can agree to publish them.
+    """What came after a release was opened, digest → file: `accepted` files that it was not made of, and
+    `second` files of countries, which wait for an answer. `dropped`: files that it was made of and that do
+    not count any more, because somebody said so or they were refused; nobody can agree to publish them.
     """
 
     accepted: Mapping[str, str]
@@ -60,7 +64,9 @@ class Newer:
             "newer deliveries are accepted": self.accepted,
             "second files of countries wait for an answer": self.second,
         }
-        return "; ".join(f"{said}: {', '.join(sorted(files.values()))}" for said, files in parts.items() if files)
+        return "; ".join(
+            f"{said}: {', '.join(sorted(files.values()))}" for said, files in parts.items() if files
+        )
 
     @property
     def remedy(self) -> str:
@@ -69,7 +75,8 @@ class Newer:
     def beyond(self, digests: Collection[str]) -> Newer:
         """Without the files of these digests."""
         accepted, second = (
-            {digest: file for digest, file in files.items() if digest not in digests} for files in (self.accepted, self.second)
+            {digest: file for digest, file in files.items() if digest not in digests}
+            for files in (self.accepted, self.second)
         )
         return Newer(accepted, second, self.dropped)
 
@@ -86,7 +93,8 @@ def newer(desk: Desk, release_id: str) -> Newer:
     stands = {
         each.key.digest
         for each in now
-        if each.state is DeliveryState.ACCEPTED or (each.state is DeliveryState.SUPERSEDED and each.country in followed)
+        if each.state is DeliveryState.ACCEPTED
+        or (each.state is DeliveryState.SUPERSEDED and each.country in followed)
     }
     dropped = {digest: file for digest, file in held.items() if digest not in stands}
     return Newer(accepted, {each.key.digest: each.file for each in second(desk)}, dropped)
@@ -100,7 +108,10 @@ def followed(desk: Desk, release_id: str) -> str | None:
 
 def _require_in_place(desk: Desk, release_id: str) -> None:
     if later := followed(desk, release_id):
-        raise Superseded(f"{release_id}: {later} took its place. Nothing was published. Remedy: none is needed here, {later} goes on")
+        raise Superseded(
+            f"{release_id}: {later} took its place. Nothing was published. Remedy: none is needed here, "
+            f"{later} goes on"
+        )
 
 
 def _require_up_to_date(desk: Desk, release_id: str, publication: Publication) -> None:
@@ -110,7 +121,9 @@ def _require_up_to_date(desk: Desk, release_id: str, publication: Publication) -
 
 
 def close(desk: Desk, release_id: str) -> str | None:
-    """Records that nobody is asked about the release any more, where another one took its place. Returns that one."""
+    """Records that nobody is asked about the release any more, where another one took its place. Returns that
+    one.
+    """
     later = followed(desk, release_id)
     if later is not None:
         journal.finish_run(desk.engine, release_id, RunState.FAILED)
@@ -123,9 +136,18 @@ def rejections(desk: Desk, release_id: str) -> int:
 
 
 def outdated(desk: Desk) -> str | None:
-    """The published release of the period that was not made of what is accepted now; None where there is none, or it was retracted."""
+    """The published release of the period that was not made of what is accepted now; None where
+    there is none, or it was retracted.
+    """
     known = (each for each in reader.history(desk.engine, desk.domain.id) if each["period"] == desk.period)
-    return next((each["release_id"] for each in known if each["version"] and each["newer"] and each["retracted"] is None), None)
+    return next(
+        (
+            each["release_id"]
+            for each in known
+            if each["version"] and each["newer"] and each["retracted"] is None
+        ),
+        None,
+    )
 
 
 def wait(desk: Desk, release_id: str) -> None:
@@ -133,12 +155,21 @@ def wait(desk: Desk, release_id: str) -> None:
     journal.finish_run(desk.engine, release_id, RunState.WAITING)
 
 
-def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: str, note: str = "", without: Collection[str] = ()) -> None:
-    """Records a person's answer about this publication under his name, through the account of SDC_APPROVER_URL where it is set.
-    `without`: digests of the newer deliveries without which he lets it go out.
+def answer(
+    desk: Desk,
+    release_id: str,
+    publication: str,
+    agreed: bool,
+    person: str,
+    note: str = "",
+    without: Collection[str] = (),
+) -> None:
+    """Records a person's answer about this publication under his name, through the
+    account of SDC_APPROVER_URL where it is set. `without`: digests of the newer
+    deliveries without which he lets it go out.
 
-    A rejection blocks the run. Raises OwnSubmission where the submitter himself answers, Superseded where he agrees to a release whose
-    place another one took.
+    A rejection blocks the run. Raises OwnSubmission where the submitter himself answers, Superseded where he
+    agrees to a release whose place another one took.
     """
     if agreed:
         _require_in_place(desk, release_id)
@@ -148,7 +179,14 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
         desk.say(f"{person} agrees to publication {publication[:12]}")
         return
     decisions.reject(engine, release_id, publication, note)
-    journal.record_step(desk.engine, release_id, "approval", person, seconds=0.0, note=f"rejected: {note}" if note else "rejected")
+    journal.record_step(
+        desk.engine,
+        release_id,
+        "approval",
+        person,
+        seconds=0.0,
+        note=f"rejected: {note}" if note else "rejected",
+    )
     journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
     desk.say(f"{person} rejects publication {publication[:12]}")
 
@@ -157,9 +195,10 @@ def answer(desk: Desk, release_id: str, publication: str, agreed: bool, person: 
 def publish(desk: Desk, release_id: str) -> int:
     """Publishes to the warehouse once, in one transaction. Returns the version.
 
-    Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing, Superseded where other deliveries came
-    meanwhile, accepted ones or second files of countries, without which nobody agreed to publish, where files of it do not count any more,
-    and where another release took the place of this one.
+    Raises ReleaseBlocked if the audit did not pass, NotApproved while an approval is missing,
+    Superseded where other deliveries came meanwhile, accepted ones or second files of countries,
+    without which nobody agreed to publish, where files of it do not count any more, and where another
+    release took the place of this one.
     """
     began = time.monotonic()
     require_own(desk, release_id)
@@ -170,7 +209,13 @@ def publish(desk: Desk, release_id: str) -> int:
         history = known(desk, release_id)
         profiles = pipeline.profiles_of(problem, desk.domain)
         approved = pipeline.release(
-            release_id, problem, requirements, publication, merged, profiles, desk.domain.audit.unjudged == "refused"
+            release_id,
+            problem,
+            requirements,
+            publication,
+            merged,
+            profiles,
+            desk.domain.audit.unjudged == "refused",
         )
         _require_up_to_date(desk, release_id, publication)  # again: what came while the release was read
         _require_in_place(desk, release_id)
@@ -198,13 +243,17 @@ def publish(desk: Desk, release_id: str) -> int:
 def retract(office: Engine, release_id: str, reason: str, actor: str | None = None) -> None:
     """Takes a published release back, by the account of SDC_PUBLISHER_URL where there is one.
 
-    Raises InvalidInput where it was not released, was retracted for another reason, or its terms ask for approvals and nobody else agreed.
+    Raises InvalidInput where it was not released, was retracted for another reason, or its terms ask for
+    approvals and nobody else agreed.
     """
     decisions.retract(by_account(office, "SDC_PUBLISHER_URL", actor) or office, release_id, reason)
 
 
 def withdraw(office: Engine, release_id: str, reason: str, person: str) -> None:
-    """Records that this person agrees to take a published release back for this reason, through the account of SDC_APPROVER_URL where it is
-    set. Raises InvalidInput where there is nothing to take back, OwnSubmission where he asked for it himself.
+    """Records that this person agrees to take a published release back for this reason, through the account
+    of SDC_APPROVER_URL where it is set. Raises InvalidInput where there is nothing to take back,
+    OwnSubmission where he asked for it himself.
     """
-    decisions.withdraw(by_account(office, "SDC_APPROVER_URL", person) or acting(office, person), release_id, reason)
+    decisions.withdraw(
+        by_account(office, "SDC_APPROVER_URL", person) or acting(office, person), release_id, reason
+    )

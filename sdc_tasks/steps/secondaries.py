@@ -1,5 +1,5 @@
-"""The secondaries that the receiver sets in national tables: `collect` opens a release, `suppress` examines the table of each country and
-reports to its NSI.
+"""The secondaries that the receiver sets in national tables: `collect` opens a release, `suppress` examines
+the table of each country and reports to its NSI.
 
 A release has both steps only where the domain file sets it (`suppression.receiver`).
 """
@@ -37,23 +37,33 @@ LOWER_LEVELS = "levels lower than those of"
 
 
 def accepted(desk: Desk) -> list[store.StoredDelivery]:
-    """The accepted deliveries of the period. Raises Retriable while a delivery is received but not judged, and InvalidInput where the inbox
-    holds something unread that may be a delivery, or where a second file of a country waits for an answer.
+    """The accepted deliveries of the period. Raises Retriable while a delivery is received but not judged,
+    and InvalidInput where the inbox holds something unread that may be a delivery, or where a second file
+    of a country waits for an answer.
     """
     if unread := store.not_read(desk.engine, desk.domain.id, desk.period):
-        raise InvalidInput(f"no release while the inbox holds something unread that may be a delivery: {'; '.join(unread.values())}")
+        raise InvalidInput(
+            f"no release while the inbox holds something unread that may be a delivery: "
+            f"{'; '.join(unread.values())}"
+        )
     sent = store.deliveries(desk.engine, desk.domain.id, desk.period)
     if waiting := [each.file for each in second(desk)]:
-        raise InvalidInput(f"no release while second files of countries wait for an answer: {', '.join(waiting)}. {ASK}")
+        raise InvalidInput(
+            f"no release while second files of countries wait for an answer: {', '.join(waiting)}. {ASK}"
+        )
     if unjudged := [each.file for each in sent if each.state is DeliveryState.RECEIVED]:
-        raise Retriable(f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files again")
+        raise Retriable(
+            f"{', '.join(unjudged)}: received but not judged. Remedy: run ingest and check of these files "
+            f"again"
+        )
     return [each for each in sent if each.state is DeliveryState.ACCEPTED]
 
 
 def open_release(desk: Desk) -> str:
     """Opens the release of the deliveries that are accepted now, unless it is open. Returns its id.
 
-    Raises as `accepted` does, and InvalidInput where what is out speaks against it, or the secret by which it is drawn is kept nowhere.
+    Raises as `accepted` does, and InvalidInput where what is out speaks against it, or the secret by
+    which it is drawn is kept nowhere.
     """
     require_kept(desk)
     deliveries, terms = accepted(desk), terms_of(desk.domain)
@@ -64,31 +74,46 @@ def open_release(desk: Desk) -> str:
     require_no_looser(desk, release_id)
     journal.start_run(desk.engine, release_id, desk.domain.id, desk.period)
     journal.set_inputs(desk.engine, release_id, inputs.digest)
-    journal.submit(desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment())
+    journal.submit(
+        desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment()
+    )
     named = {each.key.digest: f"{each.country}: {each.file}" for each in deliveries}
     journal.note_inputs(desk.engine, release_id, named, inputs.versions)
     return release_id
 
 
 def made_of(desk: Desk, release_id: str) -> list[store.StoredDelivery]:
-    """The deliveries with which the release was opened, under the names that they had then. Some may have been superseded since."""
+    """The deliveries with which the release was opened, under the names that they had then. Some
+    may have been superseded since.
+    """
     named = reader.made_of(desk.engine, release_id)
-    found = [each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.key.digest in named]
+    found = [
+        each
+        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
+        if each.key.digest in named
+    ]
     return [replace(each, file=named[each.key.digest].removeprefix(f"{each.country}: ")) for each in found]
 
 
 def delivered(desk: Desk, release_id: str, notes: list[str]) -> ProtectionProblem:
-    """The protection problem of the release's deliveries, with the promises of earlier versions. `notes` gets what people must know who
-    agree to the release: where flags or the domain file ask for lower levels than a version that is out. Raises InvalidInput where a
-    country is out of proportion to the others (`comparison.py`).
+    """The protection problem of the release's deliveries, with the promises of earlier versions.
+    `notes` gets what people must know who agree to the release: where flags or the domain file ask for
+    lower levels than a version that is out. Raises InvalidInput where a country is out of proportion
+    to the others (`comparison.py`).
     """
     sent = by_country(made_of(desk, release_id))
     read = {country: read_files(desk, files) for country, files in sent.items()}
     compare(desk, sent, read)
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
-    problem = pipeline.build_problem([each.table for each in read.values() if each.table is not None], desk.domain, salt)
+    problem = pipeline.build_problem(
+        [each.table for each in read.values() if each.table is not None], desk.domain, salt
+    )
     kept, lowered = pipeline.still_promised(problem, [then for then, _ in told_before(desk, release_id)])
-    notes += [f"{LOWER_LEVELS} version {n}: {k} cells, which keep those" for n, k in enumerate(lowered, start=1) if k]
+    notes += [
+        f"{LOWER_LEVELS} version {n}: {k} cells, which keep those"
+        for n, k in enumerate(lowered, start=1)
+        if k
+    ]
     for note in notes:
         desk.say(note)
     return kept
@@ -104,7 +129,8 @@ def by_country(deliveries: Sequence[store.StoredDelivery]) -> dict[str, list[sto
 
 @keeps_to_itself
 def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
-    """Opens the release of the accepted deliveries. Returns its id, and the countries whose tables must be examined.
+    """Opens the release of the accepted deliveries. Returns its id, and the countries whose tables must be
+    examined.
 
     Raises as `assemble` does.
     """
@@ -119,8 +145,9 @@ def collect(desk: Desk) -> tuple[str, tuple[str, ...]]:
 
 @keeps_to_itself
 def suppress(desk: Desk, release_id: str, country: str) -> str:
-    """Sets secondaries where the table of a country needs them, and tells its NSI. Returns the digest of what was set. The table is that
-    of the delivery with which the release was opened, also where a newer one is accepted.
+    """Sets secondaries where the table of a country needs them, and tells its NSI. Returns the
+    digest of what was set. The table is that of the delivery with which the release was opened,
+    also where a newer one is accepted.
 
     Raises Unprotectable where nothing that the receiver may hide protects a primary.
     """
@@ -130,9 +157,13 @@ def suppress(desk: Desk, release_id: str, country: str) -> str:
     def compute() -> Secondaries:
         table = read_files(desk, files).table
         if table is None:
-            raise InvalidInput(f"{country}: its delivery can no longer be read as a table. Remedy: run the release again")
+            raise InvalidInput(
+                f"{country}: its delivery can no longer be read as a table. Remedy: run the release again"
+            )
         before = [then for then, _ in told_before(desk, release_id)]
-        return pipeline.receiver_sets(problem, country, pipeline.sets_secondaries(table, desk.domain), desk.domain, before)
+        return pipeline.receiver_sets(
+            problem, country, pipeline.sets_secondaries(table, desk.domain), desk.domain, before
+        )
 
     try:
         digest = once(desk, release_id, "suppress", country, compute)
@@ -155,33 +186,49 @@ def set_by_receiver(desk: Desk, release_id: str) -> list[Secondaries]:
 
 def failed(desk: Desk, release_id: str, error: SdcError) -> SdcError:
     """The error, after the run is marked as waiting, or as failed."""
-    journal.finish_run(desk.engine, release_id, RunState.WAITING if isinstance(error, (Retriable, CountryMissing)) else RunState.FAILED)
+    journal.finish_run(
+        desk.engine,
+        release_id,
+        RunState.WAITING if isinstance(error, (Retriable, CountryMissing)) else RunState.FAILED,
+    )
     return error
 
 
 def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
     """What the NSI of a country is told: keys and numbers, never a value."""
-    unsafe, cells, shown, known = (_keys(found.country, each, space) for each in (found.unsafe, found.cells, found.shown, found.known))
+    unsafe, cells, shown, known = (
+        _keys(found.country, each, space) for each in (found.unsafe, found.cells, found.shown, found.known)
+    )
     told = []
     if len(found.cells):
-        why = "the secondaries of this table do" if found.own else "this table came with primaries and no secondaries, so that it does"
+        why = (
+            "the secondaries of this table do"
+            if found.own
+            else "this table came with primaries and no secondaries, so that it does"
+        )
         message = (
-            f"{why} not protect {_primaries(found.unsafe)}: {unsafe}. So the receiver has set {_secondaries(found.cells)} in the release "
-            f"(CONF_STATUS S): {cells}. secondaries/{found.country}.csv lists all of them. Whoever reads such a value elsewhere can "
-            "compute primaries. Remedy: do not publish these cells, withdraw them where they are public, and send the table again with "
+            f"{why} not protect {_primaries(found.unsafe)}: {unsafe}. So the receiver has set "
+            f"{_secondaries(found.cells)} in the release "
+            f"(CONF_STATUS S): {cells}. secondaries/{found.country}.csv lists all of them. Whoever reads "
+            f"such a value elsewhere can "
+            "compute primaries. Remedy: do not publish these cells, withdraw them where they are public, and "
+            "send the table again with "
             "these cells flagged as secondary"
         )
         told.append(Finding("SDC/secondary", Severity.WARNING, message))
     if len(found.shown):
         message = (
-            f"{_primaries(found.shown)} cannot be protected by hiding cells now: {shown}. An earlier version of the period showed cells "
+            f"{_primaries(found.shown)} cannot be protected by hiding cells now: {shown}. An earlier version "
+            f"of the period showed cells "
             "beside them as public. Remedy: flag primaries and secondaries in the first delivery of a period"
         )
         told.append(Finding("SDC/shown", Severity.WARNING, message))
     if len(found.known):
         message = (
-            f"{_primaries(found.known)} cannot be protected against respondents, whatever the receiver hides: {known}. The release "
-            "protects them as far as the national table can. Remedy: send UNITS of each cell, or have the methodologist lower the level of "
+            f"{_primaries(found.known)} cannot be protected against respondents, whatever the receiver "
+            f"hides: {known}. The release "
+            "protects them as far as the national table can. Remedy: send UNITS of each cell, or have the "
+            "methodologist lower the level of "
             "their flag"
         )
         told.append(Finding("SDC/unprotectable", Severity.WARNING, message))
@@ -189,8 +236,8 @@ def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
 
 
 def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, requirements: Requirements) -> None:
-    """Tells each NSI which primaries of its table the release protects only as far as its table allows, beside what it is told of
-    secondaries. `requirements`: of the release.
+    """Tells each NSI which primaries of its table the release protects only as far as its table allows,
+    beside what it is told of secondaries. `requirements`: of the release.
     """
     own, before = requirements.unprotected(problem.earlier.profiles)
     examined = {each.country: each for each in set_by_receiver(desk, release_id)}
@@ -198,27 +245,37 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
     for country, files in by_country(made_of(desk, release_id)).items():
         first = space.countries.index(country) * space.national_size
         told = list[Finding]()
-        weak, lost = (cells[(cells >= first) & (cells < first + space.national_size)] - first for cells in (own, before))
+        weak, lost = (
+            cells[(cells >= first) & (cells < first + space.national_size)] - first for cells in (own, before)
+        )
         if country in examined:
             found = examined[country]
             told += findings_of(found, space)
-            weak = np.setdiff1d(weak, [*found.shown, *found.known])  # each is named once, with what can be done about it
+            weak = np.setdiff1d(
+                weak, [*found.shown, *found.known]
+            )  # each is named once, with what can be done about it
         _tell(desk, files, [*told, *_weak(country, weak, lost, space)])
 
 
 def _weak(country: str, own: Ints, before: Ints, space: CellSpace) -> list[Finding]:
-    """`own`: primaries that the table does not protect; `before`: that it does, but not beside what is out already."""
+    """`own`: primaries that the table does not protect; `before`: that it does, but not beside what is out
+    already.
+    """
     told = []
     if len(own):
         message = (
-            f"this table does not protect {_primaries(own)}: {_keys(country, own, space)}. Whatever is published of the totals, the "
-            "release protects no further than the table does. Remedy: hide more or larger cells in its totals, and send the table again"
+            f"this table does not protect {_primaries(own)}: {_keys(country, own, space)}. Whatever is "
+            f"published of the totals, the "
+            "release protects no further than the table does. Remedy: hide more or larger cells in its "
+            "totals, and send the table again"
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     if len(before):
         message = (
-            f"beside what is out already, this table does not protect {_primaries(before)}: {_keys(country, before, space)}. The release "
-            "protects no further than that allows. Remedy: flag primaries and secondaries in the first delivery of a period"
+            f"beside what is out already, this table does not protect {_primaries(before)}: "
+            f"{_keys(country, before, space)}. The release "
+            "protects no further than that allows. Remedy: flag primaries and secondaries in the first "
+            "delivery of a period"
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     return told
@@ -233,7 +290,9 @@ def _primaries(cells: Ints) -> str:
 
 
 def _keys(country: str, cells: Ints, space: CellSpace) -> str:
-    keys = ", ".join(printed_key((country, *space.national_keys[cell])) for cell in cells[:NAMED_CELLS].tolist())
+    keys = ", ".join(
+        printed_key((country, *space.national_keys[cell])) for cell in cells[:NAMED_CELLS].tolist()
+    )
     return f"{keys} and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else keys
 
 

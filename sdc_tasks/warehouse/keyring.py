@@ -1,9 +1,11 @@
-"""Encryption of confidential bytes: AES-256-GCM with the newest of several keys; each payload is bound to its digest.
+"""Encryption of confidential bytes: AES-256-GCM with the newest of several keys; each
+payload is bound to its digest.
 
-A key is 32 random bytes, written as URL-safe base64. The first key of a keyring encrypts; all keys decrypt, so that a key can be
-replaced while the warehouse is in use (`maintenance.rotate`). The name of a key is the beginning of its digest. The program that opens the
-warehouse gives the keys (from the environment or a secret backend, see `steps.open_desk`); a SQLite warehouse without given keys
-has a key file beside it, readable by its owner only.
+A key is 32 random bytes, written as URL-safe base64. The first key of a keyring encrypts; all keys
+decrypt, so that a key can be replaced while the warehouse is in use (`maintenance.rotate`). The name of a
+key is the beginning of its digest. The program that opens the warehouse gives the keys (from the
+environment or a secret backend, see `steps.open_desk`); a SQLite warehouse without given keys has a key
+file beside it, readable by its owner only.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ from sdc_tasks.warehouse.forms.canonical import digest_of
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
-REMEDY = "Remedy: set SDC_PAYLOAD_KEYS to the keys of this warehouse, separated by commas, newest first; `sdc new-key` makes one"
+REMEDY = (
+    "Remedy: set SDC_PAYLOAD_KEYS to the keys of this warehouse, separated by "
+    "commas, newest first; `sdc new-key` makes one"
+)
 
 
 class TamperedError(Exception):
@@ -40,7 +45,9 @@ class Keyring:
 
     @classmethod
     def of(cls, written: Sequence[str]) -> Keyring:
-        """The keyring of keys as text. Raises InvalidInput, which does not show the text, for an invalid key."""
+        """The keyring of keys as text. Raises InvalidInput, which does not show the text, for an
+        invalid key.
+        """
         keys = [_key(text.strip()) for text in written if text.strip()]
         if not keys:
             raise InvalidInput(f"the payload keys hold no key. {REMEDY}")
@@ -57,11 +64,17 @@ class Keyring:
         return name, nonce + AESGCM(self.keys[name]).encrypt(nonce, content, digest.encode())
 
     def open(self, digest: str, name: str, sealed: bytes) -> bytes:
-        """Decrypts content. Raises InvalidInput if its key is missing, TamperedError if it was not sealed under this digest."""
+        """Decrypts content. Raises InvalidInput if its key is missing, TamperedError if it
+        was not sealed under this digest.
+        """
         if name not in self.keys:
-            raise InvalidInput(f"artefact {digest} is encrypted with key {name}, which is not among the given keys. {REMEDY}")
+            raise InvalidInput(
+                f"artefact {digest} is encrypted with key {name}, which is not among the given keys. {REMEDY}"
+            )
         try:
-            return AESGCM(self.keys[name]).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], digest.encode())
+            return AESGCM(self.keys[name]).decrypt(
+                sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], digest.encode()
+            )
         except (InvalidTag, ValueError):
             raise TamperedError(digest) from None
 
@@ -85,7 +98,8 @@ def read_key_file(path: Path) -> Keyring:
         _place(path, f"{new_key()}\n", over=False)
     if path.stat().st_mode & 0o077:
         raise InvalidInput(
-            f"{path}: others than its owner may read these keys. Remedy: chmod 600 {path}; run sdc rotate-keys if others may have read them"
+            f"{path}: others than its owner may read these keys. Remedy: chmod 600 {path}; run sdc "
+            f"rotate-keys if others may have read them"
         )
     return Keyring.of(path.read_text(encoding="ascii").splitlines())
 
@@ -96,7 +110,9 @@ def write_key_file(path: Path, keys: Sequence[str]) -> None:
 
 
 def _place(path: Path, content: str, over: bool) -> None:
-    """Writes the whole file or nothing. If several processes make a new file at once, the first one counts."""
+    """Writes the whole file or nothing. If several processes make a new file at once, the first
+    one counts.
+    """
     part = path.with_name(f"{path.name}.{uuid4().hex}")
     with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
         file.write(content)

@@ -1,9 +1,10 @@
 """The log: who did what to which release or delivery. A later change of its order or content is visible.
 
-An entry holds the digest of the previous entry; its own digest is the SHA-256 of the JSON list of all its fields. It is written last, in
-the transaction of the action that it records, so there is never one without the other. PostgreSQL sets number, instant, account
-and digests itself. The owner of the database can still rewrite the whole log: keep the newest digest elsewhere from time to time
-(`sdc verify-log` prints it), and check later whether it is still part of the chain.
+An entry holds the digest of the previous entry; its own digest is the SHA-256 of the JSON list of all its
+fields. It is written last, in the transaction of the action that it records, so there is never one without
+the other. PostgreSQL sets number, instant, account and digests itself. The owner of the database can still
+rewrite the whole log: keep the newest digest elsewhere from time to time (`sdc verify-log` prints it), and
+check later whether it is still part of the chain.
 """
 
 from __future__ import annotations
@@ -47,10 +48,16 @@ def record(connection: Connection, action: str, subject: str, **details: object)
     said["details"] = json.dumps(details, sort_keys=True, ensure_ascii=False)
     if connection.dialect.name == "postgresql":
         connection.execute(
-            text("INSERT INTO operations.log (actor, action, subject, details) VALUES (:actor, :action, :subject, :details)"), said
+            text(
+                "INSERT INTO operations.log (actor, action, subject, details) VALUES (:actor, :action, "
+                ":subject, :details)"
+            ),
+            said,
         )
         return
-    last = connection.execute(select(log.c.number, log.c.digest).order_by(log.c.number.desc()).limit(1)).one_or_none()
+    last = connection.execute(
+        select(log.c.number, log.c.digest).order_by(log.c.number.desc()).limit(1)
+    ).one_or_none()
     entry: dict[str, Any] = {
         **said,
         "number": last.number + 1 if last else 1,
@@ -71,7 +78,9 @@ def entries(engine: Engine, subject: str | None = None) -> list[Entry]:
 
 
 def broken(chain: Sequence[Entry], head: str | None = None) -> list[str]:
-    """The faults of the chain. Empty when it is whole and, if `head` is given, still holds the entry with that digest."""
+    """The faults of the chain. Empty when it is whole and, if `head` is given, still
+    holds the entry with that digest.
+    """
     wrong, previous = [], ""
     for number, entry in enumerate(chain, start=1):
         own = {name: value for name, value in vars(entry).items() if name != "digest"}
@@ -84,5 +93,7 @@ def broken(chain: Sequence[Entry], head: str | None = None) -> list[str]:
             wrong.append(f"entry {number} was changed: its digest is another")
         previous = entry.digest
     if head is not None and head not in {entry.digest for entry in chain}:
-        wrong.append(f"no entry has the digest {head}: the log was rewritten, or cut, since this digest was noted")
+        wrong.append(
+            f"no entry has the digest {head}: the log was rewritten, or cut, since this digest was noted"
+        )
     return wrong

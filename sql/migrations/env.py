@@ -1,4 +1,6 @@
-"""Alembic's entry point. The connection, its transaction and its timeouts come from `sdc_tasks/warehouse/database/migrations.py`."""
+"""Alembic's entry point. The connection, its transaction and its timeouts come from
+`sdc_tasks/warehouse/database/migrations.py`.
+"""
 
 from alembic import context
 

@@ -12,7 +12,9 @@ from support.payload_key import WAREHOUSE_SECRET
 
 @pytest.fixture(scope="module", autouse=True)
 def a_secret_that_is_kept() -> Iterator[None]:
-    """The office of these tests has one secret, so that what is drawn may go out; a test of two secrets takes it away."""
+    """The office of these tests has one secret, so that what is drawn may go out; a test of two secrets takes
+    it away.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SDC_WAREHOUSE_SECRET", WAREHOUSE_SECRET)
         yield

@@ -1,4 +1,6 @@
-"""`sdc` at the shell: what it offers, how it answers mistakes, and how it judges tables that were made elsewhere."""
+"""`sdc` at the shell: what it offers, how it answers mistakes, and how it judges tables that were made
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,19 @@ from support.desk import FREE, PROTECTED, SECRET_KEYS, SECRETS, Desk, exact, new
 
 ROOT = Path(__file__).parents[2]
 
-# --- what it offers -----------------------------------------------------------------------------------------------------------
+# --- what it offers -----------------------------------------------------------------------------------------
 
 OFFERED: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (): ("demo", "release", "audit", "0 published or safe", "2 bad input", "3 blocked by the audit"),
     ("demo",): ("--countries", "--activities", "--sizes", "--seed", "27", "120"),
-    ("release",): ("--domain", "--period", "--inbox", "--out", "--warehouse", "audit.json, report.html and findings.csv"),
+    ("release",): (
+        "--domain",
+        "--period",
+        "--inbox",
+        "--out",
+        "--warehouse",
+        "audit.json, report.html and findings.csv",
+    ),
     ("audit",): ("--domain", "--period", "--inbox", "--published", "--json"),
 }
 
@@ -44,7 +53,7 @@ def test_the_installed_command_starts():
     assert "release" in ended.said
 
 
-# --- how it answers mistakes --------------------------------------------------------------------------------------------------
+# --- how it answers mistakes --------------------------------------------------------------------------------
 
 
 def test_what_a_release_writes_does_not_go_into_the_inbox(tmp_path):
@@ -61,7 +70,10 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_an_unknown_domain_is_answered_with_those_that_are_known(desk):
-    for command, more in (("release", ("--out", desk.folder / "out")), ("audit", ("--published", desk.domain))):
+    for command, more in (
+        ("release", ("--out", desk.folder / "out")),
+        ("audit", ("--published", desk.domain)),
+    ):
         ended = sdc(command, "--domain", "sbz", "--period", PERIOD, "--inbox", desk.inbox, *more)
         assert ended.refused("no domain named sbz", "known: sbs", "or give the path of a .yaml file")
     assert not (desk.folder / "out").exists(), "nothing is left behind"
@@ -82,8 +94,16 @@ def test_a_missing_inbox_and_an_empty_one_are_named(desk):
     ("old", "new", "named"),
     [
         ("id: small", "id: small\nroundings: 5", "roundings: "),
-        ("kind: percent, percent: 10", "kind: percentage, percent: 10", "flags.A.rule: Input tag 'percentage'"),
-        ("{role: secondary}", "{role: secondary, rule: {kind: percent}}", "exactly the primary flags have a rule"),
+        (
+            "kind: percent, percent: 10",
+            "kind: percentage, percent: 10",
+            "flags.A.rule: Input tag 'percentage'",
+        ),
+        (
+            "{role: secondary}",
+            "{role: secondary, rule: {kind: percent}}",
+            "exactly the primary flags have a rule",
+        ),
         ("members: all", "members: [AT, FR]", "members ['FR'] are not in areas.csv"),
         ("id: small", "id: 'small", "not YAML"),
     ],
@@ -108,10 +128,16 @@ def test_a_place_that_cannot_be_written_is_named(desk):
     occupied = desk.folder / "occupied"
     occupied.write_text("")
     assert sdc("release", *desk.where, "--out", occupied).refused(str(occupied), "Remedy")
-    assert sdc("demo", occupied, "--countries", 2, "--activities", 3, "--sizes", 2).refused(str(occupied), "Remedy")
+    assert sdc("demo", occupied, "--countries", 2, "--activities", 3, "--sizes", 2).refused(
+        str(occupied), "Remedy"
+    )
     table = desk.publish(exact("EU", [PROTECTED, PROTECTED]))
-    assert desk.audit(table, "--json", desk.folder / "nowhere" / "certificate.json").refused("certificate.json", "Remedy")
-    assert desk.release("out", "--warehouse", f"sqlite:///{desk.folder}/nowhere/warehouse.db").refused("nowhere/warehouse.db")
+    assert desk.audit(table, "--json", desk.folder / "nowhere" / "certificate.json").refused(
+        "certificate.json", "Remedy"
+    )
+    assert desk.release("out", "--warehouse", f"sqlite:///{desk.folder}/nowhere/warehouse.db").refused(
+        "nowhere/warehouse.db"
+    )
     assert occupied.read_text() == ""
 
 
@@ -121,7 +147,7 @@ def test_a_demonstration_without_a_table_is_refused(tmp_path, shape):
     assert not (tmp_path / "demo").exists()
 
 
-# --- how it judges tables -----------------------------------------------------------------------------------------------------
+# --- how it judges tables -----------------------------------------------------------------------------------
 
 
 def test_an_exact_table_is_safe_where_countries_hide_each_other(desk):
@@ -129,8 +155,9 @@ def test_an_exact_table_is_safe_where_countries_hide_each_other(desk):
     ended = desk.audit(desk.publish(exact("EU", [PROTECTED, PROTECTED])))
     assert ended.code == 0
     assert (
-        "safe: 0 one-sided requirements of 0 cells broken; 2 of 2 primaries protected; audited against external; not against" in ended.said
-    )
+        "safe: 0 one-sided requirements of 0 cells broken; 2 of 2 primaries protected; audited against "
+        "external; not against"
+    ) in ended.said
 
 
 def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):
@@ -139,24 +166,34 @@ def test_an_exact_table_beside_a_single_secret_is_not_safe(desk):
     certificate = desk.folder / "certificate.json"
     ended = desk.audit(desk.publish(exact("EU", [PROTECTED, FREE])), "--json", certificate)
     assert ended.code == 3
-    assert "NOT SAFE: 2 one-sided requirements of 1 cells broken; 0 of 1 primaries protected; 1 not protected (AT 1)" in ended.said
+    assert (
+        "NOT SAFE: 2 one-sided requirements of 1 cells broken; 0 of 1 primaries protected; 1 not protected "
+        "(AT 1)"
+    ) in ended.said
     assert "AT.TURNOVER.D.L" in ended.said
     assert "nothing" in ended.said, "share of the required protection that the attacker leaves"
     written = json.loads(certificate.read_text())
     assert written["verdict"] == "failed"
     assert written["counts"]["broken_requirements"] == 2
-    assert [(each["cell"], each["protected"]) for each in written["primaries"]] == [("AT.TURNOVER.D.L", False)]
+    assert [(each["cell"], each["protected"]) for each in written["primaries"]] == [
+        ("AT.TURNOVER.D.L", False)
+    ]
     for secret in SECRETS:
         assert secret not in ended.text + certificate.read_text()
 
 
 def test_a_base_that_is_too_small_leaves_a_part_of_the_protection(desk):
-    """The level is 25 140.9. Base 20 000 reads 551 409 as 550 000 to 570 000; base 200 000 as 500 000 to 700 000."""
+    """The level is 25 140.9. Base 20 000 reads 551 409 as 550 000 to 570 000; base 200 000 as 500 000 to 700
+    000.
+    """
     desk.deliver("BE", FREE)
     table = exact("EU", [PROTECTED, FREE])
 
     def rounded(base: int) -> list[tuple[str, str, str, float | str, str]]:
-        return [(e, a, s, base * round(v / base), base) if (a, s) in SECRET_KEYS else (e, a, s, v, "") for e, a, s, v, _ in table]
+        return [
+            (e, a, s, base * round(v / base), base) if (a, s) in SECRET_KEYS else (e, a, s, v, "")
+            for e, a, s, v, _ in table
+        ]
 
     ended = desk.audit(desk.publish(rounded(20_000)))
     assert ended.code == 3
@@ -166,14 +203,19 @@ def test_a_base_that_is_too_small_leaves_a_part_of_the_protection(desk):
 
 
 def test_a_published_interval_without_the_true_value_is_named(desk):
-    """Such a table is not of these deliveries, or was rounded wrongly; the truth is not told, but in a file of the owner."""
+    """Such a table is not of these deliveries, or was rounded wrongly; the truth is not
+    told, but in a file of the owner.
+    """
     rows = exact("EU", [PROTECTED, PROTECTED])
     rows[4] = ("EU", "C", "S", 400_000, 100_000)
     certificate, figures = desk.folder / "certificate.json", desk.folder / "differences.csv"
     ended = desk.audit(desk.publish(rows), "--json", certificate, "--differences", figures)
     assert ended.code == 5
     assert "safe: 0 one-sided" in ended.said
-    assert "contradicts the deliveries: 1 values exclude the true value, 0 more within the tolerance" in ended.said
+    assert (
+        "contradicts the deliveries: 1 values exclude the true value, 0 more within the tolerance"
+        in ended.said
+    )
     assert re.search(r"EU\.TURNOVER\.C\.S.*10 % or more", ended.said)
     assert json.loads(certificate.read_text())["contradictions"] == ["EU.TURNOVER.C.S"]
     assert "502818" not in ended.text + certificate.read_text()
@@ -181,19 +223,25 @@ def test_a_published_interval_without_the_true_value_is_named(desk):
     assert figures.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize(("tolerance", "code"), [("0", 5), ("0.5", 5), ("1", 0), ("0.00005%", 5), ("0.0005%", 0)])
+@pytest.mark.parametrize(
+    ("tolerance", "code"), [("0", 5), ("0.5", 5), ("1", 0), ("0.00005%", 5), ("0.0005%", 0)]
+)
 def test_official_totals_may_be_off_by_a_tolerance(desk, tolerance, code):
     """One of 502 818: 0.0002 %."""
     rows = exact("EU", [PROTECTED, PROTECTED])
     assert rows[4][1:4] == ("C", "S", 502_818)
-    ended = desk.audit(desk.publish([*rows[:4], ("EU", "C", "S", 502_819, ""), *rows[5:]]), "--tolerance", tolerance)
+    ended = desk.audit(
+        desk.publish([*rows[:4], ("EU", "C", "S", 502_819, ""), *rows[5:]]), "--tolerance", tolerance
+    )
     assert ended.code == code
     assert re.search(r"EU\.TURNOVER\.C\.S.*under 0.01 %", ended.said)
     assert "502818" not in ended.text
 
 
 def test_a_tolerance_that_is_none_is_refused(desk):
-    assert desk.audit(desk.publish(exact("EU", [PROTECTED])), "--tolerance", "some").refused("--tolerance", "such as 0.1", "0.01%")
+    assert desk.audit(desk.publish(exact("EU", [PROTECTED])), "--tolerance", "some").refused(
+        "--tolerance", "such as 0.1", "0.01%"
+    )
 
 
 def test_a_contradiction_hides_no_leak(desk):
@@ -209,7 +257,10 @@ def test_what_was_not_judged_is_told(desk):
     rows = exact("EU", [PROTECTED, PROTECTED])
     ended = desk.audit(desk.publish(rows[:-2]))
     assert ended.code == 0
-    assert "not judged: 2 cells of the domain have no row; they count as withheld: EU.TURNOVER.D.S, EU.TURNOVER.D.L" in ended.said
+    assert (
+        "not judged: 2 cells of the domain have no row; they count as withheld: EU.TURNOVER.D.S, "
+        "EU.TURNOVER.D.L"
+    ) in ended.said
     ended = desk.audit(desk.publish([*rows, ("EA", "D", "L", 1, ""), ("EU", "D", "XL", 1, "")]))
     assert ended.code == 6
     assert "not judged: 2 rows with cells that are not in the domain" in ended.said
@@ -220,14 +271,19 @@ def test_what_was_not_judged_is_told(desk):
 def test_a_value_that_is_no_multiple_of_its_base_is_exact(desk):
     """BE is public. EU C.S 551 409 ± 100 000 is AT's secret as printed, whatever base stands beside it."""
     desk.deliver("BE", FREE)
-    rows = [(e, a, s, v, 200_000 if (a, s) in SECRET_KEYS else "") for e, a, s, v, _ in exact("EU", [PROTECTED, FREE])]
+    rows = [
+        (e, a, s, v, 200_000 if (a, s) in SECRET_KEYS else "")
+        for e, a, s, v, _ in exact("EU", [PROTECTED, FREE])
+    ]
     ended = desk.audit(desk.publish(rows))
     assert ended.code == 3
     assert "judged as exact: 4 values are not multiples of their ROUNDING_BASE: EU.TURNOVER.C.S" in ended.said
     table = desk.publish(rows)
     head, *lines = table.read_text().splitlines()
     wide = [
-        f"{line},{float(line.split(',')[-2]) - 1e5:g},{float(line.split(',')[-2]) + 1e5:g}" if line.endswith("200000") else f"{line},,"
+        f"{line},{float(line.split(',')[-2]) - 1e5:g},{float(line.split(',')[-2]) + 1e5:g}"
+        if line.endswith("200000")
+        else f"{line},,"
         for line in lines
     ]
     table.write_text("\n".join([f"{head},LOWER,UPPER", *wide, ""]))
@@ -280,7 +336,9 @@ def test_what_is_not_read_stops_a_release_and_an_audit_unless_the_domain_file_pa
     """It may be a delivery in another format."""
     (desk.inbox / "notes.md").write_text("the file of BE came late")
     (desk.inbox / "older").mkdir()
-    assert desk.release().refused("notes.md: not read", "older: a folder, not a file", "inbox.ignore in the domain file")
+    assert desk.release().refused(
+        "notes.md: not read", "older: a folder, not a file", "inbox.ignore in the domain file"
+    )
     desk.settle("flags:", "inbox: {ignore: [notes.md, older]}\nflags:")
     assert desk.release().code == 0
     assert desk.audit(desk.folder / "out" / "table.csv").code == 0
@@ -288,10 +346,12 @@ def test_what_is_not_read_stops_a_release_and_an_audit_unless_the_domain_file_pa
 
 def test_an_audit_needs_every_delivery(desk):
     desk.deliver("BE", sdmx_1(PROTECTED, "BE").replace(",A,,,", ",Z,,,"))
-    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused("BE_2024.csv", "this delivery is refused; line ", "CONF_STATUS")
+    assert desk.audit(desk.publish(exact("EU", [PROTECTED]))).refused(
+        "BE_2024.csv", "this delivery is refused; line ", "CONF_STATUS"
+    )
 
 
-# --- several compositions -----------------------------------------------------------------------------------------------------
+# --- several compositions -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -310,7 +370,10 @@ def test_two_compositions_are_safe_alone_and_leak_together(two_aggregates):
     assert two_aggregates.audit(two_aggregates.publish(area)).code == 0
     ended = two_aggregates.audit(two_aggregates.publish(union + area))
     assert ended.code == 3
-    assert "2 one-sided requirements of 1 cells broken; 2 of 3 primaries protected; 1 not protected (CY 1)" in ended.said
+    assert (
+        "2 one-sided requirements of 1 cells broken; 2 of 3 primaries protected; 1 not protected (CY 1)"
+        in ended.said
+    )
     assert "CY.TURNOVER.D.L" in ended.said
     assert [country for country in ("AT", "BE") if f"{country}.TURNOVER" in ended.said] == []
 

@@ -1,4 +1,6 @@
-"""`sdc argus`: batches written after the manual of τ-ARGUS, and, where they are on the machine, its own examples."""
+"""`sdc argus`: batches written after the manual of τ-ARGUS, and, where they are on the machine, its own
+examples.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,17 @@ Top2
 State
    <STATUS>
 """
-INNER = {("N1", "1"): (731977.0, 9, 400000.0, 50000.0, "U"), ("N1", "2"): (900000.5, 12, 200000.0, 100000.0, "S"),
-         ("N1", "9"): (650000.0, 7, 150000.0, 120000.0, "S"), ("N2", "1"): (820000.0, 8, 210000.0, 190000.0, "S"),
-         ("N2", "2"): (1200000.0, 22, 180000.0, 150000.0, "S"), ("N2", "9"): (0.0, 0, 0.0, 0.0, "E"),
-         ("S", "1"): (770000.0, 11, 310000.0, 100000.0, "S"), ("S", "2"): (910000.0, 14, 120000.0, 110000.0, "S"),
-         ("S", "9"): (1000000.0, 15, 200000.0, 180000.0, "S")}  # fmt: skip
+INNER = {
+    ("N1", "1"): (731977.0, 9, 400000.0, 50000.0, "U"),
+    ("N1", "2"): (900000.5, 12, 200000.0, 100000.0, "S"),
+    ("N1", "9"): (650000.0, 7, 150000.0, 120000.0, "S"),
+    ("N2", "1"): (820000.0, 8, 210000.0, 190000.0, "S"),
+    ("N2", "2"): (1200000.0, 22, 180000.0, 150000.0, "S"),
+    ("N2", "9"): (0.0, 0, 0.0, 0.0, "E"),
+    ("S", "1"): (770000.0, 11, 310000.0, 100000.0, "S"),
+    ("S", "2"): (910000.0, 14, 120000.0, 110000.0, "S"),
+    ("S", "9"): (1000000.0, 15, 200000.0, 180000.0, "S"),
+}
 ABOVE = {"N1": ["N", "All"], "N2": ["N", "All"], "S": ["All"]}
 
 
@@ -62,7 +70,10 @@ def lines(comma: bool = True) -> list[str]:
         tops = sorted((top for part in parts for top in part[2:4]), reverse=True)
         status = parts[0][4] if len(parts) == 1 and row in ABOVE and column != "All" else "S"
         told = [sum(part[0] for part in parts), sum(part[1] for part in parts), *tops[:2]]
-        numbers = [f"{number:.1f}".replace(".", "," if comma else ".") if i != 1 else str(number) for i, number in enumerate(told)]
+        numbers = [
+            f"{number:.1f}".replace(".", "," if comma else ".") if i != 1 else str(number)
+            for i, number in enumerate(told)
+        ]
         found.append(";".join([f'" {row}"', f'"{column}"', *numbers, status]))
     return found
 
@@ -75,7 +86,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-HEAD = '// made by hand\n<OPENTABLEDATA> "TABLE.TAB"\n<OPENMETADATA> "table.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"||"Turnover"\n'
+HEAD = (
+    '// made by hand\n<OPENTABLEDATA> "TABLE.TAB"\n<OPENMETADATA> '
+    '"table.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"||"Turnover"\n'
+)
 
 
 def batch(folder: Path, *commands: str, head: str = HEAD) -> Path:
@@ -86,15 +100,32 @@ def batch(folder: Path, *commands: str, head: str = HEAD) -> Path:
 
 def pivot(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     with path.open(newline="") as stream:
-        return {(row["Region"], row["Size"]): (row["Turnover"], row["Status"]) for row in csv.DictReader(stream)}
+        return {
+            (row["Region"], row["Size"]): (row["Turnover"], row["Status"]) for row in csv.DictReader(stream)
+        }
 
 
 def test_a_table_with_statuses_is_protected_and_written_in_every_format(folder: Path):
-    ended = sdc("argus", batch(
-        folder, "<LOGBOOK> run.log", "<SAFETYRULE> MAN(10)", "<READTABLE> 0T", "<SOLVER> CPLEX", "<SUPPRESS> OPT(1,1)",
-        '<WRITETABLE> (1,1,,"one.csv")', '<WRITETABLE> (1,2,AS+,"C:\\\\out\\\\two.csv")', '<WRITETABLE> (1,3,AS+SE+QU-,"three.txt")',
-        '<WRITETABLE> (1,4,,"four.sbs")', '<WRITETABLE> (1,5,,"five.tab")', '<WRITETABLE> (1,6,,"six.jj")', "<GOINTERACTIVE>",
-    ), "--hst", folder / "pattern.hst")  # fmt: skip
+    ended = sdc(
+        "argus",
+        batch(
+            folder,
+            "<LOGBOOK> run.log",
+            "<SAFETYRULE> MAN(10)",
+            "<READTABLE> 0T",
+            "<SOLVER> CPLEX",
+            "<SUPPRESS> OPT(1,1)",
+            '<WRITETABLE> (1,1,,"one.csv")',
+            '<WRITETABLE> (1,2,AS+,"C:\\\\out\\\\two.csv")',
+            '<WRITETABLE> (1,3,AS+SE+QU-,"three.txt")',
+            '<WRITETABLE> (1,4,,"four.sbs")',
+            '<WRITETABLE> (1,5,,"five.tab")',
+            '<WRITETABLE> (1,6,,"six.jj")',
+            "<GOINTERACTIVE>",
+        ),
+        "--hst",
+        folder / "pattern.hst",
+    )
     assert ended.code == 0, ended.text
     assert ended.said.count("differs: ") == 6
     assert "HiGHS solves, whatever solver is named" in (folder / "run.log").read_text()
@@ -112,25 +143,48 @@ def test_a_table_with_statuses_is_protected_and_written_in_every_format(folder: 
     assert SECRET not in ended.text + (folder / "run.log").read_text()
     assert '"N1";"1";731977.0;9;B' in (folder / "four.sbs").read_text()
     jj = read_jj(folder / "six.jj")
-    assert {len(jj.a), int((jj.status == "u").sum()), int((np.isin(jj.status, ["u", "m"])).sum())} == {20, 1, len(hidden)}
+    assert {len(jj.a), int((jj.status == "u").sum()), int((np.isin(jj.status, ["u", "m"])).sum())} == {
+        20,
+        1,
+        len(hidden),
+    }
     assert jj.lpl[jj.status == "u"].tolist() == [73197.7]
     # what was written is read again, and gives the same pattern
-    five = '<OPENTABLEDATA> "five.tab"\n<OPENMETADATA> "five.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"||\n'
-    again = batch(folder, "<READTABLE> 0", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"again.csv")', head=five)
+    five = (
+        '<OPENTABLEDATA> "five.tab"\n<OPENMETADATA> "five.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"||\n'
+    )
+    again = batch(
+        folder, "<READTABLE> 0", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"again.csv")', head=five
+    )
     assert sdc("argus", again).code == 0
     assert pivot(folder / "again.csv") == told
     # and so does the a-priori file on a table in which nothing is marked
     unmarked = (folder / "table.tab").read_text().replace(";U", ";S")
     (folder / "table.tab").write_text(unmarked)
-    apriori = batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE> 0", '<APRIORI> "pattern.hst",1,";",0', "<SUPPRESS> OPT(1)",
-                    '<WRITETABLE> (1,2,AS+,"apriori.csv")')  # fmt: skip
+    apriori = batch(
+        folder,
+        "<SAFETYRULE> MAN(10)",
+        "<READTABLE> 0",
+        '<APRIORI> "pattern.hst",1,";",0',
+        "<SUPPRESS> OPT(1)",
+        '<WRITETABLE> (1,2,AS+,"apriori.csv")',
+    )
     assert sdc("argus", apriori).code == 0
     assert pivot(folder / "apriori.csv") == told
 
 
 @pytest.mark.parametrize("method", ["GH(1,75,0,1)", "MOD(1,5,1,1,1)", "NET(1)"])
 def test_other_methods_protect_too(folder: Path, method: str):
-    ended = sdc("argus", batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE> 1T", f"<SUPPRESS> {method}", '<WRITETABLE> (1,2,AS+,"o.csv")'))
+    ended = sdc(
+        "argus",
+        batch(
+            folder,
+            "<SAFETYRULE> MAN(10)",
+            "<READTABLE> 1T",
+            f"<SUPPRESS> {method}",
+            '<WRITETABLE> (1,2,AS+,"o.csv")',
+        ),
+    )
     assert ended.code == 0, ended.text
     assert "all 1 primaries protected" in ended.said
     told = pivot(folder / "o.csv")
@@ -139,13 +193,19 @@ def test_other_methods_protect_too(folder: Path, method: str):
 
 def test_rules_on_the_largest_contributions_of_a_table(folder: Path):
     rules = "<SAFETYRULE> P(20,1)|NK(0,0)|FREQ(3,10)"
-    ended = sdc("argus", batch(folder, rules, "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"o.csv")'))
+    ended = sdc(
+        "argus", batch(folder, rules, "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"o.csv")')
+    )
     assert ended.code == 0, ended.text
     assert "20 cells, 0 primaries" in ended.said, "20 % of 400000 is less than 281977, the rest of N1.1"
     rules = "<SAFETYRULE> P(80,1)|"
-    assert "20 cells, 1 primaries" in sdc("argus", batch(folder, rules, "<READTABLE>", "<SUPPRESS> OPT(1)")).said
+    assert (
+        "20 cells, 1 primaries" in sdc("argus", batch(folder, rules, "<READTABLE>", "<SUPPRESS> OPT(1)")).said
+    )
     stricter = "<SAFETYRULE> FREQ(8,25)"
-    ended = sdc("argus", batch(folder, stricter, "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"f.csv")'))
+    ended = sdc(
+        "argus", batch(folder, stricter, "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"f.csv")')
+    )
     assert ended.code == 0, ended.text
     assert pivot(folder / "f.csv")["N1", "9"] == ("x", "U"), "seven firms"
 
@@ -162,7 +222,12 @@ def test_costs_of_a_column_count_beside_rules(folder: Path):
             priced.append(f"{line};{1 if (region, size) in wanted or region == 'N' else 1000}")
         (folder / "table.tab").write_text("\r\n".join(priced), newline="")
         head = HEAD.replace('"Turnover"\n', '"Price"\n')
-        commands = ("<SAFETYRULE> P(80,1)", "<READTABLE>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,2,AS+,"o.csv")')
+        commands = (
+            "<SAFETYRULE> P(80,1)",
+            "<READTABLE>",
+            "<SUPPRESS> OPT(1)",
+            '<WRITETABLE> (1,2,AS+,"o.csv")',
+        )
         ended = sdc("argus", batch(folder, *commands, head=head))
         assert ended.code == 0, ended.text
         hidden[cheap] = {key for key, (value, _) in pivot(folder / "o.csv").items() if value == "x"}
@@ -171,10 +236,20 @@ def test_costs_of_a_column_count_beside_rules(folder: Path):
 
 
 def test_rounding_and_adjustment(folder: Path):
-    ended = sdc("argus", batch(
-        folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", "<SUPPRESS> RND(1,250000,1,1)", '<WRITETABLE> (1,3,FL+QU-,"r.csv")',
-        "<SUPPRESS> CTA(1)", '<WRITETABLE> (1,2,QU-,"c.csv")',
-    ), "--seed", 5)  # fmt: skip
+    ended = sdc(
+        "argus",
+        batch(
+            folder,
+            "<SAFETYRULE> MAN(10)",
+            "<READTABLE>",
+            "<SUPPRESS> RND(1,250000,1,1)",
+            '<WRITETABLE> (1,3,FL+QU-,"r.csv")',
+            "<SUPPRESS> CTA(1)",
+            '<WRITETABLE> (1,2,QU-,"c.csv")',
+        ),
+        "--seed",
+        5,
+    )
     assert ended.code == 0, ended.text
     with (folder / "r.csv").open(newline="") as stream:
         rounded = {(row["Region"], row["Size"]): row["Turnover_Round"] for row in csv.DictReader(stream)}
@@ -182,35 +257,84 @@ def test_rounding_and_adjustment(folder: Path):
     with (folder / "c.csv").open(newline="") as stream:
         moved = {(row["Region"], row["Size"]): row["Turnover_CTA"] for row in csv.DictReader(stream)}
     assert abs(float(moved["N1", "1"]) - 731977) >= 73197.7 * (1 - 1e-6)
-    assert float(moved["All", "1"]) == pytest.approx(sum(float(moved[row, "1"]) for row in ("N1", "N2", "S")), abs=0.5)
-    assert sdc("argus", batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", "<SUPPRESS> CTA(1)", '<WRITETABLE> (1,6,,"c.jj")')).refused(
-        "format 6 holds patterns"
+    assert float(moved["All", "1"]) == pytest.approx(
+        sum(float(moved[row, "1"]) for row in ("N1", "N2", "S")), abs=0.5
     )
+    assert sdc(
+        "argus",
+        batch(
+            folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", "<SUPPRESS> CTA(1)", '<WRITETABLE> (1,6,,"c.jj")'
+        ),
+    ).refused("format 6 holds patterns")
 
 
-MICRO = "".join(f"{region}{size}{turnover:6}{weight:2}\n" for region, size, turnover, weight in [
-    ("A", 1, 900, 1), ("A", 1, 40, 2), ("A", 2, 500, 1), ("A", 2, 450, 1), ("A", 2, 480, 1), ("B", 1, 300, 1), ("B", 1, 310, 1),
-    ("B", 1, 305, 3), ("B", 2, 700, 1), ("B", 2, 720, 1), ("B", 2, 690, 1), ("C", 1, 410, 1), ("C", 1, 420, 1), ("C", 1, 400, 1),
-    ("C", 2, 330, 1), ("C", 2, 350, 1), ("C", 2, 340, 1)])  # fmt: skip
-MICRO_RDA = "Region 1 1\n<RECODEABLE>\nSize 2 1 9\n<RECODEABLE>\nTurnover 3 6\n<NUMERIC>\nWeight 9 2\n<NUMERIC> <WEIGHT>\n"
+MICRO = "".join(
+    f"{region}{size}{turnover:6}{weight:2}\n"
+    for region, size, turnover, weight in [
+        ("A", 1, 900, 1),
+        ("A", 1, 40, 2),
+        ("A", 2, 500, 1),
+        ("A", 2, 450, 1),
+        ("A", 2, 480, 1),
+        ("B", 1, 300, 1),
+        ("B", 1, 310, 1),
+        ("B", 1, 305, 3),
+        ("B", 2, 700, 1),
+        ("B", 2, 720, 1),
+        ("B", 2, 690, 1),
+        ("C", 1, 410, 1),
+        ("C", 1, 420, 1),
+        ("C", 1, 400, 1),
+        ("C", 2, 330, 1),
+        ("C", 2, 350, 1),
+        ("C", 2, 340, 1),
+    ]
+)
+MICRO_RDA = (
+    "Region 1 1\n<RECODEABLE>\nSize 2 1 9\n<RECODEABLE>\nTurnover 3 "
+    "6\n<NUMERIC>\nWeight 9 2\n<NUMERIC> <WEIGHT>\n"
+)
 
 
 def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
     (tmp_path / "m.asc").write_text(MICRO)
     (tmp_path / "m.rda").write_text(MICRO_RDA)
-    head = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"|"Turnover"|-1,1\n'
-    ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> P(10,100,1)|FREQ(3,20)|WGT(0)", "<READMICRODATA>", "<SUPPRESS> OPT(1)",
-                               '<WRITETABLE> (1,2,AS+,"o.csv")', head=head))  # fmt: skip
+    head = (
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> '
+        '"Region""Size"|"Turnover"|"Turnover"|-1,1\n'
+    )
+    ended = sdc(
+        "argus",
+        batch(
+            tmp_path,
+            "<SAFETYRULE> P(10,100,1)|FREQ(3,20)|WGT(0)",
+            "<READMICRODATA>",
+            "<SUPPRESS> OPT(1)",
+            '<WRITETABLE> (1,2,AS+,"o.csv")',
+            head=head,
+        ),
+    )
     assert ended.code == 0, ended.text
     told = pivot(tmp_path / "o.csv")
     assert told["A", "1"] == ("x", "U")
     assert told["Total", "Total"] == (str(sum(int(line[2:8]) for line in MICRO.splitlines())), "S")
     counts = head.replace('"Turnover"|"Turnover"|-1,1', '"<FREQ>"|')
-    ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> FREQ(3,20)", "<READMICRODATA>", "<SUPPRESS> OPT(1)", '<WRITETABLE> (1,1,,"n.csv")',
-                               head=counts))  # fmt: skip
+    ended = sdc(
+        "argus",
+        batch(
+            tmp_path,
+            "<SAFETYRULE> FREQ(3,20)",
+            "<READMICRODATA>",
+            "<SUPPRESS> OPT(1)",
+            '<WRITETABLE> (1,1,,"n.csv")',
+            head=counts,
+        ),
+    )
     assert ended.code == 0, ended.text
     assert '"A",5,x,x' in (tmp_path / "n.csv").read_text()
-    weighted = batch(tmp_path, "<SAFETYRULE> NK(1,75)|WGT(1)", "<READMICRODATA>", "<SUPPRESS> OPT(1)", head=head)
+    weighted = batch(
+        tmp_path, "<SAFETYRULE> NK(1,75)|WGT(1)", "<READMICRODATA>", "<SUPPRESS> OPT(1)", head=head
+    )
     assert sdc("argus", weighted).code == 0
 
 
@@ -222,7 +346,10 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
         (("<SAFETYRULE> ZERO(5)",), "the rule ZERO is not ours, and without it less is protected"),
         (("<SAFETYRULE> P(20,1)|P(0,1)|P(10,1)",), "rules for contributors beside rules for holdings"),
         (("<SAFETYRULE> P(20,1)|P(10,1)",), "two p% rules"),
-        (("<SAFETYRULE> P(20,1)|FREQ(4,0)",), "FREQ with a second number of 0: left out, less would be protected"),
+        (
+            ("<SAFETYRULE> P(20,1)|FREQ(4,0)",),
+            "FREQ with a second number of 0: left out, less would be protected",
+        ),
         (("<SAFETYRULE> P(20,1)|NK(2,0)",), "NK with a second number of 0"),
         (("<SAFETYRULE> FREQ(2.7,20)",), "FREQ(2.7): a number of contributors is whole"),
         (("<SAFETYRULE> NK(2.9,75)",), "NK(2.9): a number of contributors is whole"),
@@ -230,13 +357,22 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
         (("<SAFETYRULE> P(20,100,1,1)",), "P takes one, two or three numbers"),
         (("<SAFETYRULE> MAN(50)|MAN(1)",), "MAN twice"),
         (("<SAFETYRULE> P(20,1)|WGT(2)",), "the rule WGT is not ours, and without it less is protected"),
-        (("<SAFETYRULE> P(20,3)", "<READTABLE>"), "the rules look at 4 contributions of a cell, but 2 are named"),
+        (
+            ("<SAFETYRULE> P(20,3)", "<READTABLE>"),
+            "the rules look at 4 contributions of a cell, but 2 are named",
+        ),
         (("<SAFETYRULE> P(20,1)", "<READTABLE> 0T"), "statuses of the file beside rules"),
         (("<READTABLE> 2",), "a table must add up"),
         (("<READTABLE>", "<SAFETYRULE> P(80,1)"), "the table has rules already, or was read without them"),
         (("<SAFETYRULE> P(80,1)", "<SAFETYRULE> MAN(1)"), "the table has rules already"),
-        (("<READTABLE>", "<SUPPRESS> OPT(1)", '<APRIORI> "a.hst",1,";"', '<WRITETABLE> (1,2,,"x.csv")'), "not protected yet"),
-        (("<READTABLE>", "<SUPPRESS> GH(0,75)"), "table 0 means all tables together, and fewer than two were read"),
+        (
+            ("<READTABLE>", "<SUPPRESS> OPT(1)", '<APRIORI> "a.hst",1,";"', '<WRITETABLE> (1,2,,"x.csv")'),
+            "not protected yet",
+        ),
+        (
+            ("<READTABLE>", "<SUPPRESS> GH(0,75)"),
+            "table 0 means all tables together, and fewer than two were read",
+        ),
         (("<READTABLE>", "<SUPPRESS> CKM(1)"), "CKM is not one of our methods"),
         (("<READTABLE>", "<SUPPRESS> RND(1,0)"), "RND takes a base of 1 or more"),
         (("<READTABLE>", '<WRITETABLE> (1,2,,"x.csv")'), "the table is not protected yet"),
@@ -279,15 +415,25 @@ def test_linked_tables_are_protected_as_one(tmp_path: Path, method: str):
     rows = [(f"R{i % 4}", f"S{i % 3}", f"K{i // 7 % 3}", chance.randint(10, 900)) for i in range(160)]
     rows = [row for row in rows if row[:2] != ("R1", "S2")] + [("R1", "S2", "K1", 7777)]
     (tmp_path / "firms.rda").write_text(KINDS)
-    (tmp_path / "firms.asc").write_text("".join(f"{region};{size};{kind};{value};1\n" for region, size, kind, value in rows))
+    (tmp_path / "firms.asc").write_text(
+        "".join(f"{region};{size};{kind};{value};1\n" for region, size, kind, value in rows)
+    )
     head = '<OPENMICRODATA> "firms.asc"\n<OPENMETADATA> "firms.rda"\n'
-    tables = "".join(f'<SPECIFYTABLE> "Region""{other}"|"Turnover"||-2\n<SAFETYRULE> P(20,1)\n' for other in ("Size", "Kind"))
+    tables = "".join(
+        f'<SPECIFYTABLE> "Region""{other}"|"Turnover"||-2\n<SAFETYRULE> P(20,1)\n'
+        for other in ("Size", "Kind")
+    )
     written = [f'<WRITETABLE> ({number},2,AS+,"{number}.csv")' for number in (1, 2)]
-    ended = sdc("argus", batch(tmp_path, "<READMICRODATA>", f"<SUPPRESS> {method}", *written, head=head + tables))
+    ended = sdc(
+        "argus", batch(tmp_path, "<READMICRODATA>", f"<SUPPRESS> {method}", *written, head=head + tables)
+    )
     assert ended.code == 0, ended.text
     assert "2 linked tables as one, with 5 shared cells" in ended.said
     one, two = (list(csv.DictReader((tmp_path / f"{number}.csv").open())) for number in (1, 2))
-    margins = [{row["Region"]: row["Turnover"] for row in rows if row[other] == "All"} for rows, other in ((one, "Size"), (two, "Kind"))]
+    margins = [
+        {row["Region"]: row["Turnover"] for row in rows if row[other] == "All"}
+        for rows, other in ((one, "Size"), (two, "Kind"))
+    ]
     assert margins[0] == margins[1], "a cell that both tables have is hidden in both, or shown in both"
     assert "7777" not in (tmp_path / "1.csv").read_text() + (tmp_path / "2.csv").read_text()
     assert {row["Status"] for row in one if (row["Region"], row["Size"]) == ("R1", "S2")} == {"U"}
@@ -308,7 +454,9 @@ def test_linked_tables_are_protected_as_one(tmp_path: Path, method: str):
 )
 def test_apriori_files_that_cannot_be(folder: Path, text: str, message: str):
     (folder / "a.hst").write_text(text)
-    assert sdc("argus", batch(folder, "<READTABLE>", '<APRIORI> "a.hst",1,";",0')).refused(message, "Remedy: ")
+    assert sdc("argus", batch(folder, "<READTABLE>", '<APRIORI> "a.hst",1,";",0')).refused(
+        message, "Remedy: "
+    )
 
 
 LEVELS = "LevelDown\n   <LOWERPL>\nLevelUp\n   <UPPERPL>\n"
@@ -324,7 +472,9 @@ LEVELS = "LevelDown\n   <LOWERPL>\nLevelUp\n   <UPPERPL>\n"
         (";9;", ";2.5;", "MAN(10)", "Firms is no number of contributors"),
     ],
 )
-def test_doubt_of_a_table_is_refused_with_its_line(folder: Path, before: str, after: str, rule: str, message: str):
+def test_doubt_of_a_table_is_refused_with_its_line(
+    folder: Path, before: str, after: str, rule: str, message: str
+):
     """A level, a status or a frequency that is not there protects less than the one that was meant."""
     (folder / "table.rda").write_text(RDA + LEVELS)
     told = "\r\n".join(f"{line};10;10" if line.endswith("U") else f"{line};;" for line in lines())
@@ -338,9 +488,15 @@ def test_doubt_of_a_table_is_refused_with_its_line(folder: Path, before: str, af
 
 def test_metadata_and_data_that_do_not_fit(folder: Path):
     good = (folder / "table.rda").read_text()
-    for wrong, message in ((good + "<SECRET>", "<SECRET> is not understood"), (good + "More\n", "8 columns"),
-                           (good.replace('<UNSAFE> "U"', '<UNSAFE> "S"'), "one letter for two of <UNSAFE>, <PROTECT> and <SAFE>"),
-                           (good.replace('"C:\\data\\REGION.HRC"', '"none.hrc"'), "the file none.hrc is not in")):  # fmt: skip
+    for wrong, message in (
+        (good + "<SECRET>", "<SECRET> is not understood"),
+        (good + "More\n", "8 columns"),
+        (
+            good.replace('<UNSAFE> "U"', '<UNSAFE> "S"'),
+            "one letter for two of <UNSAFE>, <PROTECT> and <SAFE>",
+        ),
+        (good.replace('"C:\\data\\REGION.HRC"', '"none.hrc"'), "the file none.hrc is not in"),
+    ):
         (folder / "table.rda").write_text(wrong)
         assert sdc("argus", batch(folder, "<READTABLE>")).refused(message)
     (folder / "table.rda").write_text(good)
@@ -373,7 +529,9 @@ def test_nothing_that_is_damaged_crashes_or_tells_a_secret(folder: Path):
         content = bytearray(kept[each])
         for _ in range(chance.randint(1, 3)):
             at = chance.randrange(len(content))
-            content[at : at + chance.randint(0, 4)] = chance.choice([b"", b";", b"<", b'"', b"\xff", b"\0", b"(", b"9e9", b"\n", b"@@"])
+            content[at : at + chance.randint(0, 4)] = chance.choice(
+                [b"", b";", b"<", b'"', b"\xff", b"\0", b"(", b"9e9", b"\n", b"@@"]
+            )
         each.write_bytes(bytes(content))
         told += refusal(path)
         each.write_bytes(kept[each])
@@ -395,25 +553,45 @@ def test_the_public_batches_run_as_they_are(tmp_path: Path):
             assert "162 cells, 9 primaries" in ended.said
 
 
-# --- contributors ---------------------------------------------------------------------------------------------------------------
+# --- contributors -------------------------------------------------------------------------------------------
 
-OPEN = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Region""Size"|"Turnover"|"Turnover"|-1,1\n'
+OPEN = (
+    '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> '
+    '"Region""Size"|"Turnover"|"Turnover"|-1,1\n'
+)
 
 
 def holdings(folder: Path, cells: dict[str, dict[str, int]]) -> None:
     """Microdata at fixed places: region, size, turnover, holding."""
-    told = [f"{key}{turnover:6}{holding:>4}\n" for key, mine in cells.items() for holding, turnover in mine.items()]
+    told = [
+        f"{key}{turnover:6}{holding:>4}\n"
+        for key, mine in cells.items()
+        for holding, turnover in mine.items()
+    ]
     (folder / "m.asc").write_text("".join(told))
-    (folder / "m.rda").write_text("Region 1 1\n<RECODEABLE>\nSize 2 1\n<RECODEABLE>\nTurnover 3 6\n<NUMERIC>\nGroup 9 4\n<HOLDING>\n")
+    (folder / "m.rda").write_text(
+        "Region 1 1\n<RECODEABLE>\nSize 2 1\n<RECODEABLE>\nTurnover 3 6\n<NUMERIC>\nGroup 9 4\n<HOLDING>\n"
+    )
 
 
 def test_the_second_holding_of_a_cell_is_not_told_to_the_first(tmp_path: Path):
-    """F has 90 beside the 10 of G, and is alone in the three other cells of the square; hidden alone, they tell him the 10."""
+    """F has 90 beside the 10 of G, and is alone in the three other cells of the square;
+    hidden alone, they tell him the 10.
+    """
     fill = {key: {f"{key}{i}": 50 for i in range(6)} for key in ("A3", "B3", "C1", "C2", "C3")}
     holdings(tmp_path, {"A1": {"F": 90, "G": 10}, "A2": {"F": 70}, "B1": {"F": 60}, "B2": {"F": 80}} | fill)
     for method in ("OPT(1)", "MOD(1)", "GH(1,75,0)", "NET(1)"):
-        ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> P(0,1)|P(0,1)|P(10,100,1)", "<READMICRODATA>", f"<SUPPRESS> {method}",
-                                   '<WRITETABLE> (1,2,AS+,"o.csv")', head=OPEN))  # fmt: skip
+        ended = sdc(
+            "argus",
+            batch(
+                tmp_path,
+                "<SAFETYRULE> P(0,1)|P(0,1)|P(10,100,1)",
+                "<READMICRODATA>",
+                f"<SUPPRESS> {method}",
+                '<WRITETABLE> (1,2,AS+,"o.csv")',
+                head=OPEN,
+            ),
+        )
         assert ended.code == 0, ended.text
         told = pivot(tmp_path / "o.csv")
         hidden = {key for key, (shown, _) in told.items() if shown == "x"}
@@ -422,16 +600,38 @@ def test_the_second_holding_of_a_cell_is_not_told_to_the_first(tmp_path: Path):
 
 
 def test_who_reports_nothing_is_counted(tmp_path: Path):
-    """Thirteen records, one of them 0: the cell of Z is hidden and no empty one, and 5 and 13 are counted, not 4 and 12."""
-    holdings(tmp_path, {"A1": {"Z": 0}, "A2": {f"a{i}": 50 for i in range(4)}, "B1": {f"b{i}": 60 for i in range(4)},
-                        "B2": {f"c{i}": 70 for i in range(4)}})  # fmt: skip
-    ended = sdc("argus", batch(tmp_path, "<SAFETYRULE> FREQ(3,20)", "<READMICRODATA>", "<SUPPRESS> OPT(1)",
-                               '<WRITETABLE> (1,2,AS+,"o.csv")', '<WRITETABLE> (1,5,,"o.tab")', head=OPEN))  # fmt: skip
+    """Thirteen records, one of them 0: the cell of Z is hidden and no empty one, and 5
+    and 13 are counted, not 4 and 12.
+    """
+    holdings(
+        tmp_path,
+        {
+            "A1": {"Z": 0},
+            "A2": {f"a{i}": 50 for i in range(4)},
+            "B1": {f"b{i}": 60 for i in range(4)},
+            "B2": {f"c{i}": 70 for i in range(4)},
+        },
+    )
+    ended = sdc(
+        "argus",
+        batch(
+            tmp_path,
+            "<SAFETYRULE> FREQ(3,20)",
+            "<READMICRODATA>",
+            "<SUPPRESS> OPT(1)",
+            '<WRITETABLE> (1,2,AS+,"o.csv")',
+            '<WRITETABLE> (1,5,,"o.tab")',
+            head=OPEN,
+        ),
+    )
     assert ended.code == 0, ended.text
     told = pivot(tmp_path / "o.csv")
     assert told["A", "1"] == ("x", "U")
     assert sum(shown == "x" for shown, _ in told.values()) >= 4
-    rows = {tuple(row[:2]): row[2:] for row in csv.reader((tmp_path / "o.tab").read_text().splitlines(), delimiter=";")}
+    rows = {
+        tuple(row[:2]): row[2:]
+        for row in csv.reader((tmp_path / "o.tab").read_text().splitlines(), delimiter=";")
+    }
     assert rows["A", "1"][1:3] == ["1", "U"]
     assert rows["A", "Total"][1] == "5"
     assert rows["Total", "Total"][1] == "13"
@@ -441,8 +641,17 @@ def test_who_reports_nothing_is_counted(tmp_path: Path):
 def test_a_level_on_one_side_moves_the_cell_to_that_side(folder: Path, levels: str, way: int):
     """An a-priori PL with 0 below asks for a rise: the cell may not stay where it is."""
     (folder / "one.hst").write_text(f"N1;1;U\nN1;1;PL;{levels}\n")
-    ended = sdc("argus", batch(folder, "<SAFETYRULE> MAN(10)", "<READTABLE>", '<APRIORI> "one.hst",1,";"', "<SUPPRESS> CTA(1)",
-                               '<WRITETABLE> (1,2,QU-,"c.csv")'))  # fmt: skip
+    ended = sdc(
+        "argus",
+        batch(
+            folder,
+            "<SAFETYRULE> MAN(10)",
+            "<READTABLE>",
+            '<APRIORI> "one.hst",1,";"',
+            "<SUPPRESS> CTA(1)",
+            '<WRITETABLE> (1,2,QU-,"c.csv")',
+        ),
+    )
     assert ended.code == 0, ended.text
     with (folder / "c.csv").open(encoding="utf-8") as stream:
         moved = {(row["Region"], row["Size"]): row["Turnover_CTA"] for row in csv.DictReader(stream)}

@@ -1,4 +1,6 @@
-"""`sdc audit` by profile, its evidence, and `sdc verify-certificate`, which must believe nothing that the evidence does not show."""
+"""`sdc audit` by profile, its evidence, and `sdc verify-certificate`, which must believe nothing
+that the evidence does not show.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = [intake.read(path, domain, "2024").table for path in sorted((folder / "inbox").glob("*.csv"))]
     total = np.sum([table.value for table in tables if table is not None], axis=0)
     cells = np.arange(len(total)) + len(domain.countries) * domain.space.national_size
-    write_table(folder / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total))))
+    write_table(
+        folder / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total)))
+    )
     write_table(folder / "nothing.csv", domain, domain.space, "2024", Publication.nothing(cells))
     return folder
 
@@ -39,14 +43,30 @@ def where(demo: Path) -> tuple[object, ...]:
 
 def audited(demo: Path, table: str, *profiles: str) -> Ended:
     chosen = [word for profile in profiles for word in ("--profile", profile)]
-    files = ("--json", demo / f"{table}.json", "--witnesses", demo / f"{table}.npz", "--intervals", demo / f"{table}.intervals.csv")
+    files = (
+        "--json",
+        demo / f"{table}.json",
+        "--witnesses",
+        demo / f"{table}.npz",
+        "--intervals",
+        demo / f"{table}.intervals.csv",
+    )
     return sdc("audit", *where(demo), "--published", demo / f"{table}.csv", *chosen, *files)
 
 
 def verified(demo: Path, table: str, *profiles: str, **other: Path) -> Ended:
     chosen = [word for profile in profiles for word in ("--profile", profile)]
-    files = {"published": demo / f"{table}.csv", "certificate": demo / f"{table}.json", "witnesses": demo / f"{table}.npz"} | other
-    return sdc("verify-certificate", *where(demo), *chosen, *(word for name, path in files.items() for word in (f"--{name}", path)))
+    files = {
+        "published": demo / f"{table}.csv",
+        "certificate": demo / f"{table}.json",
+        "witnesses": demo / f"{table}.npz",
+    } | other
+    return sdc(
+        "verify-certificate",
+        *where(demo),
+        *chosen,
+        *(word for name, path in files.items() for word in (f"--{name}", path)),
+    )
 
 
 @pytest.mark.parametrize(("table", "code"), [("exact", 3), ("nothing", 0)])
@@ -73,8 +93,20 @@ def test_a_profile_of_respondents_is_not_claimed_where_units_are_missing(demo, t
         header, *rows = csv.reader(text.splitlines(), delimiter=between)
         units = header.index("UNITS")
         with (inbox / path.name).open("w", newline="") as file:
-            csv.writer(file, delimiter=between).writerows([header, *([*row[:units], "", *row[units + 1 :]] for row in rows)])
-    where = ("--domain", demo / "domain.yaml", "--period", "2024", "--inbox", inbox, "--national", "--profile", "external")
+            csv.writer(file, delimiter=between).writerows(
+                [header, *([*row[:units], "", *row[units + 1 :]] for row in rows)]
+            )
+    where = (
+        "--domain",
+        demo / "domain.yaml",
+        "--period",
+        "2024",
+        "--inbox",
+        inbox,
+        "--national",
+        "--profile",
+        "external",
+    )
     assert sdc("audit", *where).code == 0
     ended = sdc("audit", *where, "--profile", profile)
     assert ended.code == 2
@@ -111,7 +143,13 @@ def test_intervals_are_shares_no_finer_than_quarters(demo):
     primaries = {each["cell"] for each in json.loads((demo / "exact.json").read_text())["primaries"]}
     required = [row for row in rows if row["CELL"] in primaries]
     assert len(required) == len(primaries)
-    assert {row[side] for row in required for side in ("DOWN", "UP", "SLIDING")} <= {"0", "0.25", "0.5", "0.75", "1"}
+    assert {row[side] for row in required for side in ("DOWN", "UP", "SLIDING")} <= {
+        "0",
+        "0.25",
+        "0.5",
+        "0.75",
+        "1",
+    }
 
 
 def test_intervals_name_every_suppressed_cell_and_say_nothing_of_secondary_ones(demo):
@@ -129,7 +167,9 @@ def test_intervals_name_every_suppressed_cell_and_say_nothing_of_secondary_ones(
 
 
 def test_the_national_tables_alone(demo):
-    """What their own suppression keeps of the promised levels, without any aggregate: as another audit tool would judge them."""
+    """What their own suppression keeps of the promised levels, without any aggregate: as
+    another audit tool would judge them.
+    """
     ended = sdc("audit", *where(demo), "--national")
     assert ended.code == 0, ended.text
     assert sdc("audit", *where(demo)).code == 2
@@ -139,7 +179,11 @@ def test_the_national_tables_alone(demo):
 def test_the_certificate_of_a_release_is_verified_with_its_witnesses(demo, tmp_path):
     ended = sdc("release", *where(demo), "--out", tmp_path, "--witnesses", tmp_path / "evidence.npz")
     assert ended.code == 0, ended.text
-    files = {"published": tmp_path / "table.csv", "certificate": tmp_path / "audit.json", "witnesses": tmp_path / "evidence.npz"}
+    files = {
+        "published": tmp_path / "table.csv",
+        "certificate": tmp_path / "audit.json",
+        "witnesses": tmp_path / "evidence.npz",
+    }
     ended = verified(demo, "exact", **files)
     assert ended.code == 0, ended.text
     assert "verified: passed" in ended.said

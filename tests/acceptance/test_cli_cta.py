@@ -84,7 +84,9 @@ def all_up(run: Run, options: engine.EngineOptions) -> None:
 
 
 def judged(jj: str, x: Floats) -> tuple[float, bool, list[int]]:
-    """(largest miss of a relation, within all bounds, primary cells that are short) by a reader of its own."""
+    """(largest miss of a relation, within all bounds, primary cells that are short) by a reader
+    of its own.
+    """
     lines = jj.splitlines()
     n = int(lines[1])
     cells = [line.split() for line in lines[2 : 2 + n]]
@@ -92,9 +94,16 @@ def judged(jj: str, x: Floats) -> tuple[float, bool, list[int]]:
     missed = 0.0
     for line in lines[3 + n :]:
         rhs, _, _, *terms = line.replace("(", "").replace(")", "").split()
-        missed = max(missed, abs(sum(float(c) * x[int(i)] for i, c in zip(terms[::2], terms[1::2], strict=True)) - float(rhs)))
+        missed = max(
+            missed,
+            abs(sum(float(c) * x[int(i)] for i, c in zip(terms[::2], terms[1::2], strict=True)) - float(rhs)),
+        )
     tolerance = 1e-6 * np.maximum(1, lpl)
-    short = [i for i in range(n) if cells[i][3] == "u" and x[i] < a[i] + upl[i] - tolerance[i] and x[i] > a[i] - lpl[i] + tolerance[i]]
+    short = [
+        i
+        for i in range(n)
+        if cells[i][3] == "u" and x[i] < a[i] + upl[i] - tolerance[i] and x[i] > a[i] - lpl[i] + tolerance[i]
+    ]
     return missed, bool(((lb <= x) & (x <= ub)).all()), short
 
 
@@ -102,7 +111,7 @@ def adjusted(solution: Path) -> Floats:
     return np.array([float(line.split()[2]) for line in solution.read_text().splitlines()])
 
 
-# --- levels ---------------------------------------------------------------------------------------------------------------------
+# --- levels -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("levels", "way"), [("0 74859.1 0", 1), ("74859.1 0 0", -1), ("0 74859.1 50000", 1)])
@@ -116,25 +125,47 @@ def test_a_level_on_one_side_moves_the_cell_to_that_side(table, levels, way):
 
 def test_a_primary_without_a_level_is_refused(table):
     table.write_text(DRAWN.replace("74859.1 74859.1 0", "0 0 0"))
-    assert sdc("cta", table).refused("cell 8: primary without a level. Remedy: give one of lpl, upl and spl", "Remedy: ")
+    assert sdc("cta", table).refused(
+        "cell 8: primary without a level. Remedy: give one of lpl, upl and spl", "Remedy: "
+    )
 
 
-# --- what it offers -------------------------------------------------------------------------------------------------------------
+# --- what it offers -----------------------------------------------------------------------------------------
 
 
 def test_the_help_names_every_option():
     ended = sdc("cta", "--help")
     assert ended.code == 0
-    options = ("--table", "--method", "--solver", "--weights", "--distance", "--time-limit", "--gap", "--seed", "--threads")
-    promises = ("--out", "--json", "--plot", "fix-and-relax", "i a_i x_i p_i", "0 a protected table", "3 none")
+    options = (
+        "--table",
+        "--method",
+        "--solver",
+        "--weights",
+        "--distance",
+        "--time-limit",
+        "--gap",
+        "--seed",
+        "--threads",
+    )
+    promises = (
+        "--out",
+        "--json",
+        "--plot",
+        "fix-and-relax",
+        "i a_i x_i p_i",
+        "0 a protected table",
+        "3 none",
+    )
     assert [word for word in (*options, *promises) if word not in ended.said] == []
     ended = sdc("export-jj", "--help")
     assert [
-        word for word in ("--domain", "--inbox", "--out", "--setting", "--weights", "attacker", "confidential") if word not in ended.said
+        word
+        for word in ("--domain", "--inbox", "--out", "--setting", "--weights", "attacker", "confidential")
+        if word not in ended.said
     ] == []
 
 
-# --- what it writes -------------------------------------------------------------------------------------------------------------
+# --- what it writes -----------------------------------------------------------------------------------------
 
 
 def test_a_table_is_written_as_a_solution_that_anybody_can_check(table, method, tmp_path):
@@ -157,7 +188,13 @@ def test_the_facts_are_those_of_the_run_and_hold_no_cell(table, method, tmp_path
     facts = json.loads((tmp_path / "facts.json").read_text())
     assert facts["objective"] == pytest.approx(4 * 74859.1)
     assert (facts["bound"], facts["gap"]) == (2 * 74859.1, pytest.approx(0.5))
-    assert (facts["unprotected"], facts["status"], facts["method"], facts["weights"], facts["seed"]) == (0, "feasible", "bcd", "one", 7)
+    assert (facts["unprotected"], facts["status"], facts["method"], facts["weights"], facts["seed"]) == (
+        0,
+        "feasible",
+        "bcd",
+        "one",
+        7,
+    )
     assert (facts["cells"], facts["sensitive"]) == (9, 1)
     assert facts["max_violation"] < 1e-9
     assert facts["seconds"] >= facts["history"][-1][0]
@@ -176,7 +213,20 @@ def test_a_table_within_the_gap_is_optimal_and_the_options_reach_the_method(tabl
         all_up(run, options)
 
     method(watch)
-    ended = sdc("cta", table, "--gap", "0.6", "--solver", "cbc", "--distance", "l2", "--threads", "1", "--time-limit", "900")
+    ended = sdc(
+        "cta",
+        table,
+        "--gap",
+        "0.6",
+        "--solver",
+        "cbc",
+        "--distance",
+        "l2",
+        "--threads",
+        "1",
+        "--time-limit",
+        "900",
+    )
     assert "the best table so far" in ended.said, "L2 costs the squares: the proof is worth little"
     assert "proven within the requested gap" in sdc("cta", table, "--gap", "0.6").said
     options, distance, gap = seen[0]
@@ -216,19 +266,34 @@ def test_where_the_output_is_no_terminal_progress_is_plain_lines(table, method):
     assert "\x1b" not in said
 
 
-# --- when there is no table -----------------------------------------------------------------------------------------------------
+# --- when there is no table ---------------------------------------------------------------------------------
 
 
 def test_without_a_table_nothing_is_written_and_an_older_one_is_not_taken_for_it(table, method, tmp_path):
     method(lambda run, options: run.lift(1.0, "pencil"))
     (tmp_path / "x.sol").write_text("of yesterday")
-    ended = sdc("cta", table, "--out", tmp_path / "x.sol", "--json", tmp_path / "facts.json", "--plot", tmp_path / "history.svg")
+    ended = sdc(
+        "cta",
+        table,
+        "--out",
+        tmp_path / "x.sol",
+        "--json",
+        tmp_path / "facts.json",
+        "--plot",
+        tmp_path / "history.svg",
+    )
     assert ended.code == 3
     assert "no table yet that protects every primary cell" in ended.said
     assert f"{tmp_path / 'x.sol'} was not written" in ended.said
     assert (tmp_path / "x.sol").read_text() == "of yesterday"
     facts = json.loads((tmp_path / "facts.json").read_text())
-    assert (facts["status"], facts["objective"], facts["gap"], facts["bound"], facts["unprotected"]) == ("none", None, None, 1.0, None)
+    assert (facts["status"], facts["objective"], facts["gap"], facts["bound"], facts["unprotected"]) == (
+        "none",
+        None,
+        None,
+        1.0,
+        None,
+    )
 
 
 def test_a_table_that_leaves_a_cell_short_is_no_table_and_names_the_cell(table, method, tmp_path):
@@ -244,7 +309,9 @@ def test_a_table_that_leaves_a_cell_short_is_no_table_and_names_the_cell(table, 
 
 def test_what_cannot_be_protected_is_told_by_key_with_exit_code_3(table, method, tmp_path):
     def refuse(run: Run, options: engine.EngineOptions) -> None:
-        raise Unprotectable(f"{run.problem.name(int(run.problem.sensitive[0]))} cannot be protected. Remedy: widen its bounds")
+        raise Unprotectable(
+            f"{run.problem.name(int(run.problem.sensitive[0]))} cannot be protected. Remedy: widen its bounds"
+        )
 
     method(refuse)
     ended = sdc("cta", "--table", table, "--json", tmp_path / "facts.json")
@@ -265,7 +332,7 @@ def test_a_method_that_breaks_leaves_what_it_had_found(table, method, tmp_path):
     assert json.loads((tmp_path / "facts.json").read_text())["status"] == "failed"
 
 
-# --- mistakes -------------------------------------------------------------------------------------------------------------------
+# --- mistakes -----------------------------------------------------------------------------------------------
 
 
 def test_mistakes_are_told_before_the_search_begins(table, method, tmp_path):
@@ -285,7 +352,9 @@ def test_mistakes_are_told_before_the_search_begins(table, method, tmp_path):
     ]
     for arguments, named in cases:
         ended = sdc("cta", *arguments)
-        assert (ended.code, named in ended.complained, "Remedy" in ended.complained) == (2, True, True), ended.text
+        assert (ended.code, named in ended.complained, "Remedy" in ended.complained) == (2, True, True), (
+            ended.text
+        )
     assert sdc("cta", table, "--method", "magic").code == 2
     assert sdc("cta", table, "--gap", "-1").code == 2
     assert table.read_text() == DRAWN
@@ -315,7 +384,9 @@ def test_a_file_of_keys_that_does_not_fit_is_refused(table, content, named):
     if content is not None:
         keys.write_bytes(content)
     ended = sdc("cta", "--table", table)
-    assert (ended.code, named in ended.complained, "Remedy" in ended.complained) == (2, True, True), ended.text
+    assert (ended.code, named in ended.complained, "Remedy" in ended.complained) == (2, True, True), (
+        ended.text
+    )
 
 
 def test_the_file_of_keys_stands_beside_its_table():
@@ -324,7 +395,7 @@ def test_the_file_of_keys_stands_beside_its_table():
         read_cells(Path("nowhere.cells.csv"))
 
 
-# --- Ctrl-C and the clock, in a process of its own ------------------------------------------------------------------------------
+# --- Ctrl-C and the clock, in a process of its own ----------------------------------------------------------
 
 BEGIN = """
 import os, signal, sys, time
@@ -360,7 +431,8 @@ def process(script: str, *arguments: object, scratch: Path) -> Ended:
 @pytest.mark.parametrize("module", ["typer", "scipy.sparse", "highspy"])
 def test_ctrl_c_while_the_program_loads_ends_it_at_once(table, tmp_path, module):
     script = BEGIN + (
-        f"class Finder:\n    def find_spec(self, name, path=None, target=None):\n        if name == {module!r}: interrupt()\n"
+        f"class Finder:\n    def find_spec(self, name, path=None, target=None):\n        if name == "
+        f"{module!r}: interrupt()\n"
         "sys.meta_path.insert(0, Finder())\n"
     )
     ended = process(script, "cta", table, "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch")
@@ -369,7 +441,10 @@ def test_ctrl_c_while_the_program_loads_ends_it_at_once(table, tmp_path, module)
 
 
 def test_ctrl_c_while_the_table_is_read_ends_it_at_once(table, tmp_path):
-    script = FIND + "import sdc_tasks.intake.tables.jj as jj\nread = jj.read_jj\njj.read_jj = lambda *a: (interrupt(), read(*a))[1]\n"
+    script = FIND + (
+        "import sdc_tasks.intake.tables.jj as jj\nread = jj.read_jj\njj.read_jj = lambda "
+        "*a: (interrupt(), read(*a))[1]\n"
+    )
     ended = process(script, "cta", table, "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch")
     assert (ended.code, (tmp_path / "x.sol").exists()) == (3, False)
     assert "interrupted: no table yet" in ended.complained
@@ -378,11 +453,20 @@ def test_ctrl_c_while_the_table_is_read_ends_it_at_once(table, tmp_path):
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 def test_ctrl_c_while_it_searches_writes_the_best_table(table, tmp_path, number):
     """The method never looks whether it should stop."""
-    script = (
-        FIND
-        + f"def deaf(run, options):\n    find(run, options)\n    interrupt(signal.{number})\n    time.sleep(600)\nengine.execute = deaf\n"
+    script = FIND + (
+        f"def deaf(run, options):\n    find(run, options)\n    "
+        f"interrupt(signal.{number})\n    time.sleep(600)\nengine.execute = deaf\n"
     )
-    ended = process(script, "cta", table, "--out", tmp_path / "x.sol", "--json", tmp_path / "facts.json", scratch=tmp_path / "scratch")
+    ended = process(
+        script,
+        "cta",
+        table,
+        "--out",
+        tmp_path / "x.sol",
+        "--json",
+        tmp_path / "facts.json",
+        scratch=tmp_path / "scratch",
+    )
     assert ended.code == 0, ended.text
     assert "interrupted: the best table so far" in ended.said
     assert judged(DRAWN, adjusted(tmp_path / "x.sol"))[1:] == (True, [])
@@ -401,15 +485,28 @@ def test_ctrl_c_while_it_writes_does_not_tear_the_file(table, tmp_path):
         "import sdc_tasks.intake.tables.jj as jj\nwrite = jj.write_private\n"
         "jj.write_private = lambda *a: (interrupt(), write(*a), interrupt())\n"
     )
-    ended = process(script, "cta", table, "--out", tmp_path / "x.sol", "--json", tmp_path / "facts.json", scratch=tmp_path / "scratch")
+    ended = process(
+        script,
+        "cta",
+        table,
+        "--out",
+        tmp_path / "x.sol",
+        "--json",
+        tmp_path / "facts.json",
+        scratch=tmp_path / "scratch",
+    )
     assert ended.code == 0
     assert judged(DRAWN, adjusted(tmp_path / "x.sol"))[1:] == (True, [])
     assert json.loads((tmp_path / "facts.json").read_text())["status"] == "feasible"
 
 
 def test_a_method_that_does_not_hear_the_clock_is_left_behind(table, tmp_path):
-    script = FIND + "def deaf(run, options):\n    find(run, options)\n    time.sleep(600)\nengine.execute = deaf\n"
-    ended = process(script, "cta", table, "--time-limit", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch")
+    script = (
+        FIND + "def deaf(run, options):\n    find(run, options)\n    time.sleep(600)\nengine.execute = deaf\n"
+    )
+    ended = process(
+        script, "cta", table, "--time-limit", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch"
+    )
     assert ended.code == 0, ended.text
     assert judged(DRAWN, adjusted(tmp_path / "x.sol"))[1:] == (True, [])
 
@@ -423,12 +520,14 @@ def test_a_solver_process_is_stopped_and_its_method_cleans_up(table, tmp_path):
         f"def calls(run, options):\n    find(run, options)\n    subprocess.run([{str(tmp_path / 'cbc')!r}])\n"
         f"    open({str(tmp_path / 'cleaned')!r}, 'w').close()\nengine.execute = calls\n"
     )
-    ended = process(script, "cta", table, "--time-limit", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch")
+    ended = process(
+        script, "cta", table, "--time-limit", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch"
+    )
     assert ended.code == 0, ended.text
     assert (tmp_path / "cleaned").exists()
 
 
-# --- a release as a JJ file -----------------------------------------------------------------------------------------------------
+# --- a release as a JJ file ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -441,7 +540,14 @@ class Demo:
     requirements: Requirements
 
     def export(self, out: Path, *more: object) -> Ended:
-        where = ("--domain", self.folder / "domain.yaml", "--period", "2024", "--inbox", self.folder / "inbox")
+        where = (
+            "--domain",
+            self.folder / "domain.yaml",
+            "--period",
+            "2024",
+            "--inbox",
+            self.folder / "inbox",
+        )
         return sdc("export-jj", *where, "--out", out, *more)
 
 
@@ -458,7 +564,9 @@ def test_an_export_is_marked_as_confidential_and_kept_from_others(demo, tmp_path
     assert ended.code == 0, ended.text
     assert "confidential, true values of every country" in ended.said
     assert [stat.S_IMODE(path.stat().st_mode) for path in sorted(tmp_path.iterdir())] == [0o600, 0o600]
-    assert read_cells(tmp_path / "x.cells.csv") == [demo.problem.space.key(i) for i in range(demo.problem.space.size)]
+    assert read_cells(tmp_path / "x.cells.csv") == [
+        demo.problem.space.key(i) for i in range(demo.problem.space.size)
+    ]
     ended = demo.export(tmp_path / "x.txt")
     assert (ended.code, "x.txt: a JJ file is expected" in ended.complained) == (2, True)
 
@@ -503,26 +611,46 @@ def test_what_a_delivery_misses_stays_its_right_hand_side(demo, tmp_path):
     a = demo.problem.a.copy()
     off = int(np.flatnonzero(demo.problem.aggregate)[0])
     a[off] += 100.0
-    table = attacker_table(replace(demo.problem, a=a), demo.requirements, aggregate_weights(demo.problem, Weights.ONE))
+    table = attacker_table(
+        replace(demo.problem, a=a), demo.requirements, aggregate_weights(demo.problem, Weights.ONE)
+    )
     assert set(np.abs(table.rhs)) == {0.0, 100.0}
     write_jj(tmp_path / "x.jj", table)
     assert np.array_equal(read_jj(tmp_path / "x.jj").rhs, table.rhs)
 
 
-# --- the engine itself ----------------------------------------------------------------------------------------------------------
+# --- the engine itself --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("setting", ["attacker", "paper"])
 def test_a_release_exported_and_adjusted_is_a_table_of_that_release(demo, tmp_path, setting):
-    """The table that `sdc cta` makes of the file satisfies the verifier for the problem that was never written to a file."""
+    """The table that `sdc cta` makes of the file satisfies the verifier for the problem
+    that was never written to a file.
+    """
     demo.export(tmp_path / "x.jj", "--setting", setting)
-    ended = sdc("cta", "--table", tmp_path / "x.jj", "--out", tmp_path / "x.csv", "--time-limit", "20", "--gap", "0.2", "--threads", "1")
+    ended = sdc(
+        "cta",
+        "--table",
+        tmp_path / "x.jj",
+        "--out",
+        tmp_path / "x.csv",
+        "--time-limit",
+        "20",
+        "--gap",
+        "0.2",
+        "--threads",
+        "1",
+    )
     assert ended.code == 0, ended.text
     x = np.array([float(row[2]) for row in list(csv.reader((tmp_path / "x.csv").open()))[1:]])
     missed, inside, short = judged((tmp_path / "x.jj").read_text(), x)
     assert (missed <= 1e-9 * x.max(), inside, short) == (True, True, [])
     weights = aggregate_weights(demo.problem, demo.domain.cta.weights, demo.domain.cta.gamma)
-    direct = release_problem(demo.problem, demo.requirements, weights) if setting == "attacker" else problem_of(read_jj(tmp_path / "x.jj"))
+    direct = (
+        release_problem(demo.problem, demo.requirements, weights)
+        if setting == "attacker"
+        else problem_of(read_jj(tmp_path / "x.jj"))
+    )
     z = (x - demo.problem.a) / direct.unit
     verdict = verify(direct, z[direct.cells])
     assert (verdict.is_table, verdict.unprotected) == (True, 0)
@@ -530,11 +658,31 @@ def test_a_release_exported_and_adjusted_is_a_table_of_that_release(demo, tmp_pa
 
 
 def test_ctrl_c_at_the_real_search_leaves_a_protected_table(tmp_path):
-    """A process as a user starts it, interrupted as a user does it: once it has said that it holds a table."""
+    """A process as a user starts it, interrupted as a user does it: once it has said that it
+    holds a table.
+    """
     write_demo(tmp_path / "demo", 6, 24, 4)
-    where = ("--domain", tmp_path / "demo" / "domain.yaml", "--period", "2024", "--inbox", tmp_path / "demo" / "inbox")
-    assert sdc("export-jj", *where, "--out", tmp_path / "x.jj", "--setting", "paper", "--weights", "sqrt").code == 0
-    command = [str(Path(sys.executable).with_name("sdc")), "cta", str(tmp_path / "x.jj"), "--gap", "0", "--time-limit", "600"]
+    where = (
+        "--domain",
+        tmp_path / "demo" / "domain.yaml",
+        "--period",
+        "2024",
+        "--inbox",
+        tmp_path / "demo" / "inbox",
+    )
+    assert (
+        sdc("export-jj", *where, "--out", tmp_path / "x.jj", "--setting", "paper", "--weights", "sqrt").code
+        == 0
+    )
+    command = [
+        str(Path(sys.executable).with_name("sdc")),
+        "cta",
+        str(tmp_path / "x.jj"),
+        "--gap",
+        "0",
+        "--time-limit",
+        "600",
+    ]
     with subprocess.Popen(
         [*command, "--out", str(tmp_path / "x.sol"), "--json", str(tmp_path / "facts.json")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -1,4 +1,6 @@
-"""`sdc intervals`: an interval for each cell, whatever happens on the way. The table is that of [2], Figure 11."""
+"""`sdc intervals`: an interval for each cell, whatever happens on the way. The table is that of [2], Figure
+11.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def ends(path: Path) -> np.ndarray:
 
 
 def test_four_cells_with_the_width_of_the_levels(table, tmp_path):
-    """Rows and columns must balance: the primary and three more cells of a rectangle, each 10 down and 10 up, lose 4 · 20."""
+    """Rows and columns must balance: the primary and three more cells of a rectangle, each
+    10 down and 10 up, lose 4 · 20.
+    """
     place, facts = tmp_path / "out.csv", tmp_path / "facts.json"
     run = sdc("intervals", table, "--blur", "0", "--out", place, "--json", facts)
     assert run.code == 0, run.complained
@@ -67,7 +71,11 @@ def test_ends_are_multiples_of_the_unit(table, tmp_path):
 
 def test_a_table_with_dimensions(tmp_path):
     table, place = tmp_path / "table.csv", tmp_path / "out.csv"
-    rows = [f"M{i},P{j},{GRID[i - 1, j - 1]},{'u,10,10' if (i, j) == (2, 3) else 's,0,0'}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    rows = [
+        f"M{i},P{j},{GRID[i - 1, j - 1]},{'u,10,10' if (i, j) == (2, 3) else 's,0,0'}"
+        for i in (1, 2, 3)
+        for j in (1, 2, 3)
+    ]
     table.write_text("TOWN,JOB,VALUE,STATUS,LPL,UPL\n" + "\n".join(rows) + "\n")
     run = sdc("intervals", table, "--dims", "TOWN,JOB", "--blur", "0", "--out", place)
     assert run.code == 0, run.complained

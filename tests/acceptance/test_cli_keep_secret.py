@@ -1,4 +1,6 @@
-"""What is drawn by a secret goes out where the office keeps that secret: given before, or written by `sdc keep-secret`."""
+"""What is drawn by a secret goes out where the office keeps that secret: given before,
+or written by `sdc keep-secret`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,11 @@ from support.payload_key import WAREHOUSE_SECRET
 
 DRAWN = {
     "bases": ("unit_multiplier: 3", "unit_multiplier: 3", "bases: {rule_aware: true}\n"),
-    "a whole table": ("unit_multiplier: 3", "unit_multiplier: 3, rounding: {method: controlled, base: 50}", ""),
+    "a whole table": (
+        "unit_multiplier: 3",
+        "unit_multiplier: 3, rounding: {method: controlled, base: 50}",
+        "",
+    ),
 }
 
 
@@ -36,7 +42,12 @@ def release(desk: Desk, out: str):
 
 
 def test_what_is_drawn_by_a_secret_that_nobody_keeps_stays_in(desk, monkeypatch):
-    said = ("its tables are drawn by the secret of the warehouse", "whoever sees two of them", f"set {VARIABLE}", "sdc keep-secret FILE")
+    said = (
+        "its tables are drawn by the secret of the warehouse",
+        "whoever sees two of them",
+        f"set {VARIABLE}",
+        "sdc keep-secret FILE",
+    )
     assert release(desk, "one").refused(*said)
     assert not (desk.folder / "one" / "table.csv").exists()
     where = ("--warehouse", f"sqlite:///{desk.folder / 'one' / 'warehouse.db'}")
@@ -54,7 +65,9 @@ def test_what_is_drawn_by_a_secret_that_nobody_keeps_stays_in(desk, monkeypatch)
     monkeypatch.setenv(VARIABLE, secret.hex)
     third = release(desk, "three")
     assert third.code == 0, third.text
-    assert (desk.folder / "three" / "table.csv").read_bytes() == (desk.folder / "one" / "table.csv").read_bytes()
+    assert (desk.folder / "three" / "table.csv").read_bytes() == (
+        desk.folder / "one" / "table.csv"
+    ).read_bytes()
     certificate = json.loads((desk.folder / "three" / "audit.json").read_text())
     assert certificate["secret"] == secret.fingerprint
     assert sdc("keep-secret", file, *where).refused("File exists", "Nothing was kept", "Remedy")
@@ -71,7 +84,9 @@ def test_a_certificate_of_what_was_drawn_is_verified_with_the_name_of_its_secret
     told = json.loads((out / "audit.json").read_text())
     for forged in (told | {"secret": "0" * 64}, {key: each for key, each in told.items() if key != "secret"}):
         (desk.folder / "forged.json").write_text(json.dumps(forged))
-        ended = sdc("verify-certificate", *desk.where, *published, "--certificate", desk.folder / "forged.json")
+        ended = sdc(
+            "verify-certificate", *desk.where, *published, "--certificate", desk.folder / "forged.json"
+        )
         assert (ended.code, "secret" in ended.said) == (3, True), ended.text
 
 

@@ -1,4 +1,6 @@
-"""What an office does around a release, at the shell: agree, wait for the embargo, take back, explain, verify, replace keys, purge."""
+"""What an office does around a release, at the shell: agree, wait for the embargo, take back,
+explain, verify, replace keys, purge.
+"""
 
 from __future__ import annotations
 
@@ -84,10 +86,17 @@ def test_four_eyes_at_the_shell(desk):
     assert publication[:12] in ended.complained
     assert warehouse(desk.folder / "out").runs == ["waiting"]
     assert office(desk, "approve", release_id, "--publication", publication).refused("anna submitted it")
-    assert office(desk, "approve", release_id, "--publication", "0" * 64, "--as", "Bert").refused("no passed audit")
-    ended = office(desk, "approve", release_id, "--publication", publication[:12], "--as", "Bert", "--note", "read")
+    assert office(desk, "approve", release_id, "--publication", "0" * 64, "--as", "Bert").refused(
+        "no passed audit"
+    )
+    ended = office(
+        desk, "approve", release_id, "--publication", publication[:12], "--as", "Bert", "--note", "read"
+    )
     account = pwd.getpwuid(os.getuid()).pw_name
-    assert (ended.code, f"by bert (account {account} on this machine)" in ended.said.replace("\n", " ")) == (0, True), ended.text
+    assert (ended.code, f"by bert (account {account} on this machine)" in ended.said.replace("\n", " ")) == (
+        0,
+        True,
+    ), ended.text
     assert f"account {account}" in log_of(desk)[0]
     ended = desk.release()
     assert ended.code == 0, ended.text
@@ -135,7 +144,17 @@ def test_nothing_is_written_for_the_world_before_the_embargo(desk):
 def test_no_public_file_is_exported_before_the_embargo_or_after_a_retraction(desk, tmp_path):
     schedule(desk, (datetime.now(UTC) + timedelta(days=1)).isoformat())
     assert desk.release().code == 0
-    exported = ("export", "--domain", desk.domain, "--period", PERIOD, "--warehouse", url(desk), "--out", tmp_path / "public")
+    exported = (
+        "export",
+        "--domain",
+        desk.domain,
+        "--period",
+        PERIOD,
+        "--warehouse",
+        url(desk),
+        "--out",
+        tmp_path / "public",
+    )
     ended = sdc(*exported)
     assert ended.refused("the world may see no version")
     assert not (tmp_path / "public").exists()
@@ -144,11 +163,23 @@ def test_no_public_file_is_exported_before_the_embargo_or_after_a_retraction(des
 def test_the_public_files_are_exported_again_in_other_formats_and_go_with_the_table(desk, tmp_path):
     assert desk.release().code == 0
     out, public = desk.folder / "out", tmp_path / "public"
-    exported = ("export", "--domain", desk.domain, "--period", PERIOD, "--warehouse", url(desk), "--out", public)
+    exported = (
+        "export",
+        "--domain",
+        desk.domain,
+        "--period",
+        PERIOD,
+        "--warehouse",
+        url(desk),
+        "--out",
+        public,
+    )
     ended = sdc(*exported)
     assert ended.code == 0, ended.text
     names = {"table.csv", "table.xml", "table.json", "metadata.html", "metadata.json", "datapackage.json"}
-    assert {path.name: path.read_bytes() for path in public.iterdir()} == {name: (out / name).read_bytes() for name in names}
+    assert {path.name: path.read_bytes() for path in public.iterdir()} == {
+        name: (out / name).read_bytes() for name in names
+    }
     ended = sdc(*exported, "--format", "parquet")
     assert ended.code == 0, ended.text
     assert {path.name for path in public.iterdir()} == names - {"table.xml", "table.json"} | {"table.parquet"}
@@ -177,8 +208,12 @@ def test_a_run_that_dies_among_the_public_files_leaves_no_table_and_the_next_lea
     assert not (out / "table.csv").exists(), "who sees the table sees the others"
     monkeypatch.setattr(report, "write_whole", write)
     assert desk.release().code == 0
-    described = {each["path"]: each["hash"] for each in json.loads((out / "datapackage.json").read_text())["resources"]}
-    assert described == {name: f"sha256:{hashlib.sha256((out / name).read_bytes()).hexdigest()}" for name in described}
+    described = {
+        each["path"]: each["hash"] for each in json.loads((out / "datapackage.json").read_text())["resources"]
+    }
+    assert described == {
+        name: f"sha256:{hashlib.sha256((out / name).read_bytes()).hexdigest()}" for name in described
+    }
     assert {"table.csv", "table.xml", "table.json", "metadata.html", "metadata.json"} == set(described)
 
 
@@ -203,7 +238,9 @@ def test_rules_that_cannot_be_meant_are_refused(desk, rules, named):
 
 
 def test_an_embargo_that_moves_makes_a_release_of_its_own_until_it_is_out(desk):
-    """What was submitted under the earlier instant cannot be published under it once the calendar says another."""
+    """What was submitted under the earlier instant cannot be published under it once the calendar says
+    another.
+    """
     govern(desk, approvals=1)
     now = datetime.now(UTC)
     schedule(desk, (now + timedelta(days=1)).isoformat())
@@ -245,7 +282,10 @@ def test_files_of_a_later_version_stay_where_an_earlier_one_is_retracted(desk):
     for more in ((), ("--out", desk.folder / "out")):
         ended = office(desk, "retract", first, "--reason", "AT sent another year", *more)
         assert ended.code == 0
-        assert "Version 2 is out: table.csv, and the files beside it, are of that version and stay" in " ".join(ended.said.split())
+        assert (
+            "Version 2 is out: table.csv, and the files beside it, are of that version and stay"
+            in " ".join(ended.said.split())
+        )
     assert (desk.folder / "out" / "table.csv").read_bytes() == table
 
 
@@ -266,7 +306,9 @@ def test_a_published_cell_is_explained_without_a_secret(desk, tmp_path):
     assert everything["submitted"]["submitter"] == "anna"
     assert set(everything["program"]) > {"python", "source", "highspy", "pulp", "sdc-release"}
     with (desk.folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
-        total = next(row for row in csv.DictReader(lines) if (row["ACTIVITY"], row["SIZECLASS"]) == ("TOTAL", "_T"))
+        total = next(
+            row for row in csv.DictReader(lines) if (row["ACTIVITY"], row["SIZECLASS"]) == ("TOTAL", "_T")
+        )
     assert everything["cell"]["value"] == float(total["OBS_VALUE"])
     for text in ("AT", "anna", received["AT"], publication, "highspy"):
         assert text in told.said
@@ -317,7 +359,9 @@ def test_maintenance_reads_the_chain_and_the_secret(desk):
     assert (found.code, "entry 2 was changed" in found.said) == (3, True), found.text
     with sqlite3.connect(desk.folder / "out" / "warehouse.db") as prompt:
         prompt.execute("UPDATE secret SET content = zeroblob(length(content))")
-    assert office(desk, "maintenance").refused("the secret of this warehouse was changed since it was stored", "Remedy: restore")
+    assert office(desk, "maintenance").refused(
+        "the secret of this warehouse was changed since it was stored", "Remedy: restore"
+    )
 
 
 def test_keys_are_replaced_and_what_is_overdue_is_purged(desk):
@@ -360,7 +404,9 @@ def test_a_country_returns_to_its_first_file(desk):
 
 
 def test_a_version_that_comes_out_while_another_is_being_published_stops_it(desk, monkeypatch):
-    """Profile vintage: between the look at what is out and the publishing transaction, somebody else publishes."""
+    """Profile vintage: between the look at what is out and the publishing transaction, somebody else
+    publishes.
+    """
     desk.settle("id: small", "id: small\naudit: {profiles: [external, vintage]}")
     assert desk.release().code == 0
     desk.deliver("BE", free(1000))
@@ -393,7 +439,10 @@ def test_why_a_cell_is_not_exact_is_told_by_keys_alone(desk, tmp_path):
     with (desk.folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     key = list(rows[0])[4:8]  # after STRUCTURE, STRUCTURE_ID, ACTION, FREQ
-    keys = {bool(row["ROUNDING_BASE"] or not row["OBS_VALUE"]): ".".join(row[name] for name in key) for row in rows}
+    keys = {
+        bool(row["ROUNDING_BASE"] or not row["OBS_VALUE"]): ".".join(row[name] for name in key)
+        for row in rows
+    }
     told = office(desk, "explain", release_id, keys[True], "--why")
     assert told.code == 0, told.text
     assert "exact, it would put " in told.said
@@ -402,6 +451,11 @@ def test_why_a_cell_is_not_exact_is_told_by_keys_alone(desk, tmp_path):
     for secret in SECRETS:
         assert secret not in told.text
     if False in keys:
-        assert "it is published exactly: no attack succeeds" in office(desk, "explain", release_id, keys[False], "--why").said
+        assert (
+            "it is published exactly: no attack succeeds"
+            in office(desk, "explain", release_id, keys[False], "--why").said
+        )
     assert office(desk, "explain", release_id, "EU.TURNOVER.X._T", "--why").refused("has no cell")
-    assert office(desk, "explain", release_id, keys[True], "--why", "--json", tmp_path / "x.json").refused("--json is for the lineage")
+    assert office(desk, "explain", release_id, keys[True], "--why", "--json", tmp_path / "x.json").refused(
+        "--json is for the lineage"
+    )

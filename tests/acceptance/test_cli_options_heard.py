@@ -1,7 +1,8 @@
-"""No option of a command is without effect and without a word: each changes what is asked for or written, or is refused by its name.
+"""No option of a command is without effect and without a word: each changes what is asked for or
+written, or is refused by its name.
 
-The options are those of the commands' own signatures: one that is added there needs a line here. What a search is asked for is caught
-before it searches.
+The options are those of the commands' own signatures: one that is added there needs a line here. What a
+search is asked for is caught before it searches.
 """
 
 from __future__ import annotations
@@ -31,24 +32,48 @@ y,3,60,s,,,s,0,2,1,2,0,,9,3
 GAP = TABLE.replace("y,3,60,s,,,s,0,2,1,2,0,,9,3\n", "")
 FIRMS = "A,B,VALUE,FIRM,GROUP,WAIVES,ASKS,WEIGHT,OTHER\n" + "".join(
     f"{a},{b},{v},f{i},g{i // 2},{int(i == 0)},{int(i == 3)},{1 + i % 2},{v + i}\n"
-    for a in "xy" for b in "123" for i, v in enumerate((90, 9, 4, 2)))  # fmt: skip
+    for a in "xy"
+    for b in "123"
+    for i, v in enumerate((90, 9, 4, 2))
+)
 TOPS = "A,B,VALUE,COUNT,N,T1,T2\n" + "".join(
     f"{a},{b},{100 + i},{5 + i},{4 + i},{60 + i},{30 - i}\n" for a in "xy" for i, b in enumerate("123")
 )
 TREE = "code,parent\nT,\nG,T\n1,G\n2,G\n3,T\n"
-JJ = "\n".join(["0", "3", *(f"{i} {v} 1 {s} 0 100 {n} {n} 0" for i, (v, s, n) in enumerate([(30, "s", 0), (10, "u", 2), (20, "s", 0)])),
-                "1", "0 3 : 0 (-1) 1 (1) 2 (1)", ""])  # fmt: skip
-COUNTS = "A,B,N,MUST,FIXED\n" + "".join(f"{a},{b},{i % 5},{int(i == 3)},{3 if i == 2 else ''}\n" for i, (a, b) in enumerate(
-    (a, b) for a in "vwxyz" for b in "123"))  # fmt: skip
+JJ = "\n".join(
+    [
+        "0",
+        "3",
+        *(
+            f"{i} {v} 1 {s} 0 100 {n} {n} 0"
+            for i, (v, s, n) in enumerate([(30, "s", 0), (10, "u", 2), (20, "s", 0)])
+        ),
+        "1",
+        "0 3 : 0 (-1) 1 (1) 2 (1)",
+        "",
+    ]
+)
+COUNTS = "A,B,N,MUST,FIXED\n" + "".join(
+    f"{a},{b},{i % 5},{int(i == 3)},{3 if i == 2 else ''}\n"
+    for i, (a, b) in enumerate((a, b) for a in "vwxyz" for b in "123")
+)
 THEN = "A,B,VALUE,STATUS\n" + "".join(
     f"{a},{b},0,{'m' if b == '2' else 's'}\n" for a in ("x", "y", "TOTAL") for b in ("1", "2", "3", "TOTAL")
 )
 FILES = {
-    "t.csv": TABLE, "gap.csv": GAP, "firms.csv": FIRMS, "tops.csv": TOPS, "tree.csv": TREE, "t.jj": JJ, "counts.csv": COUNTS,
-    "n.csv": "cell,count\n0,4\n1,2\n2,2\n", "b.hst": "x,2,c,1\n", "link.csv": "link,table,cell\n1,t,x.1\n1,gap,x.1\n",
+    "t.csv": TABLE,
+    "gap.csv": GAP,
+    "firms.csv": FIRMS,
+    "tops.csv": TOPS,
+    "tree.csv": TREE,
+    "t.jj": JJ,
+    "counts.csv": COUNTS,
+    "n.csv": "cell,count\n0,4\n1,2\n2,2\n",
+    "b.hst": "x,2,c,1\n",
+    "link.csv": "link,table,cell\n1,t,x.1\n1,gap,x.1\n",
     "then.csv": THEN,
     "tabb.csv": "code,parent\nT,\nG,T\nv,G\nw,G\nx,T\ny,T\nz,T\n",
-}  # fmt: skip
+}
 RULE = ("firms.csv", "--dims", "A,B", "--p", "10")
 Case = tuple[Sequence[str], Sequence[str]]
 PLAIN = ("t.csv", "--dims", "A,B")
@@ -73,7 +98,10 @@ SUPPRESS: dict[str, Case] = {
     "hierarchy": (PLAIN, ("--hierarchy", "B=tree.csv")),
     "empty": (("gap.csv", "--dims", "A,B"), ("--empty",)),
     "margins": (PLAIN, ("--margins", "2")),
-    "min_contributors": ((*PLAIN, "--frequency", "FIRMS", "--costs", "frequency"), ("--min-contributors", "5")),
+    "min_contributors": (
+        (*PLAIN, "--frequency", "FIRMS", "--costs", "frequency"),
+        ("--min-contributors", "5"),
+    ),
     "value": (PLAIN, ("--value", "PRICE")),
     "status": (PLAIN, ("--status", "KIND")),
     "primary": (PLAIN, ("--primary", "MARK")),
@@ -105,7 +133,10 @@ PROTECT: dict[str, Case] = {
     "hierarchy": (RULE, ("--hierarchy", "B=tree.csv")),
     "margins": (RULE, ("--margins", "2")),
     "min_contributors": (RULE, ("--min-contributors", "9")),
-    **{name: (RULE, SUPPRESS[name][1]) for name in ("method", "costs", "time_limit", "gap", "seed", "place", "facts", "plot", "pattern")},
+    **{
+        name: (RULE, SUPPRESS[name][1])
+        for name in ("method", "costs", "time_limit", "gap", "seed", "place", "facts", "plot", "pattern")
+    },
 }
 ROUND = ("counts.csv", "--dims", "A,B", "--freq", "N", "--seed", "5")
 ROUNDED: dict[str, Case] = {
@@ -134,7 +165,11 @@ ROUNDED: dict[str, Case] = {
     "plot": (ROUND, ("--plot", "out.svg")),
 }
 BATCH = ("b.arb",)
-ARGUS: dict[str, Case] = {"folder": (BATCH, ("--out", "results")), "hst": (BATCH, ("--hst", "out.hst")), "seed": (BATCH, ("--seed", "5"))}
+ARGUS: dict[str, Case] = {
+    "folder": (BATCH, ("--out", "results")),
+    "hst": (BATCH, ("--hst", "out.hst")),
+    "seed": (BATCH, ("--seed", "5")),
+}
 COMMANDS: dict[str, tuple[Callable[..., None], dict[str, Case]]] = {
     "suppress": (suppress.suppress, SUPPRESS),
     "protect": (protect.protect, PROTECT),
@@ -142,12 +177,29 @@ COMMANDS: dict[str, tuple[Callable[..., None], dict[str, Case]]] = {
     "argus": (argus.argus, ARGUS),
 }
 ALL = [(command, name) for command, (_, cases) in COMMANDS.items() for name in cases]
-ARRAYS = ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed", "singleton", "respondent", "guarded", "count")
+ARRAYS = (
+    "a",
+    "lb",
+    "ub",
+    "lpl",
+    "upl",
+    "spl",
+    "cost",
+    "primary",
+    "fixed",
+    "singleton",
+    "respondent",
+    "guarded",
+    "count",
+)
 
 
 def told_of(table: Any) -> tuple[object, ...]:
     problem = table.problem
-    arrays = [b"" if getattr(problem, name) is None else np.asarray(getattr(problem, name)).tobytes() for name in ARRAYS]
+    arrays = [
+        b"" if getattr(problem, name) is None else np.asarray(getattr(problem, name)).tobytes()
+        for name in ARRAYS
+    ]
     return (table.keys, *arrays, problem.minimum)
 
 
@@ -162,7 +214,14 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     rounding = small_count.round_counts
 
     def rounded(dummy: Any, options: Any, *more: Any) -> Any:
-        asked.append((options, dummy.published, dummy.cells.y.tobytes(), *(None if each is None else each.tobytes() for each in more[:2])))
+        asked.append(
+            (
+                options,
+                dummy.published,
+                dummy.cells.y.tobytes(),
+                *(None if each is None else each.tobytes() for each in more[:2]),
+            )
+        )
         return rounding(dummy, options, *more)
 
     for room in (suppress, protect):
@@ -179,16 +238,23 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             (tmp_path / name).write_text(text)
         micro = "x,1,9\nx,1,4\nx,1,3\nx,2,8\nx,2,7\nx,2,9\ny,1,7\ny,1,6\ny,1,9\ny,2,90\n"
         (tmp_path / "m.asc").write_text(micro)
-        (tmp_path / "m.rda").write_text('<SEPARATOR> ","\nA\n <RECODEABLE>\nB\n <RECODEABLE>\nV\n <NUMERIC>\n')
+        (tmp_path / "m.rda").write_text(
+            '<SEPARATOR> ","\nA\n <RECODEABLE>\nB\n <RECODEABLE>\nV\n <NUMERIC>\n'
+        )
         (tmp_path / "b.arb").write_text(
-            '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "A""B"|"V"||\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n'
+            '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "A""B"|"V"||\n<SAFETYRULE> '
+            "P(10,1)\n<READMICRODATA>\n"
             '<SUPPRESS> OPT(1)\n<WRITETABLE> (1,3,,"o.txt")\n'
         )
         before = {each for each in tmp_path.rglob("*") if each.is_file()}
         monkeypatch.chdir(tmp_path)
         ended = sdc(command, *arguments)
         assert ended.code in (0, 2, 3), ended.text
-        after = {str(each): each.read_bytes() for each in tmp_path.rglob("*") if each.is_file() and each not in before}
+        after = {
+            str(each): each.read_bytes()
+            for each in tmp_path.rglob("*")
+            if each.is_file() and each not in before
+        }
         return (ended.code, list(asked), after), ended.text
 
     return run
@@ -197,9 +263,11 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_of_a_command_has_its_line(command: str) -> None:
     function, cases = COMMANDS[command]
-    assert {name for name in inspect.signature(function).parameters if name not in ("context", "files", "file", "batch_file")} - (
-        {"batch"} if command == "argus" else set()
-    ) == set(cases)
+    assert {
+        name
+        for name in inspect.signature(function).parameters
+        if name not in ("context", "files", "file", "batch_file")
+    } - ({"batch"} if command == "argus" else set()) == set(cases)
 
 
 @pytest.mark.parametrize(("command", "name"), ALL)
@@ -217,7 +285,9 @@ def test_a_pattern_is_judged_and_none_is_sought(heard: Any) -> None:
         assert "leave out --out, --plot, --time-limit, --method, --gap and --seed" in said
 
 
-@pytest.mark.parametrize("alone", [("--q", "50"), ("--frequency-range", "20"), ("--frequency", "OTHER"), ("--request", "ASKS")])
+@pytest.mark.parametrize(
+    "alone", [("--q", "50"), ("--frequency-range", "20"), ("--frequency", "OTHER"), ("--request", "ASKS")]
+)
 def test_half_of_a_rule_is_refused(heard: Any, alone: tuple[str, str]) -> None:
     (code, asked, _), said = heard("protect", ("firms.csv", "--dims", "A,B", "--nk", "1,70", *alone))  # type: ignore[misc]
     assert (code, asked) == (2, [])

@@ -24,7 +24,17 @@ def records() -> list[dict[str, object]]:
     for (region, branch), sizes in FIRMS.items():
         for size in sizes:
             number += 1
-            rows.append({"REGION": region, "BRANCH": branch, "TURNOVER": size, "FIRM": f"f{number}", "GROUP": "", "WAIVED": 0, "ASKED": 0})
+            rows.append(
+                {
+                    "REGION": region,
+                    "BRANCH": branch,
+                    "TURNOVER": size,
+                    "FIRM": f"f{number}",
+                    "GROUP": "",
+                    "WAIVED": 0,
+                    "ASKED": 0,
+                }
+            )
     return rows
 
 
@@ -39,7 +49,19 @@ def protected(file: Path, *options: object) -> tuple[Ended, dict[tuple[str, str]
     out, facts = file.parent / "out.csv", file.parent / "facts.json"
     for path in (out, facts):
         path.unlink(missing_ok=True)
-    ended = sdc("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--out", out, "--json", facts, *options)
+    ended = sdc(
+        "protect",
+        file,
+        "--dims",
+        "REGION,BRANCH",
+        "--value",
+        "TURNOVER",
+        "--out",
+        out,
+        "--json",
+        facts,
+        *options,
+    )
     if not out.exists():
         return ended, {}, {}
     with out.open(encoding="utf-8") as stream:
@@ -57,7 +79,12 @@ def test_cells_of_one_firm_and_dominated_ones_are_primary_and_protected(microdat
     assert marked(rows) == SECRET
     assert marked(rows, "m"), "each is alone in its row and column"
     assert len(rows) == 16
-    assert (facts["primary_by_p"], facts["primary_by_frequency"], facts["primaries"], facts["unprotected"]) == (2, 1, 2, 0)
+    assert (
+        facts["primary_by_p"],
+        facts["primary_by_frequency"],
+        facts["primaries"],
+        facts["unprotected"],
+    ) == (2, 1, 2, 0)
     assert facts["status"] == "optimal"
 
 
@@ -72,7 +99,9 @@ def test_cells_of_one_firm_and_dominated_ones_are_primary_and_protected(microdat
     ],
 )
 def test_each_rule_by_hand(microdata, options, expected):
-    """(n,k): 31 of 37 is 84 %; the two largest of M.D hold 27 of 48, 56.25 %. p/q = 50 %: half of the largest is more than the rest."""
+    """(n,k): 31 of 37 is 84 %; the two largest of M.D hold 27 of 48, 56.25 %. p/q = 50 %: half of
+    the largest is more than the rest.
+    """
     ended, rows, _ = protected(microdata, *options)
     assert ended.code == 0, ended.complained
     assert {key for key in marked(rows) if "TOTAL" not in key} == expected
@@ -86,10 +115,14 @@ def test_a_holding_is_one_contributor_and_who_waives_needs_no_protection(microda
         if (row["REGION"], row["BRANCH"]) == ("S", "C"):
             row["WAIVED"] = 1
     pd.DataFrame(rows).to_csv(microdata, index=False)
-    ended, found, _ = protected(microdata, "--p", "10", "--contributor", "FIRM", "--holding", "GROUP", "--waiver", "WAIVED")
+    ended, found, _ = protected(
+        microdata, "--p", "10", "--contributor", "FIRM", "--holding", "GROUP", "--waiver", "WAIVED"
+    )
     assert ended.code == 0, ended.complained
     assert ("M", "C") in marked(found)
-    assert found["S", "C"] == "z", "its only firm waived: it stays open, for hidden it would protect nobody from him"
+    assert found["S", "C"] == "z", (
+        "its only firm waived: it stays open, for hidden it would protect nobody from him"
+    )
 
 
 def test_who_asked_is_protected(microdata):
@@ -110,8 +143,15 @@ def test_a_table_with_its_largest_contributions_gives_the_same(microdata, tmp_pa
     cells = []
     for region in ("N", "M", "S", "TOTAL"):
         for branch in ("C", "D", "E", "TOTAL"):
-            mine = sorted((size for key, sizes in FIRMS.items() for size in sizes
-                           if region in (key[0], "TOTAL") and branch in (key[1], "TOTAL")), reverse=True)  # fmt: skip
+            mine = sorted(
+                (
+                    size
+                    for key, sizes in FIRMS.items()
+                    for size in sizes
+                    if region in (key[0], "TOTAL") and branch in (key[1], "TOTAL")
+                ),
+                reverse=True,
+            )
             cells.append({"REGION": region, "BRANCH": branch, "TURNOVER": sum(mine), "COUNT": len(mine),
                           "TOP1": mine[0], "TOP2": mine[1] if len(mine) > 1 else None})  # fmt: skip
     table = tmp_path / "table.parquet"
@@ -123,7 +163,9 @@ def test_a_table_with_its_largest_contributions_gives_the_same(microdata, tmp_pa
 
 
 def test_a_frame_gives_the_same(microdata):
-    _, rows, facts = protected(microdata, "--p", "10", "--holding", "GROUP", "--contributor", "FIRM", "--costs", "frequency")
+    _, rows, facts = protected(
+        microdata, "--p", "10", "--holding", "GROUP", "--contributor", "FIRM", "--costs", "frequency"
+    )
     result = sdc_tasks.suppress(
         pd.DataFrame(records()),
         ["REGION", "BRANCH"],
@@ -148,11 +190,17 @@ def test_a_frame_gives_the_same(microdata):
         (("--request-percent", "70"), "no column says who asked"),
         (("--request-percent", "70", "--request", "TURNOVER"), "line 2: TURNOVER is none of 0, 1"),
         (("--p", "10", "--weight", "WAIVED"), "line 2: WAIVED is below 1"),
-        (("--p", "10", "--weight", "TURNOVER", "--contributor", "FIRM"), "weights do not go with contributors or holdings"),
+        (
+            ("--p", "10", "--weight", "TURNOVER", "--contributor", "FIRM"),
+            "weights do not go with contributors or holdings",
+        ),
         (("--p", "10", "--top", "TURNOVER,TURNOVER", "--contributor", "FIRM"), "--top is for tables"),
         (("--p", "10", "--q", "inf"), "q at most 100"),
         (("--p", "10", "--q", "150"), "q at most 100"),
-        (("--nk", "3,75", "--top", "TURNOVER,WAIVED"), "the rules look at 3 contributions of a cell, but 2 are named"),
+        (
+            ("--nk", "3,75", "--top", "TURNOVER,WAIVED"),
+            "the rules look at 3 contributions of a cell, but 2 are named",
+        ),
         (("--p", "10", "--costs", "file"), "costs of the file stand beside cells"),
         (("--p", "10", "--hierarchy", "REGION"), "DIMENSION=FILE is expected"),
     ],
@@ -184,7 +232,10 @@ def test_a_total_among_microdata_is_refused(microdata):
     ],
 )
 def test_a_table_whose_contributions_contradict_it_is_refused(tmp_path, change, message):
-    cells = [{"REGION": region, "BRANCH": "C", "TURNOVER": 30, "COUNT": 4, "TOP1": 10, "TOP2": 8} for region in ("N", "M", "S")]
+    cells = [
+        {"REGION": region, "BRANCH": "C", "TURNOVER": 30, "COUNT": 4, "TOP1": 10, "TOP2": 8}
+        for region in ("N", "M", "S")
+    ]
     cells += [{"REGION": "TOTAL", "BRANCH": "C", "TURNOVER": 90, "COUNT": 12, "TOP1": 10, "TOP2": 10}]
     cells += [{**cell, "BRANCH": "TOTAL"} for cell in cells]
     cells[1] |= change
@@ -200,27 +251,50 @@ def test_a_minimum_of_contributors_behind_what_is_hidden(microdata):
     assert facts["objective"] > less["objective"]
     for region in ("N", "M", "S"):
         hidden = [branch for branch in ("C", "D", "E") if more[region, branch] in ("u", "m")]
-        assert not hidden or more[region, "TOTAL"] == "m" or sum(len(FIRMS[region, branch]) for branch in hidden) >= 9
+        assert (
+            not hidden
+            or more[region, "TOTAL"] == "m"
+            or sum(len(FIRMS[region, branch]) for branch in hidden) >= 9
+        )
     assert marked(few) == marked(more)
 
 
-# --- one firm beside another one ------------------------------------------------------------------------------------------------
+# --- one firm beside another one ----------------------------------------------------------------------------
 
 MANY = {f"k{i}": 50 for i in range(6)}
 
 
 def firms_in(path: Path, cells: dict[tuple[str, str], dict[str, float]]) -> Path:
     rows = [
-        {"REGION": key[0], "BRANCH": key[1], "TURNOVER": size, "FIRM": f"{firm}{''.join(key) if firm[0] == 'k' else ''}"}
-        for key, mine in cells.items() for firm, size in mine.items()
-    ]  # fmt: skip
+        {
+            "REGION": key[0],
+            "BRANCH": key[1],
+            "TURNOVER": size,
+            "FIRM": f"{firm}{''.join(key) if firm[0] == 'k' else ''}",
+        }
+        for key, mine in cells.items()
+        for firm, size in mine.items()
+    ]
     pd.DataFrame(rows).to_csv(path, index=False)
     return path
 
 
 def statuses(path: Path, file: Path, hidden: set[tuple[str, str]]) -> Path:
     """A pattern that hides these cells, of the table that the command writes."""
-    sdc("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "10", "--contributor", "FIRM", "--out", path)
+    sdc(
+        "protect",
+        file,
+        "--dims",
+        "REGION,BRANCH",
+        "--value",
+        "TURNOVER",
+        "--p",
+        "10",
+        "--contributor",
+        "FIRM",
+        "--out",
+        path,
+    )
     with path.open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
@@ -231,10 +305,27 @@ def statuses(path: Path, file: Path, hidden: set[tuple[str, str]]) -> Path:
 
 def test_the_second_of_a_cell_is_not_told_to_the_first(tmp_path):
     """F has 90 beside the 10 of G, and is alone in the three other cells of the square."""
-    square = {("N", "C"): {"F": 90, "G": 10}, ("N", "D"): {"F": 70}, ("M", "C"): {"F": 60}, ("M", "D"): {"F": 80}}
+    square = {
+        ("N", "C"): {"F": 90, "G": 10},
+        ("N", "D"): {"F": 70},
+        ("M", "C"): {"F": 60},
+        ("M", "D"): {"F": 80},
+    }
     rest = dict.fromkeys([("N", "E"), ("M", "E"), ("S", "C"), ("S", "D"), ("S", "E")], MANY)
     file = firms_in(tmp_path / "firms.csv", square | rest)
-    judged = ("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "10", "--contributor", "FIRM", "--check")
+    judged = (
+        "protect",
+        file,
+        "--dims",
+        "REGION,BRANCH",
+        "--value",
+        "TURNOVER",
+        "--p",
+        "10",
+        "--contributor",
+        "FIRM",
+        "--check",
+    )
     ended = sdc(*judged, statuses(tmp_path / "square.csv", file, set(square)))
     assert ended.code == 3
     assert "not shown to be protected: N.C" in ended.said
@@ -245,13 +336,35 @@ def test_the_second_of_a_cell_is_not_told_to_the_first(tmp_path):
 
 
 def test_the_sum_of_hidden_cells_of_one_firm_is_judged_and_what_is_not_is_said(tmp_path):
-    """900, 700 and 500 of F with 205 of others: the open total of the row tells the 2 305, and so the 2 100 within 6.9 %."""
-    three = {("N", "C"): {"F": 900, "a": 60}, ("N", "D"): {"F": 700, "b": 70}, ("N", "E"): {"F": 500, "c": 75}}
-    rest = {("N", "G"): MANY} | {(row, column): {f"k{i}": 400 for i in range(5)} for row in "MS" for column in "CDEG"}
+    """900, 700 and 500 of F with 205 of others: the open total of the row tells the 2
+    305, and so the 2 100 within 6.9 %.
+    """
+    three = {
+        ("N", "C"): {"F": 900, "a": 60},
+        ("N", "D"): {"F": 700, "b": 70},
+        ("N", "E"): {"F": 500, "c": 75},
+    }
+    rest = {("N", "G"): MANY} | {
+        (row, column): {f"k{i}": 400 for i in range(5)} for row in "MS" for column in "CDEG"
+    }
     file = firms_in(tmp_path / "firms.csv", three | rest)
     hidden = {(row, column) for row in "NM" for column in "CDE"}
-    ended = sdc("protect", file, "--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "15", "--contributor", "FIRM", "--check",
-                statuses(tmp_path / "six.csv", file, hidden), "--json", tmp_path / "facts.json")  # fmt: skip
+    ended = sdc(
+        "protect",
+        file,
+        "--dims",
+        "REGION,BRANCH",
+        "--value",
+        "TURNOVER",
+        "--p",
+        "15",
+        "--contributor",
+        "FIRM",
+        "--check",
+        statuses(tmp_path / "six.csv", file, hidden),
+        "--json",
+        tmp_path / "facts.json",
+    )
     assert ended.code == 3
     assert "not shown to be protected: the sum of N.C, N.D, N.E" in " ".join(ended.said.split())
     assert json.loads((tmp_path / "facts.json").read_text())["sums_at_risk"] == ["the sum of N.C, N.D, N.E"]
@@ -270,12 +383,32 @@ def test_a_cell_whose_only_firm_reports_nothing_is_hidden_below_the_minimum(tmp_
     assert ended.code == 0, ended.complained
     assert rows["S", "E"] == "u"
     assert len(marked(rows, "m")) >= 3
-    table = [{"REGION": row, "COUNT": 1 if row == "Z" else 6, "TURNOVER": 0 if row == "Z" else 300, "TOP1": 0 if row == "Z" else 50,
-              "TOP2": 0 if row == "Z" else 50} for row in "ABZ"]  # fmt: skip
+    table = [
+        {
+            "REGION": row,
+            "COUNT": 1 if row == "Z" else 6,
+            "TURNOVER": 0 if row == "Z" else 300,
+            "TOP1": 0 if row == "Z" else 50,
+            "TOP2": 0 if row == "Z" else 50,
+        }
+        for row in "ABZ"
+    ]
     table.append({"REGION": "TOTAL", "COUNT": 13, "TURNOVER": 600, "TOP1": 50, "TOP2": 50})
     pd.DataFrame(table).to_csv(tmp_path / "table.csv", index=False)
-    told = sdc("protect", tmp_path / "table.csv", "--dims", "REGION", "--value", "TURNOVER", "--min-frequency", "3", "--top", "TOP1,TOP2",
-               "--out", tmp_path / "o.csv")  # fmt: skip
+    told = sdc(
+        "protect",
+        tmp_path / "table.csv",
+        "--dims",
+        "REGION",
+        "--value",
+        "TURNOVER",
+        "--min-frequency",
+        "3",
+        "--top",
+        "TOP1,TOP2",
+        "--out",
+        tmp_path / "o.csv",
+    )
     assert told.code == 0, told.complained
     assert "Z,0,u" in (tmp_path / "o.csv").read_text()
     assert "not told who contributes" in " ".join(told.said.split())

@@ -25,7 +25,8 @@ def table(desk: Desk) -> Path:
 def test_few_hidden_tables_are_all_run(desk, table):
     ended = desk.audit(table, "--replay", 400)
     told = re.search(
-        r"replay: (\d+) hidden tables fit, and the program publishes this table for (\d+) of them", " ".join(ended.said.split())
+        r"replay: (\d+) hidden tables fit, and the program publishes this table for (\d+) of them",
+        " ".join(ended.said.split()),
     )
     assert told is not None, ended.said + ended.complained
     assert 1 <= int(told[2]) <= int(told[1]) <= 400

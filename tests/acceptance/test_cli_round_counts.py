@@ -80,9 +80,28 @@ def published(path: Path) -> dict[Key, int]:
 
 def test_a_rounded_table_is_additive_and_holds_nothing_small(folder: Path) -> None:
     done = own_process(
-        "round-counts", "counts.csv", "--freq", "persons", "--dims", ",".join(DIMS), "--max-order", "2", "--base", "5", "--quality", "best",
-        "--out", "inner.csv", "--published", "pub.csv", "--json", "facts.json", "--plot", "plot.svg", cwd=folder,
-    )  # fmt: skip
+        "round-counts",
+        "counts.csv",
+        "--freq",
+        "persons",
+        "--dims",
+        ",".join(DIMS),
+        "--max-order",
+        "2",
+        "--base",
+        "5",
+        "--quality",
+        "best",
+        "--out",
+        "inner.csv",
+        "--published",
+        "pub.csv",
+        "--json",
+        "facts.json",
+        "--plot",
+        "plot.svg",
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stderr
     rows = inner(folder / "inner.csv")
     assert [(key, original) for key, original, _ in rows] == sorted(
@@ -114,13 +133,19 @@ def test_microdata_crossings_formula_and_hierarchies_say_the_same(folder: Path) 
     }
     written = {}
     for name, way in ways.items():
-        files = ["--out", f"{name}.parquet" if name == "parquet" else f"{name}.csv", "--published", f"{name}.pub.csv"]
+        files = [
+            "--out",
+            f"{name}.parquet" if name == "parquet" else f"{name}.csv",
+            "--published",
+            f"{name}.pub.csv",
+        ]
         done = sdc("round-counts", *way, "--dims", ",".join(DIMS), "--seed", "3", *files, cwd=folder)
         assert done.returncode == 0, done.stderr
         written[name] = published(folder / f"{name}.pub.csv")
     assert all(each == written["order"] for each in written.values())
     assert len({(folder / f"{name}.csv").read_bytes() for name in ("order", "micro", "formula", "tree")}) == 1
-    # what was written is read again: rounded counts of the inner cells, whose publication needs no rounding any more
+    # what was written is read again: rounded counts of the inner cells, whose
+    # publication needs no rounding any more
     again = sdc(
         "round-counts",
         "parquet.parquet",
@@ -152,14 +177,27 @@ def test_several_bases_stand_side_by_side(folder: Path) -> None:
         "7",
     ]
     done = sdc(
-        *arguments, "--base", "3", "--base", "10", "--out", "two.csv", "--published", "two.pub.csv", "--json", "two.json", cwd=folder
+        *arguments,
+        "--base",
+        "3",
+        "--base",
+        "10",
+        "--out",
+        "two.csv",
+        "--published",
+        "two.pub.csv",
+        "--json",
+        "two.json",
+        cwd=folder,
     )
     assert done.returncode == 0, done.stderr
     rows = read(folder / "two.pub.csv")
     for base in (3, 10):
         alone = sdc(*arguments, "--base", str(base), "--published", "one.csv", cwd=folder)
         assert alone.returncode == 0, alone.stderr
-        assert [row[f"rounded_{base}"] for row in rows] == [row["rounded"] for row in read(folder / "one.csv")]
+        assert [row[f"rounded_{base}"] for row in rows] == [
+            row["rounded"] for row in read(folder / "one.csv")
+        ]
         assert not [row for row in rows if 0 < int(row[f"rounded_{base}"]) < base]
     assert len(json.loads((folder / "two.json").read_text())["roundings"]) == 2
 
@@ -169,22 +207,44 @@ def test_several_bases_stand_side_by_side(folder: Path) -> None:
     [
         ("", [], "the file is empty"),
         ("region,sex,age,persons\n", [], "no record"),
-        (f"region,sex,age,persons\nR1,F,Y1,-{SECRET}\n", [], "line 2: column persons: counts are whole numbers"),
-        (f"region,sex,age,persons\nR1,F,Y1,{SECRET}.5\n", [], "line 2: column persons: counts are whole numbers"),
+        (
+            f"region,sex,age,persons\nR1,F,Y1,-{SECRET}\n",
+            [],
+            "line 2: column persons: counts are whole numbers",
+        ),
+        (
+            f"region,sex,age,persons\nR1,F,Y1,{SECRET}.5\n",
+            [],
+            "line 2: column persons: counts are whole numbers",
+        ),
         ("region,sex,age,persons\nR1,F,Y1,2\nR1,,Y1,2\n", [], "line 3: column sex: the code is missing"),
-        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--crossings", "region:size"], "size is not a dimension of the table"),
+        (
+            "region,sex,age,persons\nR1,F,Y1,2\n",
+            ["--crossings", "region:size"],
+            "size is not a dimension of the table",
+        ),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--formula", "~region*"], "its end is not expected"),
-        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--hierarchy", "other.csv"], "the dimension of this hierarchy is missing"),
+        (
+            "region,sex,age,persons\nR1,F,Y1,2\n",
+            ["--hierarchy", "other.csv"],
+            "the dimension of this hierarchy is missing",
+        ),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "1"], "base 1: rounds nothing"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--base", "3", "--base", "3"], "given twice"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--steps", "1,x"], "up to three numbers"),
-        ("region,sex,age,persons\nR1,F,Y1,2\n", ["--max-order", "1", "--formula", "~sex"], "give one of them"),
+        (
+            "region,sex,age,persons\nR1,F,Y1,2\n",
+            ["--max-order", "1", "--formula", "~sex"],
+            "give one of them",
+        ),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--plot", "p.pdf"], "name it .svg or .png"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--published", "none/p.csv"], "cannot be written"),
         ("region,sex,age,persons\nR1,F,Y1,2\n", ["--published", "bad.csv"], "this is the table itself"),
     ],
 )
-def test_bad_input_ends_with_a_remedy_and_writes_nothing(tmp_path: Path, text: str, more: list[str], match: str) -> None:
+def test_bad_input_ends_with_a_remedy_and_writes_nothing(
+    tmp_path: Path, text: str, more: list[str], match: str
+) -> None:
     (tmp_path / "bad.csv").write_text(text)
     (tmp_path / "other.csv").write_text("code,parent\nR1,all\n")
     before = sorted(tmp_path.iterdir())
@@ -211,10 +271,27 @@ def test_bad_input_ends_with_a_remedy_and_writes_nothing(tmp_path: Path, text: s
 
 
 def test_every_small_count_moves_where_somebody_may_run_the_program(folder, tmp_path):
-    wanted = ("--freq", "persons", "--dims", ",".join(DIMS), "--max-order", 1, "--rule-aware", "--seed", SECRET)
+    wanted = (
+        "--freq",
+        "persons",
+        "--dims",
+        ",".join(DIMS),
+        "--max-order",
+        1,
+        "--rule-aware",
+        "--seed",
+        SECRET,
+    )
     for name in ("one", "again"):
         done = sdc(
-            "round-counts", folder / "counts.csv", *map(str, wanted), "--published", f"{name}.csv", "--out", "inner.csv", cwd=tmp_path
+            "round-counts",
+            folder / "counts.csv",
+            *map(str, wanted),
+            "--published",
+            f"{name}.csv",
+            "--out",
+            "inner.csv",
+            cwd=tmp_path,
         )
         assert done.returncode == 0, done.stderr
     assert {new for _, old, new in inner(tmp_path / "inner.csv") if 0 < old < 3} == {0, 3}
@@ -229,5 +306,15 @@ def test_every_small_count_moves_where_somebody_may_run_the_program(folder, tmp_
         done = sdc("round-counts", folder / "counts.csv", *map(str, wanted), *more, cwd=tmp_path)
         assert done.returncode == 2
         assert said in done.stderr
-    done = sdc("round-counts", folder / "counts.csv", "--freq", "persons", "--dims", ",".join(DIMS), "--drawn", "0.5", cwd=tmp_path)
+    done = sdc(
+        "round-counts",
+        folder / "counts.csv",
+        "--freq",
+        "persons",
+        "--dims",
+        ",".join(DIMS),
+        "--drawn",
+        "0.5",
+        cwd=tmp_path,
+    )
     assert "--drawn: only with --rule-aware" in done.stderr

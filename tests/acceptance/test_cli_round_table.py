@@ -85,9 +85,21 @@ def test_a_csv_table_is_rounded_with_totals_that_it_did_not_hold(tmp_path):
 def test_quadratic_rounding_keeps_the_margins_of_a_csv_table(tmp_path, solver):
     file, out, facts = written(CSV, tmp_path / "t.csv"), tmp_path / "rounded.csv", tmp_path / "facts.json"
     code, said = sdc(
-        "round-table", file, "--dims", "REGION,SIZE", "--base", "auto", "--method", "quadratic", "--out", out, "--json", facts,
-        "--solver", solver,
-    )  # fmt: skip
+        "round-table",
+        file,
+        "--dims",
+        "REGION,SIZE",
+        "--base",
+        "auto",
+        "--method",
+        "quadratic",
+        "--out",
+        out,
+        "--json",
+        facts,
+        "--solver",
+        solver,
+    )
     assert code == 0, said
     cells, body = read(out), json.loads(facts.read_text())
     assert adds_up(cells)
@@ -100,8 +112,25 @@ ONE_PART = "REGION,VALUE,STATUS,LPL,UPL\nA,37,u,3,3\nB,0,s,0,0\nC,0,s,0,0\nTOTAL
 
 def test_a_total_with_one_part_that_is_not_empty_moves_with_it_and_this_is_said(tmp_path):
     """A is the total: printed exactly, it would tell A. So "margins stay" is not said of it."""
-    file, out, facts = written(ONE_PART, tmp_path / "t.csv"), tmp_path / "rounded.csv", tmp_path / "facts.json"
-    code, said = sdc("round-table", file, "--dims", "REGION", "--base", 10, "--method", "quadratic", "--out", out, "--json", facts)
+    file, out, facts = (
+        written(ONE_PART, tmp_path / "t.csv"),
+        tmp_path / "rounded.csv",
+        tmp_path / "facts.json",
+    )
+    code, said = sdc(
+        "round-table",
+        file,
+        "--dims",
+        "REGION",
+        "--base",
+        10,
+        "--method",
+        "quadratic",
+        "--out",
+        out,
+        "--json",
+        facts,
+    )
     assert code == 0, said
     cells, body = read(out), json.loads(facts.read_text())
     assert cells["A",] == cells["TOTAL",] != 37
@@ -111,7 +140,18 @@ def test_a_total_with_one_part_that_is_not_empty_moves_with_it_and_this_is_said(
 
 def test_where_all_totals_stay_none_is_named(tmp_path):
     file, facts = written(CSV, tmp_path / "t.csv"), tmp_path / "facts.json"
-    code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", "auto", "--method", "quadratic", "--json", facts)
+    code, said = sdc(
+        "round-table",
+        file,
+        "--dims",
+        "REGION,SIZE",
+        "--base",
+        "auto",
+        "--method",
+        "quadratic",
+        "--json",
+        facts,
+    )
     assert code == 0, said
     body = json.loads(facts.read_text())
     assert body["totals_not_kept"] == 0
@@ -134,7 +174,20 @@ def test_hierarchies_come_from_files_of_codes_with_parents(tmp_path):
     codes = written("code,parent\nALL,\nB,ALL\nC,ALL\nC1,C\nC2,C\n", tmp_path / "codes.csv")
     file = written("A;V\nB;7\nC1;8\nC2;9\nC;17\n", tmp_path / "t.csv")
     out = tmp_path / "rounded.csv"
-    code, said = sdc("round-table", file, "--dims", "A", "--value", "V", "--base", 5, "--hierarchy", f"A={codes}", "--out", out)
+    code, said = sdc(
+        "round-table",
+        file,
+        "--dims",
+        "A",
+        "--value",
+        "V",
+        "--base",
+        5,
+        "--hierarchy",
+        f"A={codes}",
+        "--out",
+        out,
+    )
     assert code == 0, said
     cells = {key[0]: value for key, value in read(out).items()}
     assert cells["ALL"] == cells["B"] + cells["C"]
@@ -144,7 +197,9 @@ def test_hierarchies_come_from_files_of_codes_with_parents(tmp_path):
 def test_the_same_table_and_seed_give_the_same_bytes(tmp_path):
     file, outs = written(CSV, tmp_path / "t.csv"), [tmp_path / "a.csv", tmp_path / "b.csv"]
     for out in outs:
-        assert sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 3, "--seed", 7, "--out", out)[0] == 0
+        assert (
+            sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 3, "--seed", 7, "--out", out)[0] == 0
+        )
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
@@ -153,23 +208,41 @@ BAD = {
     "no such column": (CSV, ["--dims", "REGION,AGE"], "no column AGE"),
     "no dimensions": (CSV, [], "which columns are dimensions"),
     "text": (CSV.replace("N,M,24", "N,M,many"), ["--dims", "REGION,SIZE"], "line 3: VALUE is not a number"),
-    "not finite": (CSV.replace("N,M,24", "N,M,inf"), ["--dims", "REGION,SIZE"], "line 3: VALUE is not finite"),
+    "not finite": (
+        CSV.replace("N,M,24", "N,M,inf"),
+        ["--dims", "REGION,SIZE"],
+        "line 3: VALUE is not finite",
+    ),
     "twice": (CSV + "N,S,20,s,,,\n", ["--dims", "REGION,SIZE"], "N.S stands in line 2 already"),
     "a field too few": (CSV + "N,S\n", ["--dims", "REGION,SIZE"], "line 12: 2 fields"),
     "no code": (CSV.replace("N,M,24", ",M,24"), ["--dims", "REGION,SIZE"], "line 3: no code in REGION"),
-    "a wrong total": (CSV.replace("309", "310"), ["--dims", "REGION,SIZE"], "line 11: TOTAL.TOTAL is not the sum of its parts"),
-    "no status": (CSV.replace("N,M,24,s", "N,M,24,x"), ["--dims", "REGION,SIZE"], "N.M: its STATUS is none of"),
+    "a wrong total": (
+        CSV.replace("309", "310"),
+        ["--dims", "REGION,SIZE"],
+        "line 11: TOTAL.TOTAL is not the sum of its parts",
+    ),
+    "no status": (
+        CSV.replace("N,M,24,s", "N,M,24,x"),
+        ["--dims", "REGION,SIZE"],
+        "N.M: its STATUS is none of",
+    ),
     "a level below 0": (CSV.replace("u,3,3", "u,-3,3"), ["--dims", "REGION,SIZE"], "C.M: a level below 0"),
     "no level": (CSV.replace("u,3,3,6", "u,,,"), ["--dims", "REGION,SIZE"], "C.M: primary without a level"),
     "no number of a base": (CSV, ["--dims", "REGION,SIZE", "--base", "five"], "not a number above 0"),
     "no base at all": (CSV, ["--dims", "REGION,SIZE", "--base", "auto"], "only for the quadratic method"),
     "no hierarchy": (CSV, ["--dims", "REGION,SIZE", "--hierarchy", "SIZE"], "DIMENSION=FILE is expected"),
     "not whole": (
-        CSV.replace("N,S,20", "N,S,20.5").replace("309", "309.5"), ["--dims", "REGION,SIZE", "--method", "quadratic"], "not whole numbers",
+        CSV.replace("N,S,20", "N,S,20.5").replace("309", "309.5"),
+        ["--dims", "REGION,SIZE", "--method", "quadratic"],
+        "not whole numbers",
     ),
-    "nothing sensitive": (CSV.replace("u,3,3,6", "s,,,"), ["--dims", "REGION,SIZE", "--method", "quadratic"], "no cell is sensitive"),
+    "nothing sensitive": (
+        CSV.replace("u,3,3,6", "s,,,"),
+        ["--dims", "REGION,SIZE", "--method", "quadratic"],
+        "no cell is sensitive",
+    ),
     "fixed": (CSV.replace("N,M,24,s", "N,M,24,z"), ["--dims", "REGION,SIZE"], "N.M and 0 more: fixed"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", sorted(BAD))
@@ -187,8 +260,24 @@ def test_bad_input_is_told_and_nothing_is_written(tmp_path, case):
 
 def test_a_base_that_keeps_no_level_is_refused_and_nothing_is_written(tmp_path):
     file, out = written(CSV, tmp_path / "t.csv"), tmp_path / "rounded.csv"
-    for method, more in (("quadratic", "base 5 is the least that can"), ("controlled", "C.M and 0 more need a wider interval")):
-        code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 2, "--method", method, "--reach", 1, "--out", out)
+    for method, more in (
+        ("quadratic", "base 5 is the least that can"),
+        ("controlled", "C.M and 0 more need a wider interval"),
+    ):
+        code, said = sdc(
+            "round-table",
+            file,
+            "--dims",
+            "REGION,SIZE",
+            "--base",
+            2,
+            "--method",
+            method,
+            "--reach",
+            1,
+            "--out",
+            out,
+        )
         assert code == 3
         assert more in said
         assert not out.exists()
@@ -229,7 +318,18 @@ def test_totals_under_another_name_are_refused_until_they_are_named(tmp_path):
     code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--totals", "REGION=CITY", "--base", 5)
     assert (code, "SIZE ALL is the sum of all others" in said.replace("\n", " ")) == (2, True)
     code, said = sdc(
-        "round-table", file, "--dims", "REGION,SIZE", "--totals", "REGION=CITY", "--totals", "SIZE=ALL", "--base", 5, "--out", out
+        "round-table",
+        file,
+        "--dims",
+        "REGION,SIZE",
+        "--totals",
+        "REGION=CITY",
+        "--totals",
+        "SIZE=ALL",
+        "--base",
+        5,
+        "--out",
+        out,
     )
     assert code == 0, said
     assert ("CITY", "ALL") in read(out)

@@ -1,4 +1,6 @@
-"""`bases: {rule_aware: true}`: a release whose bases withstand somebody who has the program, from the domain file to the report."""
+"""`bases: {rule_aware: true}`: a release whose bases withstand somebody who has the program,
+from the domain file to the report.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def test_a_release_says_what_it_keeps_and_the_same_secret_gives_the_same_bytes(t
     assert (told["verdict"], told["program"]["verdict"]) == ("passed", "passed")
     shown = told["program"]["bases"]
     assert (shown["removed"], shown["epoch"], shown["narrow"]) == (0.05, 1, [])
-    assert shown["wide"] + len(shown["without_claim"]) == told["counts"]["primaries"] > len(shown["without_claim"])
+    assert (
+        shown["wide"] + len(shown["without_claim"])
+        == told["counts"]["primaries"]
+        > len(shown["without_claim"])
+    )
     page = (out / "report.html").read_text()
     assert "an interval as wide as both required distances together" in page
     assert "61 %" not in page, "that sentence is about the other rule"
@@ -40,18 +46,29 @@ def test_a_release_says_what_it_keeps_and_the_same_secret_gives_the_same_bytes(t
     assert (tmp_path / "again" / "table.csv").read_bytes() == (out / "table.csv").read_bytes()
     told = " ".join(desk.audit(out / "table.csv", "--replay", 10).said.split())
     found = re.search(
-        r"shows both levels together for (\d+) of (\d+) primaries.* (\d+) were drawn. For (\d+) of them two hidden tables", told
+        r"shows both levels together for (\d+) of (\d+) primaries.* (\d+) were drawn. For (\d+) of them two "
+        r"hidden tables",
+        told,
     )
     assert found is not None, told
     assert found[1] == found[2]
     assert 0 < int(found[4]) == int(found[3])
-    desk.deliver("BE", SHOWS.replace("1400 F   700 F   700 F", "1410 F   710 F   700 F").replace("700 F   370 F", "710 F   380 F", 1))
+    desk.deliver(
+        "BE",
+        SHOWS.replace("1400 F   700 F   700 F", "1410 F   710 F   700 F").replace(
+            "700 F   370 F", "710 F   380 F", 1
+        ),
+    )
     assert desk.release().refused("bases.rule_aware: the period has an earlier version", "Remedy")
 
 
 def test_indicators_that_no_relation_links_are_decided_in_one_group_and_pass(tmp_path):
     file = write_demo(tmp_path, countries=4, activities=9, sizes=2, indicators=2)
-    file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | {"bases": {"rule_aware": True}, "cta": {"ladder": []}}))
+    file.write_text(
+        yaml.safe_dump(
+            yaml.safe_load(file.read_text()) | {"bases": {"rule_aware": True}, "cta": {"ladder": []}}
+        )
+    )
     where = "--inbox", tmp_path / "inbox", "--out", tmp_path / "out"
     ended = sdc("release", "--domain", file, "--period", "2024", *where, "--processes", 2)
     assert ended.code == 0, ended.text
@@ -71,7 +88,11 @@ def test_indicators_that_no_relation_links_are_decided_in_one_group_and_pass(tmp
         ("{rule_aware: true, visible_share: 0.9}", "", "visible_share"),
         ("{rule_aware: true, rule: suppression}", "", "rule: suppression"),
         ("{removed: 0.2}", "", "removed: only with rule_aware: true"),
-        ("{rule_aware: true}", "audit: {profiles: [external, internal]}\n", "audit.profiles other than external"),
+        (
+            "{rule_aware: true}",
+            "audit: {profiles: [external, internal]}\n",
+            "audit.profiles other than external",
+        ),
         ("{rule_aware: true}", "suppression: {receiver: when_missing}\n", "suppression"),
     ],
 )
@@ -100,7 +121,11 @@ def of_two(folder: Path, rounding: Mapping[str, Any], **more: Mapping[str, Any])
     """A domain of a magnitude and a count with these options, and the arguments of its release."""
     path = write_two_indicators(folder, 3, 6, 3, rounding)
     domain = yaml.safe_load(path.read_text())
-    path.write_text(yaml.safe_dump(domain | {key: {**domain.get(key, {}), **own} for key, own in more.items()}, sort_keys=False))
+    path.write_text(
+        yaml.safe_dump(
+            domain | {key: {**domain.get(key, {}), **own} for key, own in more.items()}, sort_keys=False
+        )
+    )
     return "--domain", path, "--period", "2024", "--inbox", folder / "inbox"
 
 
@@ -123,7 +148,14 @@ def test_counts_and_bases_of_one_release_withstand_somebody_who_has_the_program(
     told["program"]["bases"]["without_claim"] = [told["primaries"][0]["cell"]]
     told["program"]["bases"]["wide"] -= 1
     (tmp_path / "forged.json").write_text(json.dumps(told))
-    forged = sdc("verify-certificate", *where, *files[:3], tmp_path / "forged.json", "--witnesses", tmp_path / "out.npz")
+    forged = sdc(
+        "verify-certificate",
+        *where,
+        *files[:3],
+        tmp_path / "forged.json",
+        "--witnesses",
+        tmp_path / "out.npz",
+    )
     assert forged.code == 3
     assert "program.bases.wide: not what follows" in forged.said
     of_two(tmp_path, {**AWARE_COUNTS, "epoch": 2}, bases={"rule_aware": True})
@@ -159,7 +191,11 @@ def test_a_flag_that_tells_that_a_count_is_small_is_refused(tmp_path):
     ("rounding", "more", "named"),
     [
         ({**SMALL_COUNT, "epoch": 2}, {}, "epoch: only with rule_aware: true"),
-        (AWARE_COUNTS, {"audit": {"profiles": ["external", "internal"]}}, "audit.profiles other than external"),
+        (
+            AWARE_COUNTS,
+            {"audit": {"profiles": ["external", "internal"]}},
+            "audit.profiles other than external",
+        ),
         (AWARE_COUNTS, {"suppression": {"receiver": "when_missing"}}, "suppression"),
         (SMALL_COUNT, {"bases": {"rule_aware": True}}, "indicator ENTERPRISES: rounding"),
     ],

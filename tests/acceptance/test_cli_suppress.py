@@ -1,4 +1,6 @@
-"""`sdc suppress`: a table with primaries in, a safe pattern out, whatever happens on the way. The table is that of [2], Figure 11."""
+"""`sdc suppress`: a table with primaries in, a safe pattern out, whatever happens on the way. The
+table is that of [2], Figure 11.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,26 @@ def test_the_pattern_of_figure_11_with_its_facts(table, tmp_path, method):
     run = sdc("suppress", table, "--method", method, "--out", out, "--json", facts, "--plot", plot)
     assert run.code == 0, run.complained
     assert statuses(out) == "msmsmsussssszsss"
-    assert out.read_text().replace(" m ", " s ") == drawn().replace(" m ", " s "), "nothing but statuses changes"
+    assert out.read_text().replace(" m ", " s ") == drawn().replace(" m ", " s "), (
+        "nothing but statuses changes"
+    )
     told = json.loads(facts.read_text())
-    assert {name: told[name] for name in ("objective", "secondaries", "unprotected", "method", "costs", "seed", "primaries")} == {
-        "objective": 86.0, "secondaries": 3, "unprotected": 0, "method": method, "costs": "value", "seed": 1, "primaries": 1,
-    }  # fmt: skip
+    assert {
+        name: told[name]
+        for name in ("objective", "secondaries", "unprotected", "method", "costs", "seed", "primaries")
+    } == {
+        "objective": 86.0,
+        "secondaries": 3,
+        "unprotected": 0,
+        "method": method,
+        "costs": "value",
+        "seed": 1,
+        "primaries": 1,
+    }
     proves = method in {"auto", "exact"}
-    assert (told["status"], told["bound"], told["gap"]) == (("optimal", 86.0, 0.0) if proves else ("feasible", 0.0, 1.0))
+    assert (told["status"], told["bound"], told["gap"]) == (
+        ("optimal", 86.0, 0.0) if proves else ("feasible", 0.0, 1.0)
+    )
     assert told["history"][-1][:2] == [86.0, told["bound"]]
     again = tmp_path / "again.json"
     assert sdc("suppress", table, "--method", method, "--out", out, "--json", again).code == 0
@@ -58,12 +73,19 @@ def test_the_pattern_of_figure_11_with_its_facts(table, tmp_path, method):
 
 
 def test_costs_change_what_is_cheapest(table, tmp_path):
-    """With a cost of 1 for each cell, fewest cells; counted contributors make a row dear that values make cheap."""
+    """With a cost of 1 for each cell, fewest cells; counted contributors make a row dear that values make
+    cheap.
+    """
     counts = tmp_path / "counts.csv"
     rich = [50 if i in (0, 2) else 2 for i in range(16)]
     counts.write_text("cell,count\n" + "".join(f"{i},{count}\n" for i, count in enumerate(rich)))
     out = tmp_path / "out.jj"
-    for costs, more, expected in (("one", (), 3.0), ("file", (), 3.0), ("frequency", ("--counts", counts), 6.0), ("distance", (), 4.0)):
+    for costs, more, expected in (
+        ("one", (), 3.0),
+        ("file", (), 3.0),
+        ("frequency", ("--counts", counts), 6.0),
+        ("distance", (), 4.0),
+    ):
         facts = tmp_path / f"{costs}.json"
         assert sdc("suppress", table, "--costs", costs, *more, "--out", out, "--json", facts).code == 0
         assert json.loads(facts.read_text())["objective"] == expected, costs
@@ -82,7 +104,9 @@ def test_costs_change_what_is_cheapest(table, tmp_path):
 )
 def test_options_that_cannot_be(table, options, message):
     run = sdc("suppress", table, *options)
-    assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), run.complained
+    assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), (
+        run.complained
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +122,9 @@ def test_options_that_cannot_be(table, options, message):
 def test_counts_that_are_none(table, tmp_path, content, message):
     (tmp_path / "counts.csv").write_text(content)
     run = sdc("suppress", table, "--costs", "frequency", "--counts", tmp_path / "counts.csv")
-    assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), run.complained
+    assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), (
+        run.complained
+    )
 
 
 def test_a_table_that_does_not_add_up_says_where_and_by_how_much(tmp_path):
@@ -108,7 +134,10 @@ def test_a_table_that_does_not_add_up_says_where_and_by_how_much(tmp_path):
     path.write_text(drawn(wrong))
     run = sdc("suppress", path, "--out", tmp_path / "out.jj")
     assert run.code == 2
-    assert f"{path}, line 20: this relation, as 1 more, does not hold for the values: it is off by 0.046 of what" in run.complained
+    assert (
+        f"{path}, line 20: this relation, as 1 more, does not hold for the values: it is off by 0.046 of what"
+        in run.complained
+    )
     assert not (tmp_path / "out.jj").exists()
 
 
@@ -141,7 +170,7 @@ def test_a_time_limit_of_nothing_still_gives_a_verified_pattern_or_says_so(table
     assert (run.code, told["unprotected"]) in {(0, 0), (3, 1)}
 
 
-# --- Ctrl-C and memory: the method in the place of the engine's -------------------------------------------------------------------
+# --- Ctrl-C and memory: the method in the place of the engine's ---------------------------------------------
 
 BEGIN = """
 import os, signal, sys, time
@@ -159,8 +188,12 @@ def process(script: str, *arguments: object, command: str = "suppress") -> Ended
     """`sdc suppress` in a process of its own, with another engine."""
     done = subprocess.run(
         [sys.executable, "-c", BEGIN + script + END, command, *map(str, arguments)],
-        capture_output=True, text=True, check=False, timeout=120, env={**os.environ},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ},
+    )
     assert "Traceback" not in done.stderr, done.stderr
     return Ended(done.returncode, done.stdout, done.stderr)
 
@@ -170,13 +203,18 @@ def test_ctrl_c_writes_the_best_pattern_or_says_that_there_is_none(table, tmp_pa
     """The method never looks whether it should stop."""
     out, facts = tmp_path / "out.jj", tmp_path / "facts.json"
     before = "find(run, options); " if found else ""
-    script = f"def deaf(run, options):\n    {before}os.kill(os.getpid(), signal.SIGINT); time.sleep(600)\nengine.execute = deaf\n"
+    script = (
+        f"def deaf(run, options):\n    {before}os.kill(os.getpid(), signal.SIGINT); "
+        f"time.sleep(600)\nengine.execute = deaf\n"
+    )
     run = process(script, table, "--out", out, "--json", facts)
     told = json.loads(facts.read_text())
     assert (run.code, out.exists(), told["status"], told["objective"]) == (
         (0, True, "interrupted", 86.0) if found else (3, False, "interrupted", None)
     )
-    assert ("interrupted: the best pattern so far" if found else "interrupted: none yet that protects") in run.said
+    assert (
+        "interrupted: the best pattern so far" if found else "interrupted: none yet that protects"
+    ) in run.said
 
 
 HAMMER = """
@@ -194,7 +232,11 @@ except ProcessLookupError:
 def test_ctrl_c_again_and_again_loses_nothing(table, tmp_path, command):
     """One Ctrl-C after the other, through the writing and until the process is gone."""
     out, facts, firms = tmp_path / "out.csv", tmp_path / "facts.json", tmp_path / "firms.csv"
-    firms.write_text("A,B,V\n" + "".join(f"{a},{b},{v}\n" for a in "xyz" for b in "123" for v in (50, 60, 70)) + "x,1,900\n")
+    firms.write_text(
+        "A,B,V\n"
+        + "".join(f"{a},{b},{v}\n" for a in "xyz" for b in "123" for v in (50, 60, 70))
+        + "x,1,900\n"
+    )
     given = (table,) if command == "suppress" else (firms, "--dims", "A,B", "--value", "V", "--p", "10")
     script = f"""
 import subprocess
@@ -203,7 +245,7 @@ def until_stopped(run, options):
     subprocess.Popen([sys.executable, "-c", {HAMMER!r}, str(os.getpid())], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run._asked_to_stop.wait()
 engine.execute = until_stopped
-"""
+"""  # noqa: E501
     run = process(script, *given, "--out", out, "--json", facts, command=command)
     assert (run.code, json.loads(facts.read_text())["status"]) == (0, "interrupted"), run.text
     assert "interrupted; writing the best verified pattern" in run.complained
@@ -223,7 +265,9 @@ def test_ctrl_c_before_there_is_a_run_ends_at_once(table, tmp_path):
 
 
 @pytest.mark.parametrize("found", [True, False])
-def test_out_of_memory_writes_the_best_pattern_or_says_that_there_is_none(monkeypatch, table, tmp_path, found):
+def test_out_of_memory_writes_the_best_pattern_or_says_that_there_is_none(
+    monkeypatch, table, tmp_path, found
+):
     from sdc_tasks.methods.suppression import engine
 
     def greedy(run, options):
@@ -236,10 +280,15 @@ def test_out_of_memory_writes_the_best_pattern_or_says_that_there_is_none(monkey
     monkeypatch.setattr(engine, "execute", greedy)
     run = sdc("suppress", table, "--out", tmp_path / "out.jj")
     assert (run.code, (tmp_path / "out.jj").exists()) == ((0, True) if found else (3, False))
-    assert ("out of memory: the best pattern so far" if found else "none yet that protects every primary cell") in run.said
+    assert (
+        "out of memory: the best pattern so far" if found else "none yet that protects every primary cell"
+    ) in run.said
 
 
 def test_the_same_seed_gives_the_same_file(table, tmp_path):
     for name in ("one", "two"):
-        assert sdc("suppress", table, "--costs", "one", "--seed", "7", "--out", tmp_path / f"{name}.jj").code == 0
+        assert (
+            sdc("suppress", table, "--costs", "one", "--seed", "7", "--out", tmp_path / f"{name}.jj").code
+            == 0
+        )
     assert (tmp_path / "one.jj").read_bytes() == (tmp_path / "two.jj").read_bytes()

@@ -1,4 +1,6 @@
-"""`sdc suppress --check`: a finished pattern is judged, whoever made it. The table is that of [2], Figure 11."""
+"""`sdc suppress --check`: a finished pattern is judged, whoever made it. The table is that of
+[2], Figure 11.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ def test_a_pattern_is_judged_and_what_it_leaves_at_risk_is_named(table, tmp_path
     run = sdc("suppress", table, "--check", made, "--json", facts)
     assert (run.code, said in run.said) == (code, True), run.text
     told = json.loads(facts.read_text())
-    assert (told["safe"], told["keys"], told["secondaries"]) == (code == 0, [] if code == 0 else ["cell 6"], pattern.count("m"))
+    assert (told["safe"], told["keys"], told["secondaries"]) == (
+        code == 0,
+        [] if code == 0 else ["cell 6"],
+        pattern.count("m"),
+    )
     assert ("NOT SAFE" in run.said) == (code == 3)
 
 
@@ -67,14 +73,18 @@ def test_the_pattern_of_another_table_is_refused(table, tmp_path):
 def test_a_table_with_dimensions_and_microdata(tmp_path):
     """Whoever stands behind a cell, the pattern is judged against him as well."""
     table, made, firms = tmp_path / "table.csv", tmp_path / "made.csv", tmp_path / "firms.csv"
-    table.write_text("A,B,VALUE,STATUS,LPL,UPL,SINGLETON\nx,1,10,u,3,3,1\nx,2,20,u,3,3,1\ny,1,30,s,,,0\ny,2,40,s,,,0\n")
+    table.write_text(
+        "A,B,VALUE,STATUS,LPL,UPL,SINGLETON\nx,1,10,u,3,3,1\nx,2,20,u,3,3,1\ny,1,30,s,,,0\ny,2,40,s,,,0\n"
+    )
     made.write_text(
         "A,B,VALUE,STATUS\nTOTAL,TOTAL,100,s\nTOTAL,1,40,s\nTOTAL,2,60,s\n"
         "x,TOTAL,30,s\nx,1,,u\nx,2,,u\ny,TOTAL,70,s\ny,1,,m\ny,2,,m\n"
     )  # fmt: skip
     asked = ("suppress", table, "--dims", "A,B", "--check", made)
     alone = sdc(*asked)
-    assert (alone.code, "x.1, x.2" in alone.said) == (3, True), alone.text  # each knows his own, and has the other's from the open total
+    assert (alone.code, "x.1, x.2" in alone.said) == (3, True), (
+        alone.text
+    )  # each knows his own, and has the other's from the open total
     table.write_text(table.read_text().replace("SINGLETON", "NOTE"))
     assert sdc(*asked).code == 0
     table.write_text(table.read_text().replace("y,2,40", "y,2,41"))
@@ -82,7 +92,9 @@ def test_a_table_with_dimensions_and_microdata(tmp_path):
     made.write_text(made.read_text().replace("y,2,,m\n", ""))
     assert sdc(*asked).refused("it does not have this cell")
     firms.write_text(
-        "A,B,VALUE\n" + "".join(f"{a},{b},{v}\n" for a in "xyz" for b in "123" for v in (5, 60, 70, 80)) + "x,4,1\ny,4,99\nz,4,80\n"
+        "A,B,VALUE\n"
+        + "".join(f"{a},{b},{v}\n" for a in "xyz" for b in "123" for v in (5, 60, 70, 80))
+        + "x,4,1\ny,4,99\nz,4,80\n"
     )
     rules = ("protect", firms, "--dims", "A,B", "--p", "10")
     assert sdc(*rules, "--out", made).code == 0
@@ -95,10 +107,18 @@ def test_linked_tables_are_judged_together(tmp_path):
     """What the first table hides, the second one shows."""
 
     def drawn(values: tuple[int, int, int], statuses: str) -> str:
-        cells = [f"{i} {v} 1 {s} 0 100 {2 * (s == 'u')} {2 * (s == 'u')} 0" for i, (v, s) in enumerate(zip(values, statuses, strict=True))]
+        cells = [
+            f"{i} {v} 1 {s} 0 100 {2 * (s == 'u')} {2 * (s == 'u')} 0"
+            for i, (v, s) in enumerate(zip(values, statuses, strict=True))
+        ]
         return "\n".join(["0", "3", *cells, "1", "0 3 : 0 (-1) 1 (1) 2 (1)", ""])
 
-    first, second, links, folder = tmp_path / "first.jj", tmp_path / "second.jj", tmp_path / "links.csv", tmp_path / "made"
+    first, second, links, folder = (
+        tmp_path / "first.jj",
+        tmp_path / "second.jj",
+        tmp_path / "links.csv",
+        tmp_path / "made",
+    )
     folder.mkdir()
     first.write_text(drawn((10, 4, 6), "sus"))
     second.write_text(drawn((10, 5, 5), "sss"))

@@ -1,4 +1,6 @@
-"""`sdc suppress` of tables with dimensions, CSV and Parquet: the table of [2], Figure 11, with codes; what is no table is told by line."""
+"""`sdc suppress` of tables with dimensions, CSV and Parquet: the table of [2], Figure 11, with codes;
+what is no table is told by line.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,15 @@ M3,P1,40,s,,,1,5
 M3,P2,39,s,,,1,5
 M3,P3,42,s,,,1,5
 """
-TOTALS = [("M1", "TOTAL", 72), ("M2", "TOTAL", 116), ("M3", "TOTAL", 121), ("TOTAL", "P1", 98), ("TOTAL", "P2", 101), ("TOTAL", "P3", 110),
-          ("TOTAL", "TOTAL", 309)]  # fmt: skip
+TOTALS = [
+    ("M1", "TOTAL", 72),
+    ("M2", "TOTAL", 116),
+    ("M3", "TOTAL", 121),
+    ("TOTAL", "P1", 98),
+    ("TOTAL", "P2", 101),
+    ("TOTAL", "P3", 110),
+    ("TOTAL", "TOTAL", 309),
+]
 WHOLE = CSV + "".join(f"{town},{job},{value},s,,,9,50\n" for town, job, value in TOTALS)
 FIGURE_11 = {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
 
@@ -91,7 +100,9 @@ def test_columns_of_other_names(table):
     assert list(rows[0]) == ["TOWN", "JOB", "TURNOVER", "STATUS", "LPL", "UPL", "SPL"]
 
 
-@pytest.mark.parametrize("listed", ["code,parent\nALL,\nEAST,ALL\nM1,EAST\nM2,EAST\nM3,ALL\n", "EAST\n@M1\n@M2\nM3\n"])
+@pytest.mark.parametrize(
+    "listed", ["code,parent\nALL,\nEAST,ALL\nM1,EAST\nM2,EAST\nM3,ALL\n", "EAST\n@M1\n@M2\nM3\n"]
+)
 @pytest.mark.parametrize("method", ["exact", "hypercube", "hitas"])
 def test_a_hierarchy_of_either_kind(table, listed, method):
     codes = table.parent / ("codes.hrc" if "@" in listed else "codes.csv")
@@ -115,7 +126,9 @@ def test_costs_of_columns_and_dearer_margins(table):
     assert objective("--costs", "frequency") == 11
     table.write_text(WHOLE.replace(",9,50", ",0.1,50"))
     assert objective("--costs", "file") == pytest.approx(0.3), "totals are cheap here"
-    assert objective("--costs", "file", "--margins", "10") == pytest.approx(3), "10 × 0.1 twice, 100 × 0.1 once: inner cells"
+    assert objective("--costs", "file", "--margins", "10") == pytest.approx(3), (
+        "10 × 0.1 twice, 100 × 0.1 once: inner cells"
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +136,11 @@ def test_costs_of_columns_and_dearer_margins(table):
     [
         (WHOLE, ("--dims", "TOWN,TRADE"), "no column TRADE"),
         (WHOLE.replace("M3,P3,42,s,,,1,5\n", ""), (), "M3.P3: inner cells without a line"),
-        (WHOLE.replace("M3,P3,42", "M3,P3,43"), (), "line 13: M3.TOTAL is not the sum of its parts, nor are 2 more: it is off by 0.0082"),
+        (
+            WHOLE.replace("M3,P3,42", "M3,P3,43"),
+            (),
+            "line 13: M3.TOTAL is not the sum of its parts, nor are 2 more: it is off by 0.0082",
+        ),
         (WHOLE + "M1,P1,20,s,,,1,5\n", (), "line 18: M1.P1 stands in line 2 already"),
         (WHOLE.replace("M1,P1,20", "M1,P1,2_0"), (), "line 2: VALUE is not a number"),
         (WHOLE.replace("M2,P3,40,u,10,10", "M2,P3,40,u,-10,10"), (), "line 7: M2.P3: a level below 0"),
@@ -140,7 +157,11 @@ def test_costs_of_columns_and_dearer_margins(table):
         (WHOLE.replace("M1,P2", "\nM1,P2"), (), "line 3: 0 fields, but 8 columns"),
         (WHOLE.replace("COST,COUNT", "X,Y"), ("--costs", "frequency"), "no column COUNT"),
         (WHOLE.replace("20,s,,,1,5", "20,s,,,1,"), ("--costs", "frequency"), "M1.P1: no COUNT"),
-        (WHOLE.replace("20,s,,,1,5", "1e300,s,,,1,5"), (), "line 2: VALUE is above 1e+18, so that sums are not exact"),
+        (
+            WHOLE.replace("20,s,,,1,5", "1e300,s,,,1,5"),
+            (),
+            "line 2: VALUE is above 1e+18, so that sums are not exact",
+        ),
         (WHOLE.replace("M1,P2", "M\0,P2"), (), "line 3: a NUL byte"),
         (WHOLE.replace("M1,P2", "Köln,P2").encode("cp1252"), (), "line 3: not in UTF-8"),
         (WHOLE.encode("utf-16"), (), "line 1: not in UTF-8"),
@@ -160,7 +181,11 @@ def test_what_is_no_table_is_told_by_line_and_remedy(table, content, options, me
     ("name", "content", "message"),
     [
         ("towns.csv", "code,parent\nALL,\nM1,ALL\nM2,ALL\nM2,ALL\n", "line 5: M2 stands in line 4 already"),
-        ("towns.csv", "code,parent\nALL,\nM1,ALL\nM2,NORTH\n", "line 4: NORTH, the parent of M2, is no code of the file"),
+        (
+            "towns.csv",
+            "code,parent\nALL,\nM1,ALL\nM2,NORTH\n",
+            "line 4: NORTH, the parent of M2, is no code of the file",
+        ),
         ("towns.csv", "code,parent\nM1,M2\nM2,M1\nM3,M1\n", "the parents of M1 form a cycle"),
         ("towns.csv", "code,parent\nALL,\nM1,ALL\nM2,ALL\n", "TOWN M3 is none of the codes in"),
         ("towns.hrc", "M1\nM2\nM2\n", "line 3: M2 stands in line 2 already"),
@@ -213,8 +238,12 @@ def test_what_is_given_beside_the_table_goes_by_codes(table):
 
 
 def test_who_stands_behind_cells_counts(table):
-    """Two cells of a row, each of one firm: of two firms a third cell must be hidden in the row; of one firm, or its holding, not."""
-    both = WHOLE.replace("M2,P1,38,s,,,1,5", "M2,P1,38,u,1,1,1,1").replace("M2,P3,40,u,10,10", "M2,P3,40,u,1,1")
+    """Two cells of a row, each of one firm: of two firms a third cell must be hidden in the row;
+    of one firm, or its holding, not.
+    """
+    both = WHOLE.replace("M2,P1,38,s,,,1,5", "M2,P1,38,u,1,1,1,1").replace(
+        "M2,P3,40,u,10,10", "M2,P3,40,u,1,1"
+    )
     of = {("M2", "P1"): "a", ("M2", "P3"): "a"}
 
     def behind(column: str, of: dict[tuple[str, str], str]) -> set[tuple[str, str]]:
@@ -228,7 +257,10 @@ def test_who_stands_behind_cells_counts(table):
 
     assert behind("RESPONDENT", of) == {("M1", "P1"), ("M1", "P3")}
     assert behind("holding", of) == {("M1", "P1"), ("M1", "P3")}
-    others = [behind("RESPONDENT", {**of, ("M2", "P3"): "b"}), behind("SINGLETON", {**of, ("M2", "P1"): "1", ("M2", "P3"): "1"})]
+    others = [
+        behind("RESPONDENT", {**of, ("M2", "P3"): "b"}),
+        behind("SINGLETON", {**of, ("M2", "P1"): "1", ("M2", "P3"): "1"}),
+    ]
     assert others[0] == others[1]
     assert sum(town == "M2" for town, _ in others[0]) >= 1
     table.write_text(table.read_text().replace("M1,P1,20,s,,,1,5,0", "M1,P1,20,s,,,1,5,1"))
@@ -237,7 +269,9 @@ def test_who_stands_behind_cells_counts(table):
 
 
 def test_a_minimum_of_contributors_behind_what_is_hidden(table):
-    """5 + 2 firms are hidden in the row of the primary: with at least 8, a third cell of the row is, or its total."""
+    """5 + 2 firms are hidden in the row of the primary: with at least 8, a third cell of the row is, or its
+    total.
+    """
     facts = table.parent / "facts.json"
     ended, rows = suppressed(table, "--min-contributors", "7", "--json", facts)
     assert (ended.code, marked(rows)) == (0, FIGURE_11), ended.complained
@@ -246,8 +280,14 @@ def test_a_minimum_of_contributors_behind_what_is_hidden(table):
     assert {("M2", "P1"), ("M2", "P2")} <= marked(rows) or ("M2", "TOTAL") in marked(rows)
     told = json.loads(facts.read_text())
     assert told["objective"] > 86 >= told["bound"]
-    table.write_text(WHOLE.replace("M2,P1,38,s", "M2,P1,38,z").replace("M2,P2,38,s", "M2,P2,38,z").replace("COUNT", "FIRMS"))
+    table.write_text(
+        WHOLE.replace("M2,P1,38,s", "M2,P1,38,z")
+        .replace("M2,P2,38,s", "M2,P2,38,z")
+        .replace("COUNT", "FIRMS")
+    )
     ended, _ = suppressed(table, "--min-contributors", "8")
     assert ended.refused("no column COUNT", "Remedy: ")
     ended, rows = suppressed(table, "--min-contributors", "80", "--frequency", "FIRMS")
-    assert (ended.code, ("M2", "TOTAL") in marked(rows)) == (0, True), "no parts are enough, so that the totals are hidden"
+    assert (ended.code, ("M2", "TOTAL") in marked(rows)) == (0, True), (
+        "no parts are enough, so that the totals are hidden"
+    )

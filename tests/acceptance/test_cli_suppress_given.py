@@ -1,4 +1,6 @@
-"""`sdc suppress` with instructions for single cells and with earlier patterns. The table is that of [2], Figure 11."""
+"""`sdc suppress` with instructions for single cells and with earlier patterns. The table is that of [2],
+Figure 11.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 def test_instructions_change_primaries_levels_costs_and_what_stays_open(table, tmp_path):
-    """(1,1) stays open; (2,2) is dear beyond all others; (3,3) becomes primary with levels of its own, (2,3) is safe."""
+    """(1,1) stays open; (2,2) is dear beyond all others; (3,3) becomes primary with
+    levels of its own, (2,3) is safe.
+    """
     given = written(tmp_path, "cells.hst", "# of the desk\n0,p\n6,s\n10,u\n10,pl,5,6\n5,c,1000\n")
     out, facts = tmp_path / "out.jj", tmp_path / "facts.json"
     run = sdc("suppress", table, "--apriori", given, "--out", out, "--json", facts)
@@ -41,8 +45,8 @@ def test_instructions_change_primaries_levels_costs_and_what_stays_open(table, t
     assert statuses(out)[0] == "z"
     assert statuses(out)[10] == "u"
     assert out.read_text().splitlines()[12].split()[6:] == ["5", "6", "0"], "the levels are those of the file"
-    # rectangles with the primary 42 at (3,3) that use neither (1,1) nor (2,2): columns 1, 3 and rows 2, 3 cost 38 + 40 + 40; columns 2, 3
-    # and rows 1, 3 cost 24 + 28 + 39
+    # rectangles with the primary 42 at (3,3) that use neither (1,1) nor (2,2): columns 1, 3 and rows 2, 3
+    # cost 38 + 40 + 40; columns 2, 3 and rows 1, 3 cost 24 + 28 + 39
     assert statuses(out) == "zmmssssssmusssss"
     assert json.loads(facts.read_text())["objective"] == 24 + 28 + 39
 
@@ -99,7 +103,12 @@ def test_a_pattern_moves_only_where_that_pays(table, tmp_path):
     last = written(tmp_path, "last.jj", drawn(GRID + 0, statuses="smmssmusssssssss"))
     out, facts = tmp_path / "out.jj", tmp_path / "facts.json"
     for discount, expected, far in (("1", CHEAPEST, (2, 2, 2)), ("10", "smmssmusssssssss", (4, 0, 0))):
-        assert sdc("suppress", table, "--keep", last, "--keep-discount", discount, "--out", out, "--json", facts).code == 0
+        assert (
+            sdc(
+                "suppress", table, "--keep", last, "--keep-discount", discount, "--out", out, "--json", facts
+            ).code
+            == 0
+        )
         told = json.loads(facts.read_text())
         assert (statuses(out), (told["kept"], told["hidden_now"], told["opened_now"])) == (expected, far)
     assert told["objective"] == pytest.approx(9.0)
@@ -111,11 +120,15 @@ def test_a_discount_needs_a_pattern_and_is_at_least_one(table, tmp_path):
     assert sdc("suppress", table, "--keep", last, "--keep-discount", "0.5").refused("at least 1", "Remedy: ")
 
 
-# --- a table with dimensions: the same by codes ---------------------------------------------------------------------------------
+# --- a table with dimensions: the same by codes -------------------------------------------------------------
 
 
 def crossed(folder: Path, name: str, grid: np.ndarray = GRID) -> Path:
-    rows = [f"M{i},P{j},{grid[i - 1, j - 1]},{'u,10,10' if (i, j) == (2, 3) else 's,,'}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    rows = [
+        f"M{i},P{j},{grid[i - 1, j - 1]},{'u,10,10' if (i, j) == (2, 3) else 's,,'}"
+        for i in (1, 2, 3)
+        for j in (1, 2, 3)
+    ]
     return written(folder, name, "\n".join(["TOWN,JOB,VALUE,STATUS,LPL,UPL", *rows, ""]))
 
 
@@ -142,12 +155,20 @@ def test_what_is_given_by_codes(tmp_path):
 
 
 def test_another_period_is_no_earlier_publication_of_this_one(tmp_path):
-    """Cells that were open have other values now: with --previous they are named, with --keep they do not matter."""
-    table, last, out = crossed(tmp_path, "table.csv"), crossed(tmp_path, "last.csv", GRID + 1), tmp_path / "out.csv"
+    """Cells that were open have other values now: with --previous they are named, with --keep they do not
+    matter.
+    """
+    table, last, out = (
+        crossed(tmp_path, "table.csv"),
+        crossed(tmp_path, "last.csv", GRID + 1),
+        tmp_path / "out.csv",
+    )
     assert sdc("suppress", last, "--dims", "TOWN,JOB", "--out", out).code == 0
     run = sdc("suppress", table, "--dims", "TOWN,JOB", "--previous", out)
     assert run.refused(f"{out}: ", "it published this cell with another value", "Remedy: ", "--keep")
     assert sdc("suppress", table, "--dims", "TOWN,JOB", "--keep", out).code == 0
     kept = out.read_text().splitlines()
     out.write_text("\n".join(line for line in kept if not line.startswith("M3,P1")) + "\n")
-    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--previous", out).refused("M3.P1: it does not have this cell", "Remedy: ")
+    assert sdc("suppress", table, "--dims", "TOWN,JOB", "--previous", out).refused(
+        "M3.P1: it does not have this cell", "Remedy: "
+    )

@@ -50,22 +50,40 @@ def test_two_tables_at_once(tables, tmp_path):
 
 
 def test_tables_with_dimensions_of_their_own(tmp_path):
-    """Towns by job and towns by age share the towns' totals: the total of A would be the cheapest to hide, but ages tell it."""
-    jobs, ages, links, folder = tmp_path / "jobs.csv", tmp_path / "ages.csv", tmp_path / "links.csv", tmp_path / "out"
+    """Towns by job and towns by age share the towns' totals: the total of A would be the
+    cheapest to hide, but ages tell it.
+    """
+    jobs, ages, links, folder = (
+        tmp_path / "jobs.csv",
+        tmp_path / "ages.csv",
+        tmp_path / "links.csv",
+        tmp_path / "out",
+    )
     folder.mkdir()
     jobs.write_text("TOWN,JOB,VALUE,STATUS,LPL,UPL\nA,x,4,u,2,2\nA,y,60,s,0,0\nB,x,30,s,0,0\nB,y,50,s,0,0\n")
-    ages.write_text("TOWN,AGE,VALUE,STATUS,LPL,UPL\nA,old,32,s,0,0\nA,young,32,s,0,0\nB,old,40,s,0,0\nB,young,40,s,0,0\n")
+    ages.write_text(
+        "TOWN,AGE,VALUE,STATUS,LPL,UPL\nA,old,32,s,0,0\nA,young,32,s,0,0\nB,old,40,s,0,0\nB,young,40,s,0,0\n"
+    )
     same = [(town, f"{town}.TOTAL") for town in ("A", "B", "TOTAL")]
-    links.write_text("link,table,cell\n" + "".join(f"{town},jobs,{cell}\n{town},ages,{cell}\n" for town, cell in same))
+    links.write_text(
+        "link,table,cell\n" + "".join(f"{town},jobs,{cell}\n{town},ages,{cell}\n" for town, cell in same)
+    )
     run = sdc("suppress", jobs, ages, "--dims", "TOWN,JOB,AGE", "--link", links, "--out", folder)
     assert run.code == 0, run.complained
     found = [line.split(",") for line in (folder / "jobs.csv").read_text().splitlines()[1:]]
-    assert {tuple(line[:2]) for line in found if line[3] in "um"} == {("A", "x"), ("A", "y"), ("B", "x"), ("B", "y")}
+    assert {tuple(line[:2]) for line in found if line[3] in "um"} == {
+        ("A", "x"),
+        ("A", "y"),
+        ("B", "x"),
+        ("B", "y"),
+    }
     assert "m" not in {line.split(",")[3] for line in (folder / "ages.csv").read_text().splitlines()[1:]}
 
 
 def test_what_was_open_in_any_of_the_tables_stays_open(tables, tmp_path):
-    """Then another cell of the first table was hidden. In the second nothing was, so the shared total is known, also from there."""
+    """Then another cell of the first table was hidden. In the second nothing was, so the shared
+    total is known, also from there.
+    """
     first, second, links = tables
     then, now = tmp_path / "then", tmp_path / "now"
     then.mkdir()
@@ -79,25 +97,43 @@ def test_what_was_open_in_any_of_the_tables_stays_open(tables, tmp_path):
     assert run.code == 0, run.complained
     assert (statuses(now / "first.jj"), statuses(now / "second.jj")) == ("sum", "sss")
     (then / "first.jj").write_text(drawn((10, 4, 6), "mus"))
-    assert sdc(*command, then).code == 3, "the total was hidden in one table and open in the other, and so was the other part"
+    assert sdc(*command, then).code == 3, (
+        "the total was hidden in one table and open in the other, and so was the other part"
+    )
     (then / "second.jj").write_text(drawn((10, 4, 6), "sss"))
-    assert sdc(*command, then).refused("second.jj: cell 1, cell 2: it published this cell with another value", "Remedy: ")
+    assert sdc(*command, then).refused(
+        "second.jj: cell 1, cell 2: it published this cell with another value", "Remedy: "
+    )
 
 
 def test_earlier_patterns_of_tables_with_dimensions(tmp_path):
     """What one run wrote into its folder is the earlier publication of the next, by codes."""
     jobs, ages, links = tmp_path / "jobs.csv", tmp_path / "ages.csv", tmp_path / "links.csv"
-    rows = [(town, code, value) for town, values in (("A", (4, 60)), ("B", (30, 50))) for code, value in zip("xy", values, strict=True)]
-    jobs.write_text("TOWN,JOB,VALUE,STATUS,LPL,UPL\n" + "".join(f"{t},{c},{v},{'u,2,2' if v == 4 else 's,0,0'}\n" for t, c, v in rows))
-    ages.write_text("TOWN,AGE,VALUE,STATUS,LPL,UPL\nA,old,32,s,0,0\nA,young,32,s,0,0\nB,old,40,s,0,0\nB,young,40,s,0,0\n")
-    links.write_text("link,table,cell\n" + "".join(f"{town},{table},{town}.TOTAL\n" for town in "AB" for table in ("jobs", "ages")))
+    rows = [
+        (town, code, value)
+        for town, values in (("A", (4, 60)), ("B", (30, 50)))
+        for code, value in zip("xy", values, strict=True)
+    ]
+    jobs.write_text(
+        "TOWN,JOB,VALUE,STATUS,LPL,UPL\n"
+        + "".join(f"{t},{c},{v},{'u,2,2' if v == 4 else 's,0,0'}\n" for t, c, v in rows)
+    )
+    ages.write_text(
+        "TOWN,AGE,VALUE,STATUS,LPL,UPL\nA,old,32,s,0,0\nA,young,32,s,0,0\nB,old,40,s,0,0\nB,young,40,s,0,0\n"
+    )
+    links.write_text(
+        "link,table,cell\n"
+        + "".join(f"{town},{table},{town}.TOTAL\n" for town in "AB" for table in ("jobs", "ages"))
+    )
     then, now = tmp_path / "then", tmp_path / "now"
     then.mkdir()
     now.mkdir()
     command = ("suppress", jobs, ages, "--dims", "TOWN,JOB,AGE", "--link", links)
     assert sdc(*command, "--out", then).code == 0
     first = (then / "jobs.csv").read_text()
-    (then / "jobs.csv").write_text(first.replace("B,x,30,m", "B,x,30,s").replace("B,TOTAL,80,s", "B,TOTAL,80,m"))
+    (then / "jobs.csv").write_text(
+        first.replace("B,x,30,m", "B,x,30,s").replace("B,TOTAL,80,s", "B,TOTAL,80,m")
+    )
     run = sdc(*command, "--out", now, "--previous", then)
     assert run.code == 3, "ages tell the total of B, and B.x was open: nothing protects the primary any more"
     (then / "jobs.csv").write_text(first)
@@ -114,13 +150,21 @@ def test_earlier_patterns_of_tables_with_dimensions(tmp_path):
         ("link,table,cell\n1,first,0\n1,second,9\n", (), "line 3: 9 is no cell of second"),
         ("link,table,cell\n1,first,0\n1,first,0\n", (), "line 3: first: this cell stands in the link twice"),
         ("link,table,cell\n1,first,0\n", (), "line 2: one cell alone"),
-        ("link,table,cell\n1,first,1\n1,second,1\n", (), "line 2: first: cell 1 = second: cell 1: one cell with different values"),
+        (
+            "link,table,cell\n1,first,1\n1,second,1\n",
+            (),
+            "line 2: first: cell 1 = second: cell 1: one cell with different values",
+        ),
         (
             "link,table,cell,coefficient\n1,first,0,1\n1,second,0,\n",
             (),
             "line 3: some cells of this link have a coefficient, this one has none",
         ),
-        ("link,table,cell,coefficient\n1,first,0,1\n1,second,1,-1\n", (), "line 2: this relation does not hold for the values"),
+        (
+            "link,table,cell,coefficient\n1,first,0,1\n1,second,1,-1\n",
+            (),
+            "line 2: this relation does not hold for the values",
+        ),
         (LINKS, ("--apriori", "cells.hst"), "go with one table alone"),
         (LINKS, ("--out", "nowhere"), "not a folder that can be written to"),
     ],
@@ -137,5 +181,9 @@ def test_several_tables_need_links_and_one_none(tables, tmp_path):
     first, second, links = tables
     assert sdc("suppress", first, second).refused("several tables, and no links", "Remedy: ")
     assert sdc("suppress", first, "--link", links).refused("--link goes with several tables", "Remedy: ")
-    assert sdc("suppress", first, first, "--link", links).refused("first: two tables of this name", "Remedy: ")
-    assert sdc("suppress", first, second, "--link", links, "--out", tmp_path).refused("this is one of the tables itself", "Remedy: ")
+    assert sdc("suppress", first, first, "--link", links).refused(
+        "first: two tables of this name", "Remedy: "
+    )
+    assert sdc("suppress", first, second, "--link", links, "--out", tmp_path).refused(
+        "this is one of the tables itself", "Remedy: "
+    )

@@ -1,7 +1,8 @@
-"""Mistakes that a national office makes with a good delivery, and what is said of each. None is published without a word.
+"""Mistakes that a national office makes with a good delivery, and what is said of each.
+None is published without a word.
 
-CZ delivers beside four other countries, and everybody delivered last year. A row of the table is one mistake, and what somebody reads of it
-on the console and in findings.csv, from which the pages tell the same.
+CZ delivers beside four other countries, and everybody delivered last year. A row of the table is one mistake,
+and what somebody reads of it on the console and in findings.csv, from which the pages tell the same.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ MINE, OTHER, PERIOD, LAST = "CZ", "AT", "2024", "2023"
 
 @dataclass
 class Sent:
-    """The file of a country as records, before it is written: what the office may spoil. `other` are the records of another country, `last`
-    those of the year before. `text` is the last thing that is done to the file.
+    """The file of a country as records, before it is written: what the office may spoil.
+    `other` are the records of another country, `last` those of the year before. `text` is the
+    last thing that is done to the file.
     """
 
     records: list[Record]
@@ -49,7 +51,12 @@ class Sent:
         writer.writerows(self.records)
         return self.text(written.getvalue()).encode()
 
-    def put(self, column: str, new: str | Callable[[str], str], where: Callable[[Record], bool] = lambda record: True) -> None:
+    def put(
+        self,
+        column: str,
+        new: str | Callable[[str], str],
+        where: Callable[[Record], bool] = lambda record: True,
+    ) -> None:
         """Another entry in a column, of all records or of some; somewhere at least."""
         rows = [record for record in self.records if where(record)]
         assert rows
@@ -68,7 +75,9 @@ class Sent:
 
     def sort(self, column: str) -> None:
         """The column is sorted, and no other."""
-        for record, entry in zip(self.records, sorted((record[column] for record in self.records), key=int), strict=True):
+        for record, entry in zip(
+            self.records, sorted((record[column] for record in self.records), key=int), strict=True
+        ):
             record[column] = entry
 
     def take(self, records: list[Record], **fields: str) -> None:
@@ -77,7 +86,9 @@ class Sent:
 
     def rename(self, *pairs: tuple[str, str]) -> None:
         names = dict(pairs)
-        self.records = [{names.get(column, column): entry for column, entry in record.items()} for record in self.records]
+        self.records = [
+            {names.get(column, column): entry for column, entry in record.items()} for record in self.records
+        ]
 
     def first(self, **entries: str) -> Callable[[Record], bool]:
         """Only the first record with these entries."""
@@ -128,49 +139,102 @@ def lines(change: Callable[[list[str]], list[str]]) -> Callable[[str], str]:
 OF_UNIT: list[tuple[str, str, Mistake]] = [
     ("UNIT_MULT is 6, the values are in thousands", "period_proportion", lambda s: s.put("UNIT_MULT", "6")),
     ("UNIT_MULT is 0, the values are in thousands", "period_proportion", lambda s: s.put("UNIT_MULT", "0")),
-    ("the values are in units, UNIT_MULT says thousands", "period_proportion", lambda s: s.put("OBS_VALUE", times(1000))),
+    (
+        "the values are in units, UNIT_MULT says thousands",
+        "period_proportion",
+        lambda s: s.put("OBS_VALUE", times(1000)),
+    ),
     ("value and units exchanged", "period_proportion", lambda s: s.exchange("OBS_VALUE", "UNITS")),
 ]
 
 REFUSED: list[tuple[str, str, Mistake]] = [
     *OF_UNIT,
-    ("the values are in millions, UNIT_MULT says thousands", "SDC/absent", lambda s: s.put("OBS_VALUE", times(0.001))),
+    (
+        "the values are in millions, UNIT_MULT says thousands",
+        "SDC/absent",
+        lambda s: s.put("OBS_VALUE", times(0.001)),
+    ),
     ("another currency is declared", "SDC/unit", lambda s: s.put("UNIT_MEASURE", "USD")),
     ("crowns, declared as EUR", "period_proportion", lambda s: s.put("OBS_VALUE", times(11))),
-    ("one branch is in another unit", "SDC/absent", lambda s: s.put("OBS_VALUE", times(1000), lambda r: r["ACTIVITY"] == "B")),
+    (
+        "one branch is in another unit",
+        "SDC/absent",
+        lambda s: s.put("OBS_VALUE", times(1000), lambda r: r["ACTIVITY"] == "B"),
+    ),
     # numbers
-    ("points as thousands separators", "SDC/decimal", lambda s: s.put("OBS_VALUE", grouped("."), in_thousands)),
+    (
+        "points as thousands separators",
+        "SDC/decimal",
+        lambda s: s.put("OBS_VALUE", grouped("."), in_thousands),
+    ),
     ("commas as thousands separators", "SDC/value", lambda s: s.put("OBS_VALUE", grouped(","))),
     ("blanks as thousands separators", "SDC/value", lambda s: s.put("OBS_VALUE", grouped(" "))),
-    ("decimal comma in one record, point in another", "SDC/decimal", lambda s: (
-        s.put("OBS_VALUE", lambda v: f"{v},0", top), s.put("SHARE_1", lambda v: f"{v}.5", s.first(CONF_STATUS="A"))
-    )),
-    ("decimal comma in a file with commas", "150/904-1", lambda s: setattr(s, "text", lambda text: re.sub(r",EUR", ",0,EUR", text))),
+    (
+        "decimal comma in one record, point in another",
+        "SDC/decimal",
+        lambda s: (
+            s.put("OBS_VALUE", lambda v: f"{v},0", top),
+            s.put("SHARE_1", lambda v: f"{v}.5", s.first(CONF_STATUS="A")),
+        ),
+    ),
+    (
+        "decimal comma in a file with commas",
+        "150/904-1",
+        lambda s: setattr(s, "text", lambda text: re.sub(r",EUR", ",0,EUR", text)),
+    ),
     ("rounded to thousands", "SDC/absent", lambda s: s.put("OBS_VALUE", lambda v: str(round(int(v), -3)))),
-    ("the sign of a value", "SDC/negative", lambda s: s.put("OBS_VALUE", lambda v: f"-{v}", s.first(CONF_STATUS="D"))),
+    (
+        "the sign of a value",
+        "SDC/negative",
+        lambda s: s.put("OBS_VALUE", lambda v: f"-{v}", s.first(CONF_STATUS="D")),
+    ),
     ("a letter for what is confidential", "SDC/value", lambda s: s.put("OBS_VALUE", "c", small)),
     ("nothing for what is confidential", "SDC/missing", lambda s: s.put("OBS_VALUE", "", small)),
     ("0 for what is confidential", "SDC/absent", lambda s: s.put("OBS_VALUE", "0", small)),
     # rows and columns
     ("the values stand one row further down", "SDC/absent", lambda s: s.shift("OBS_VALUE")),
     ("the values are sorted", "SDC/absent", lambda s: s.sort("OBS_VALUE")),
-    ("a total taken from another row", "additivity", lambda s: s.put("OBS_VALUE", s.records[3]["OBS_VALUE"], top)),
+    (
+        "a total taken from another row",
+        "additivity",
+        lambda s: s.put("OBS_VALUE", s.records[3]["OBS_VALUE"], top),
+    ),
     ("activity and size class exchanged", "150/904-2", lambda s: s.exchange("ACTIVITY", "SIZECLASS")),
     ("shares exchanged", "shares", lambda s: s.exchange("SHARE_1", "SHARE_2", shared)),
     ("a record twice", "SDC/duplicate", lambda s: s.records.append(dict(s.records[4]))),
     ("the whole table twice", "SDC/duplicate", lambda s: s.records.extend(map(dict, list(s.records)))),
-    ("only the inner cells", "SDC/absent", lambda s: setattr(s, "records", [r for r in s.records if r["SIZECLASS"] != "_T"])),
-    ("the total of a branch is 0", "complete_keys", lambda s: s.put("OBS_VALUE", "0", s.first(ACTIVITY="B", SIZECLASS="_T"))),
+    (
+        "only the inner cells",
+        "SDC/absent",
+        lambda s: setattr(s, "records", [r for r in s.records if r["SIZECLASS"] != "_T"]),
+    ),
+    (
+        "the total of a branch is 0",
+        "complete_keys",
+        lambda s: s.put("OBS_VALUE", "0", s.first(ACTIVITY="B", SIZECLASS="_T")),
+    ),
     ("the end of the file cut off in a line", "140", lambda s: setattr(s, "text", lambda text: text[:-9])),
-    ("the end of the file cut off at a line", "SDC/absent", lambda s: setattr(s, "text", lines(lambda each: each[:-6]))),
+    (
+        "the end of the file cut off at a line",
+        "SDC/absent",
+        lambda s: setattr(s, "text", lines(lambda each: each[:-6])),
+    ),
     ("no header", "140", lambda s: setattr(s, "text", lines(lambda each: each[1:]))),
     ("semicolons and commas mixed", "150/904-1", lambda s: setattr(s, "text", lines(with_semicolons))),
     ("no column of flags", "150/003", lambda s: [record.pop("CONF_STATUS") for record in s.records]),
     ("an empty value", "SDC/missing", lambda s: s.put("OBS_VALUE", "", s.first(CONF_STATUS="F"))),
     # shares
-    ("shares as fractions", "shares", lambda s: (s.put("SHARE_1", as_share, shared), s.put("SHARE_2", as_share, shared))),
+    (
+        "shares as fractions",
+        "shares",
+        lambda s: (s.put("SHARE_1", as_share, shared), s.put("SHARE_2", as_share, shared)),
+    ),
     ("shares in per mille", "shares", lambda s: s.put("SHARE_1", times(10), shared)),
-    ("amounts in place of shares", "shares", lambda s: [r.update(SHARE_1=r["OBS_VALUE"]) for r in s.records if shared(r)]),
+    (
+        "amounts in place of shares",
+        "shares",
+        lambda s: [r.update(SHARE_1=r["OBS_VALUE"]) for r in s.records if shared(r)],
+    ),
     ("the larger share under another name", "shares", lambda s: s.rename(("SHARE_1", "LARGEST"))),
     # codes, periods, countries
     ("a flag that nobody knows", "150/904-2", lambda s: s.put("CONF_STATUS", "X", small)),
@@ -184,28 +248,58 @@ REFUSED: list[tuple[str, str, Mistake]] = [
     ("the code of another country", "SDC/file-name", lambda s: s.put("REF_AREA", OTHER)),
     ("the file of another country", "SDC/file-name", lambda s: s.take(s.other)),
     ("two countries in one file", "SDC/area", lambda s: s.records.extend(map(dict, s.other))),
-    ("the aggregate beside the country", "SDC/area", lambda s: s.records.append(s.records[0] | {"REF_AREA": "EU27_2020"})),
-]  # fmt: skip
+    (
+        "the aggregate beside the country",
+        "SDC/area",
+        lambda s: s.records.append(s.records[0] | {"REF_AREA": "EU27_2020"}),
+    ),
+]
 
 TOLD: list[tuple[str, str, Mistake]] = [
     ("zlotys, declared as EUR", "period_change", lambda s: s.put("OBS_VALUE", times(4))),
     ("last year's values under this year", "repeated", lambda s: s.take(s.last, TIME_PERIOD=PERIOD)),
     ("the values of another country under the own code", "copied", lambda s: s.take(s.other, REF_AREA=MINE)),
     ("all flags lost", "all_free", lambda s: s.put("CONF_STATUS", "F")),
-    ("the flag of a cell of few units lost", "unflagged", lambda s: s.put("CONF_STATUS", "F", s.first(CONF_STATUS="A"))),
-    ("the flag of a dominated cell lost", "unflagged", lambda s: s.put("CONF_STATUS", "F", s.first(CONF_STATUS="M"))),
-    ("secondary flags lost", "lone_suppressed", lambda s: s.put("CONF_STATUS", "F", lambda r: r["CONF_STATUS"] == "D")),
+    (
+        "the flag of a cell of few units lost",
+        "unflagged",
+        lambda s: s.put("CONF_STATUS", "F", s.first(CONF_STATUS="A")),
+    ),
+    (
+        "the flag of a dominated cell lost",
+        "unflagged",
+        lambda s: s.put("CONF_STATUS", "F", s.first(CONF_STATUS="M")),
+    ),
+    (
+        "secondary flags lost",
+        "lone_suppressed",
+        lambda s: s.put("CONF_STATUS", "F", lambda r: r["CONF_STATUS"] == "D"),
+    ),
     ("the flags stand one row further down", "unflagged", lambda s: s.shift("CONF_STATUS")),
-    ("flag and status exchanged", "all_suppressed", lambda s: (
-        s.put("CONF_STATUS", "F", dominated), s.exchange("CONF_STATUS", "OBS_STATUS")
-    )),
+    (
+        "flag and status exchanged",
+        "all_suppressed",
+        lambda s: (s.put("CONF_STATUS", "F", dominated), s.exchange("CONF_STATUS", "OBS_STATUS")),
+    ),
     ("the units stand one row further down", "units_fit", lambda s: s.shift("UNITS")),
     ("the units left out", "columns_lost", lambda s: [record.pop("UNITS") for record in s.records]),
     ("shares left out", "shares_for_rule", lambda s: (s.put("SHARE_1", ""), s.put("SHARE_2", ""))),
-    ("two size classes exchanged", "code_change", lambda s: s.put("SIZECLASS", lambda c: {"S1": "S2", "S2": "S1"}.get(c, c))),
-    ("a column that nobody knows", "150/007", lambda s: [record.update(REMARK="checked") for record in s.records]),
-    ("decimals that the indicator has not", "SDC/precision", lambda s: s.put("OBS_VALUE", lambda v: f"{v}.4", top)),
-]  # fmt: skip
+    (
+        "two size classes exchanged",
+        "code_change",
+        lambda s: s.put("SIZECLASS", lambda c: {"S1": "S2", "S2": "S1"}.get(c, c)),
+    ),
+    (
+        "a column that nobody knows",
+        "150/007",
+        lambda s: [record.update(REMARK="checked") for record in s.records],
+    ),
+    (
+        "decimals that the indicator has not",
+        "SDC/precision",
+        lambda s: s.put("OBS_VALUE", lambda v: f"{v}.4", top),
+    ),
+]
 
 
 UNUSED = "unused.db"  # a warehouse that nobody has used, in the folder of the office
@@ -224,7 +318,9 @@ def office(tmp_path_factory: pytest.TempPathFactory, one_key: None, migrated_fil
     """Five countries, and a warehouse in which all of them have delivered the year before."""
     folder = tmp_path_factory.mktemp("mistakes")
     domain = write_demo(folder, countries=5, activities=8, sizes=3)
-    settings = yaml.safe_load(domain.read_text()) | {"cta": {"ladder": []}}  # how well a release is protected is asked elsewhere
+    settings = yaml.safe_load(domain.read_text()) | {
+        "cta": {"ladder": []}
+    }  # how well a release is protected is asked elsewhere
     domain.write_text(yaml.safe_dump(settings))
     desk = Desk(folder)
     for file in sorted(desk.inbox.iterdir()):
@@ -234,7 +330,9 @@ def office(tmp_path_factory: pytest.TempPathFactory, one_key: None, migrated_fil
         before = folder / LAST / file.name.replace(PERIOD, LAST)
         before.write_bytes(text)
         scaled(before, 100)
-        before.write_text(before.read_text().replace(f",{PERIOD},", f",{LAST},").replace(f";{PERIOD};", f";{LAST};"))
+        before.write_text(
+            before.read_text().replace(f",{PERIOD},", f",{LAST},").replace(f";{PERIOD};", f";{LAST};")
+        )
     (folder / "out").mkdir()
     shutil.copy(migrated_file, folder / "out" / "warehouse.db")
     shutil.copy(migrated_file, folder / UNUSED)
@@ -254,11 +352,18 @@ def records_of(file: Path) -> list[Record]:
     text = file.read_text(encoding="utf-8-sig")
     found = list(csv.DictReader(io.StringIO(text), delimiter=";" if ";" in text.splitlines()[0] else ","))
     known = [{"DATAFLOW": record.get("DATAFLOW") or record["STRUCTURE_ID"], **record} for record in found]
-    return [{name: entry for name, entry in each.items() if name not in ("STRUCTURE", "STRUCTURE_ID", "ACTION")} for each in known]
+    return [
+        {name: entry for name, entry in each.items() if name not in ("STRUCTURE", "STRUCTURE_ID", "ACTION")}
+        for each in known
+    ]
 
 
-def released(office: Desk, folder: Path, content: bytes, first: bool = False, domain: Path | None = None) -> tuple[Ended, list[Record]]:
-    """The release with this file of the country, in a copy of the office, and its findings on it. `first`: nobody has delivered before."""
+def released(
+    office: Desk, folder: Path, content: bytes, first: bool = False, domain: Path | None = None
+) -> tuple[Ended, list[Record]]:
+    """The release with this file of the country, in a copy of the office, and its findings on it.
+    `first`: nobody has delivered before.
+    """
     (folder / "out").mkdir()
     (folder / "inbox").mkdir()
     before, own = office.folder / "out" / "warehouse.db", folder / "out" / "warehouse.db"
@@ -269,8 +374,17 @@ def released(office: Desk, folder: Path, content: bytes, first: bool = False, do
         with closing(sqlite3.connect(before)) as kept, closing(sqlite3.connect(own)) as copy:
             kept.backup(copy)
     for file in office.inbox.iterdir():
-        (folder / "inbox" / file.name).write_bytes(content if file.name.startswith(MINE) else file.read_bytes())
-    where = ["--domain", domain or office.folder / "domain.yaml", "--period", PERIOD, "--inbox", folder / "inbox"]
+        (folder / "inbox" / file.name).write_bytes(
+            content if file.name.startswith(MINE) else file.read_bytes()
+        )
+    where = [
+        "--domain",
+        domain or office.folder / "domain.yaml",
+        "--period",
+        PERIOD,
+        "--inbox",
+        folder / "inbox",
+    ]
     ended = sdc("release", *where, "--out", folder / "out")
     assert (folder / "out" / "findings.csv").exists(), ended.text
     found = list(csv.DictReader((folder / "out" / "findings.csv").read_text().splitlines()))
@@ -288,7 +402,9 @@ def test_there_are_forty_mistakes():
     assert len(set(named)) == len(named) >= 40
 
 
-@pytest.mark.parametrize(("code", "mistake"), [each[1:] for each in REFUSED], ids=[name for name, *_ in REFUSED])
+@pytest.mark.parametrize(
+    ("code", "mistake"), [each[1:] for each in REFUSED], ids=[name for name, *_ in REFUSED]
+)
 def test_a_mistake_that_refuses_the_delivery(office, tmp_path, code, mistake):
     spoilt = sent(office)
     mistake(spoilt)
@@ -313,7 +429,9 @@ def test_an_audit_of_a_table_made_elsewhere_refuses_it_too(office, tmp_path):
     OF_UNIT[0][2](spoilt)
     (tmp_path / "inbox").mkdir()
     for file in office.inbox.iterdir():
-        (tmp_path / "inbox" / file.name).write_bytes(spoilt.file if file.name.startswith(MINE) else file.read_bytes())
+        (tmp_path / "inbox" / file.name).write_bytes(
+            spoilt.file if file.name.startswith(MINE) else file.read_bytes()
+        )
     where = ["--domain", office.folder / "domain.yaml", "--period", PERIOD, "--inbox", tmp_path / "inbox"]
     assert sdc("audit", *where, "--national").refused(f"{MINE}: this delivery is refused; proportion (error)")
 
@@ -330,7 +448,9 @@ def test_who_has_asked_the_office_lets_it_pass_with_a_warning(office, tmp_path):
     assert (ended.code, {row["SEVERITY"] for row in found}) == (0, {"warning"}), ended.text
     assert {"SDC/unit", "proportion"} <= {row["CODE"] for row in found}
     domain.write_text(text.replace("\nchecks:\n", "\nchecks:\n  proportion_confirmed: [XX]\n"))
-    assert sdc("release", "--domain", domain, "--period", PERIOD, "--inbox", office.inbox, "--out", tmp_path / "no").refused("XX")
+    assert sdc(
+        "release", "--domain", domain, "--period", PERIOD, "--inbox", office.inbox, "--out", tmp_path / "no"
+    ).refused("XX")
 
 
 @pytest.mark.parametrize(("code", "mistake"), [each[1:] for each in TOLD], ids=[name for name, *_ in TOLD])
@@ -342,4 +462,6 @@ def test_a_mistake_that_is_told(office, tmp_path, code, mistake):
     assert {row["SEVERITY"] for row in found} == {"warning"}, (found, ended.text)
     assert code in told
     assert "with warnings: " in ended.said
-    assert f"{MINE} ({', '.join(sorted(set(told)))})" in " ".join(ended.said.replace("│", "").split()), ended.said
+    assert f"{MINE} ({', '.join(sorted(set(told)))})" in " ".join(ended.said.replace("│", "").split()), (
+        ended.said
+    )

@@ -1,4 +1,6 @@
-"""The attacker on twelve real tables: everything published breaks what an independent attacker breaks, nothing published nothing."""
+"""The attacker on twelve real tables: everything published breaks what an independent attacker
+breaks, nothing published nothing.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,15 @@ def requirements(problem: ProtectionProblem) -> Requirements:
     return baseline(problem, ("external",))[0]
 
 
-def audited(problem: ProtectionProblem, publication: Publication, requirements: Requirements, domain: Domain) -> AuditReport:
-    return pipeline.merge([pipeline.audit(problem, publication, requirements, domain, chunk) for chunk in range(domain.audit.chunks)])
+def audited(
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, domain: Domain
+) -> AuditReport:
+    return pipeline.merge(
+        [
+            pipeline.audit(problem, publication, requirements, domain, chunk)
+            for chunk in range(domain.audit.chunks)
+        ]
+    )
 
 
 def exact(problem: ProtectionProblem) -> Publication:
@@ -60,13 +69,17 @@ def test_ten_primaries_are_not_protected_by_their_own_regions(requirements):
 
 
 def test_every_cell_published_exactly_breaks_776_requirements(problem, requirements, domain):
-    """The figure of an independent attacker (external, p = 10): one-sided requirements that the regions' own tables meet in full.
+    """The figure of an independent attacker (external, p = 10): one-sided requirements that the
+    regions' own tables meet in full.
 
     One more is broken that a region's own table already cut: the release may not make that worse either.
     """
     report = audited(problem, exact(problem), requirements, domain)
     wanted = promised(problem, ("external",))
-    whole = [ours >= own * (1 - 1e-6) for ours, own in ((requirements.down, wanted.down), (requirements.up, wanted.up))]
+    whole = [
+        ours >= own * (1 - 1e-6)
+        for ours, own in ((requirements.down, wanted.down), (requirements.up, wanted.up))
+    ]
     broken = [report.down < 1, report.up < 1]
     assert sum(int((b & w).sum()) for b, w in zip(broken, whole, strict=True)) == 776
     assert report.broken == 777
@@ -79,4 +92,7 @@ def test_every_cell_published_exactly_breaks_776_requirements(problem, requireme
 def test_no_cell_published_breaks_nothing(problem, requirements, domain):
     report = audited(problem, nothing(problem), requirements, domain)
     assert report.passed
-    assert pipeline.release("regions12", problem, requirements, nothing(problem), report, ("external",)).report is report
+    assert (
+        pipeline.release("regions12", problem, requirements, nothing(problem), report, ("external",)).report
+        is report
+    )

@@ -1,4 +1,6 @@
-"""Twelve real deliveries, written in every format: the same records whatever the format, and the same release, byte for byte."""
+"""Twelve real deliveries, written in every format: the same records whatever the format, and
+the same release, byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def plain(path: Path) -> str:
     national = text.startswith("DATAFLOW;")
     rows = list(csv.DictReader(io.StringIO(text), delimiter=";" if national else ","))
     stream = io.StringIO()
-    columns = ["DATAFLOW", *(name for name in rows[0] if name not in ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION"))]
+    columns = [
+        "DATAFLOW",
+        *(name for name in rows[0] if name not in ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")),
+    ]
     writer = csv.DictWriter(stream, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
@@ -44,7 +49,10 @@ def entries(sheet: Sheet) -> dict[str, np.ndarray]:
     """The records of a file by cell, without their lines."""
     assert sheet.entries is not None, sheet.findings[:3]
     order = np.argsort(sheet.entries.cell)
-    return {name: getattr(sheet.entries, name)[order] for name in ("cell", "value", "available", "flag", "units", "share_1", "share_2")}
+    return {
+        name: getattr(sheet.entries, name)[order]
+        for name in ("cell", "value", "available", "flag", "units", "share_1", "share_2")
+    }
 
 
 SENT = sorted(DATA.glob("*.csv"))
@@ -68,7 +76,9 @@ def test_every_format_gives_the_records_that_were_sent(domain, formats):
 
 @pytest.mark.slow
 def test_other_formats_give_the_same_release(tmp_path):
-    """Inboxes in which every delivery has another format, and each format is in one of them, against the deliveries as they were sent."""
+    """Inboxes in which every delivery has another format, and each format is in one of them, against
+    the deliveries as they were sent.
+    """
     inboxes, formats = [DATA], list(FORMATS.values())
     for first in range(0, len(formats), len(SENT)):
         inboxes.append(tmp_path / f"inbox {first}")

@@ -1,4 +1,6 @@
-"""Twelve real deliveries in three wire formats: all accepted, counted, and read as an independent reader reads them."""
+"""Twelve real deliveries in three wire formats: all accepted, counted, and read as an independent reader
+reads them.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_cells_and_flags_are_those_of_the_source(domain, deliveries):
 
 
 def test_the_wire_formats_agree_with_an_independent_reader(domain, deliveries, tmp_path):
-    """pysdmx reads 1.0 and 2.0 as they are; a national file becomes 1.0 by its separator, decimal sign, mark and line ends."""
+    """pysdmx reads 1.0 and 2.0 as they are; a national file becomes 1.0 by its separator,
+    decimal sign, mark and line ends.
+    """
     from pysdmx.io import read_sdmx
 
     for delivery in deliveries:
@@ -59,8 +63,12 @@ def test_the_wire_formats_agree_with_an_independent_reader(domain, deliveries, t
         assert table.value[cell].tolist() == theirs.OBS_VALUE.astype(float).tolist()
         assert table.flag[cell].tolist() == theirs.CONF_STATUS.tolist()
         assert table.units[cell].tolist() == theirs.UNITS.astype(int).tolist()
-        np.testing.assert_array_equal(table.share_1[cell], [float(share) if share else np.nan for share in theirs.SHARE_1])
-        np.testing.assert_array_equal(table.share_2[cell], [float(share) if share else np.nan for share in theirs.SHARE_2])
+        np.testing.assert_array_equal(
+            table.share_1[cell], [float(share) if share else np.nan for share in theirs.SHARE_1]
+        )
+        np.testing.assert_array_equal(
+            table.share_2[cell], [float(share) if share else np.nan for share in theirs.SHARE_2]
+        )
         others = np.delete(np.arange(domain.space.national_size), cell)
         assert not table.value[others].any()
         assert set(table.flag[others]) == {"F"}

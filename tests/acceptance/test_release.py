@@ -1,4 +1,6 @@
-"""`sdc release`, inbox to table: what is published, what is refused and by what name, and that nothing else is lost."""
+"""`sdc release`, inbox to table: what is published, what is refused and by what name, and that nothing else
+is lost.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-# --- a demonstration, from the shell ------------------------------------------------------------------------------------------
+# --- a demonstration, from the shell ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,17 @@ def national(folder: Path) -> Iterator[dict[str, str]]:
 def test_a_release_says_what_it_did(demo):
     assert (demo.ended.code, demo.ended.complained) == (0, "")
     paths = (f"warehouse: sqlite:///{demo.out}/warehouse.db\n", f"report: {demo.out}/report.html\n")
-    for said in ("4 accepted, 0 refused", "exact", "rounded", "withheld", "median", "LPs", "seconds", "version", *paths):
+    for said in (
+        "4 accepted, 0 refused",
+        "exact",
+        "rounded",
+        "withheld",
+        "median",
+        "LPs",
+        "seconds",
+        "version",
+        *paths,
+    ):
         assert said in demo.ended.said
     assert re.search(r"audit\s*│ passed: (\d+) of \1 primaries protected", demo.ended.said)
 
@@ -116,15 +128,27 @@ def test_the_certificate_names_what_it_is_of_and_holds_no_value(demo):
     certificate = json.loads(text)
     assert certificate["verdict"] == "passed"
     assert certificate["counts"]["broken_requirements"] == 0
-    assert certificate["counts"]["primaries"] == certificate["counts"]["protected"] == len(certificate["primaries"]) > 0
+    assert (
+        certificate["counts"]["primaries"]
+        == certificate["counts"]["protected"]
+        == len(certificate["primaries"])
+        > 0
+    )
     engine = open_warehouse(f"sqlite:///{demo.out / 'warehouse.db'}")
     salt = salt_of(engine, "sbs_4x15x3", PERIOD)
     engine.dispose()
-    delivered = [name_of_delivery(path.read_bytes(), salt) for path in sorted((demo.folder / "inbox").iterdir())]
+    delivered = [
+        name_of_delivery(path.read_bytes(), salt) for path in sorted((demo.folder / "inbox").iterdir())
+    ]
     assert certificate["digests"]["deliveries"] == delivered
-    assert all(re.fullmatch("[0-9a-f]{64}", certificate["digests"][name]) for name in ("domain", "problem", "publication"))
+    assert all(
+        re.fullmatch("[0-9a-f]{64}", certificate["digests"][name])
+        for name in ("domain", "problem", "publication")
+    )
     words = set(re.findall(r"\d+", re.sub(r'"[0-9a-f]{64}"', "", text)))
-    hidden = {record["OBS_VALUE"] for record in national(demo.folder / "inbox") if record["CONF_STATUS"] != "F"}
+    hidden = {
+        record["OBS_VALUE"] for record in national(demo.folder / "inbox") if record["CONF_STATUS"] != "F"
+    }
     assert {value for value in hidden if len(value) > 3} & words == set()
 
 
@@ -157,10 +181,14 @@ def test_another_machine_would_make_the_same_bytes(demo, tmp_path, monkeypatch):
 
 
 def test_what_is_published_is_safe_and_the_exact_table_is_not(demo, tmp_path):
-    judged = sdc("audit", *demo.where, "--published", demo.out / "table.csv", "--json", tmp_path / "again.json")
+    judged = sdc(
+        "audit", *demo.where, "--published", demo.out / "table.csv", "--json", tmp_path / "again.json"
+    )
     assert judged.code == 0, judged.text
     assert judged.said.startswith("safe: 0 one-sided requirements of 0 cells broken")
-    ours, theirs = (json.loads(path.read_text()) for path in (tmp_path / "again.json", demo.out / "audit.json"))
+    ours, theirs = (
+        json.loads(path.read_text()) for path in (tmp_path / "again.json", demo.out / "audit.json")
+    )
     for digests in (ours["digests"], theirs["digests"]):
         for keyed in ("deliveries", "problem", "requirements", "evidence"):  # each by its own key
             del digests[keyed]
@@ -188,7 +216,9 @@ def test_what_is_published_is_safe_and_the_exact_table_is_not(demo, tmp_path):
         if each["CONF_STATUS"] in "AM"
     }
     assert named <= primary
-    hidden = {record["OBS_VALUE"] for record in national(demo.folder / "inbox") if record["CONF_STATUS"] != "F"}
+    hidden = {
+        record["OBS_VALUE"] for record in national(demo.folder / "inbox") if record["CONF_STATUS"] != "F"
+    }
     assert {value for value in hidden if len(value) > 3} & set(re.findall(r"\d+", judged.said)) == set()
 
 
@@ -204,7 +234,7 @@ def test_a_release_of_the_size_of_the_paper(tmp_path):
     assert json.loads((tmp_path / "out" / "audit.json").read_text())["verdict"] == "passed"
 
 
-# --- inboxes with something wrong ---------------------------------------------------------------------------------------------
+# --- inboxes with something wrong ---------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -226,7 +256,10 @@ WRONG = {
     "another period": (SOUND.replace(",2024,", ",2023,"), "SDC/period line 2"),
     "duplicate keys": (SOUND + LAST + "\n", "SDC/duplicate line 11"),
     "a total that does not add up": (SOUND.replace(",1500000,", ",1600000,"), "additivity fails for"),
-    "a missing total": (SOUND.replace(SOUND.splitlines()[1] + "\n", ""), "SDC/absent no record of BE.TURNOVER.TOTAL._T"),
+    "a missing total": (
+        SOUND.replace(SOUND.splitlines()[1] + "\n", ""),
+        "SDC/absent no record of BE.TURNOVER.TOTAL._T",
+    ),
     "negative value": (SOUND.replace(",251409,", ",-251409,"), "SDC/negative line 6"),
     "text in OBS_VALUE": (SOUND.replace(",251409,", ",251409 or so,"), "OBS_VALUE"),
     "decimal comma and point": (
@@ -238,7 +271,9 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_delivery_stops_the_release_until_it_is_corrected(desk, wrong):
-    """The domain blocks: nothing is published, the other delivery is kept. The corrected file then makes version 1."""
+    """The domain blocks: nothing is published, the other delivery is kept. The corrected file then makes
+    version 1.
+    """
     content, named = WRONG[wrong]
     desk.deliver("BE", content)
     ended = desk.release()
@@ -260,12 +295,16 @@ def test_a_wrong_delivery_stops_the_release_until_it_is_corrected(desk, wrong):
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1], [])
     assert {("AT", "accepted"), ("BE", "accepted")} <= set(stored.deliveries)
-    assert sorted(state for _, state in stored.deliveries) == ["accepted", "accepted", "refused"], "the wrong file is kept"
+    assert sorted(state for _, state in stored.deliveries) == ["accepted", "accepted", "refused"], (
+        "the wrong file is kept"
+    )
 
 
 def test_a_country_without_a_file_is_named(desk):
     (desk.inbox / "BE_2024.csv").unlink()
-    assert desk.release().refused("no accepted delivery from BE, and small blocks a release", "missing_country: partial")
+    assert desk.release().refused(
+        "no accepted delivery from BE, and small blocks a release", "missing_country: partial"
+    )
     assert warehouse(desk.folder / "out").versions == []
 
 
@@ -351,7 +390,7 @@ def test_the_same_file_under_two_names_is_one_delivery(desk):
     assert "2 accepted, 0 refused" in ended.said
 
 
-# --- unusual, but right -------------------------------------------------------------------------------------------------------
+# --- unusual, but right -------------------------------------------------------------------------------------
 
 
 def flagged(drawing: str, flag: str) -> str:
@@ -364,7 +403,9 @@ def flagged(drawing: str, flag: str) -> str:
     [
         pytest.param(FREE, "all_free", id="no primary"),
         pytest.param(flagged(PROTECTED, "A"), "all_suppressed", id="every cell suppressed"),
-        pytest.param(flagged(PROTECTED, "D"), "all_suppressed", id="every cell suppressed, none of them primary"),
+        pytest.param(
+            flagged(PROTECTED, "D"), "all_suppressed", id="every cell suppressed, none of them primary"
+        ),
     ],
 )
 def test_odd_flags_are_a_warning_and_the_release_goes_on(desk, drawing, warning):
@@ -398,9 +439,13 @@ def test_everything_hidden_everywhere(desk):
 
 
 def test_a_million_millions_and_a_hundredth_in_one_table(desk):
-    """Nothing is lost to the size of the other: exact cells keep their hundredths, and the hundredth keeps its protection."""
+    """Nothing is lost to the size of the other: exact cells keep their hundredths, and the
+    hundredth keeps its protection.
+    """
     desk.settle("unit_multiplier: 3", "unit_multiplier: 3, decimals: 2")
-    desk.settle("flags:", "bases: {smallest: 0.01}\nchecks: {proportion_confirmed: [AT, BE]}\nflags:")  # one is a million times the other
+    desk.settle(
+        "flags:", "bases: {smallest: 0.01}\nchecks: {proportion_confirmed: [AT, BE]}\nflags:"
+    )  # one is a million times the other
     desk.deliver(
         "AT",
         """
@@ -420,7 +465,7 @@ def test_a_million_millions_and_a_hundredth_in_one_table(desk):
     assert desk.audit(desk.folder / "out" / "table.csv").code == 0
 
 
-# --- blocked ------------------------------------------------------------------------------------------------------------------
+# --- blocked ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -438,7 +483,9 @@ def careless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("careless")
 def test_a_release_that_fails_its_audit_is_reported_and_not_published(desk):
-    """The first table is safe all exact; with BE free it is not, and no earlier table may pass for the new one."""
+    """The first table is safe all exact; with BE free it is not, and no earlier table may pass for the new
+    one.
+    """
     out = desk.folder / "out"
     assert desk.release().code == 0
     assert (out / "table.csv").is_file()
@@ -486,13 +533,18 @@ def test_whatever_blocks_a_release_leaves_no_table(desk, monkeypatch):
 
 
 def test_a_witness_that_misses_a_level_by_a_rounding_error_blocks_nothing(desk, monkeypatch):
-    """The national tables protect to the last bit but one: neither a cut requirement nor less than was promised."""
+    """The national tables protect to the last bit but one: neither a cut requirement nor less than was
+    promised.
+    """
     from sdc_tasks.methods.attack import Attacker
 
     real = Attacker.reached
 
     def a_bit_less(attacker: Any) -> Any:
-        return {side: np.minimum(reached, np.nextafter(getattr(attacker.needs, side), 0)) for side, reached in real(attacker).items()}
+        return {
+            side: np.minimum(reached, np.nextafter(getattr(attacker.needs, side), 0))
+            for side, reached in real(attacker).items()
+        }
 
     monkeypatch.setattr(Attacker, "reached", a_bit_less)
     ended = desk.release()

@@ -1,6 +1,8 @@
-"""Real Eurostat figures (SBS, NACE C2229, persons employed, 2017), released for EU27_2020 and EU28: what they tell together.
+"""Real Eurostat figures (SBS, NACE C2229, persons employed, 2017), released for EU27_2020
+and EU28: what they tell together.
 
-Luxembourg is confidential: 304 stands in for it, so that both totals lie where Eurostat's rounded figures say.
+Luxembourg is confidential: 304 stands in for it, so that both totals lie where
+Eurostat's rounded figures say.
 """
 
 from __future__ import annotations
@@ -21,9 +23,34 @@ from support.oracles.attack import ONE_CELL, ColdAttacker
 
 FIGURES = Path(__file__).parents[2] / "docs/tutorial/figures.csv"
 MEMBERS = (
-    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR", "HU", "IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL",
-    "PT", "RO", "SE", "SI", "SK",
-)  # fmt: skip
+    "AT",
+    "BE",
+    "BG",
+    "CY",
+    "CZ",
+    "DE",
+    "DK",
+    "EE",
+    "EL",
+    "ES",
+    "FI",
+    "FR",
+    "HR",
+    "HU",
+    "IE",
+    "IT",
+    "LT",
+    "LU",
+    "LV",
+    "MT",
+    "NL",
+    "PL",
+    "PT",
+    "RO",
+    "SE",
+    "SI",
+    "SK",
+)
 LUXEMBOURG, LEVEL = 304, 30.4
 DOMAIN = f"""
 id: employed
@@ -40,7 +67,7 @@ flags:
   F: {{role: public}}
   C: {{role: primary, rule: {{kind: percent, percent: 10}}}}
 bases: {{rule: minimum-uncertainty}}
-"""
+"""  # noqa: E501
 Row = tuple[str, int, int, str]
 
 
@@ -68,7 +95,17 @@ def desk(tmp_path: Path) -> Path:
 
 
 def release(desk: Path) -> Ended:
-    return sdc("release", "--domain", desk / "domain.yaml", "--period", "2017", "--inbox", desk / "inbox", "--out", desk / "out")
+    return sdc(
+        "release",
+        "--domain",
+        desk / "domain.yaml",
+        "--period",
+        "2017",
+        "--inbox",
+        desk / "inbox",
+        "--out",
+        desk / "out",
+    )
 
 
 def rows(desk: Path) -> list[Row]:
@@ -76,15 +113,24 @@ def rows(desk: Path) -> list[Row]:
     page = (desk / "out" / "report.html").read_text(encoding="utf-8")
     table = page[page.index('aria-label="What compositions tell together"') :]
     body = table[table.index("<tbody>") : table.index("</tbody>")]
-    found = [[re.sub("<[^>]*>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in body.split("</tr>")[:-1]]
-    return [(name.split(" ")[0], int(primaries), int(narrower), left) for name, primaries, narrower, left in found]
+    found = [
+        [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in body.split("</tr>")[:-1]
+    ]
+    return [
+        (name.split(" ")[0], int(primaries), int(narrower), left) for name, primaries, narrower, left in found
+    ]
 
 
 def test_what_eurostat_printed_tells_more_together_and_the_report_shows_it(desk, monkeypatch):
-    """EU27_2020 alone leaves Luxembourg [0, 9 904]; EU28 less the public United Kingdom [0, 742], and so do both."""
+    """EU27_2020 alone leaves Luxembourg [0, 9 904]; EU28 less the public United Kingdom [0, 742], and so do
+    both.
+    """
 
     def printed(problem: ProtectionProblem, *_: Any) -> Publication:
-        return Publication(np.flatnonzero(problem.aggregate), np.array([540_000.0, 591_000.0]), np.array([10_000.0, 1_000.0]))
+        return Publication(
+            np.flatnonzero(problem.aggregate), np.array([540_000.0, 591_000.0]), np.array([10_000.0, 1_000.0])
+        )
 
     monkeypatch.setattr("sdc_tasks.pipeline.choose_bases", printed)
     ended = release(desk)
@@ -106,9 +152,15 @@ def test_what_a_release_chooses_is_told_as_an_independent_attacker_finds_it(desk
         found[names] = width({name: told[name] for name in names})
     whole, *alone = found.values()
     assert whole >= 2 * LEVEL, "it was released"
-    quarters = ("under a quarter", "a quarter to a half", "half to three quarters", "more than three quarters")
+    quarters = (
+        "under a quarter",
+        "a quarter to a half",
+        "half to three quarters",
+        "more than three quarters",
+    )
     expected = [
-        (int(whole < 0.99 * width), quarters[int(4 * whole / width)] if whole < 0.99 * width else "–") for width in (*alone, min(alone))
+        (int(whole < 0.99 * width), quarters[int(4 * whole / width)] if whole < 0.99 * width else "–")
+        for width in (*alone, min(alone))
     ]
     assert [row[2:] for row in rows(desk)] == expected
 
@@ -116,13 +168,20 @@ def test_what_a_release_chooses_is_told_as_an_independent_attacker_finds_it(desk
 def width(told: dict[str, tuple[str, str]]) -> float:
     """Of Luxembourg's interval where this is published, (value, base) as printed; two cold LPs."""
     figures = employed()
-    space = CellSpace(tuple(figures), (Aggregate("EU27_2020", MEMBERS), Aggregate("EU28", tuple(figures))), ("V16110",), ONE_CELL)
+    space = CellSpace(
+        tuple(figures),
+        (Aggregate("EU27_2020", MEMBERS), Aggregate("EU28", tuple(figures))),
+        ("V16110",),
+        ONE_CELL,
+    )
     inside = sum(figures[country] for country in MEMBERS)
     a = np.array([*figures.values(), inside, inside + figures["UK"]])
     secret = np.array([country == "LU" for country in space.areas])
     public = ~secret & (np.arange(len(a)) < len(figures))
     zero = np.zeros(len(a))
-    problem = ProtectionProblem(space, a, zero, np.full(len(a), np.inf), zero, zero, zero, public, secret, ("printed",))
+    problem = ProtectionProblem(
+        space, a, zero, np.full(len(a), np.inf), zero, zero, zero, public, secret, ("printed",)
+    )
     low, high = np.full(2, np.inf), np.full(2, np.inf)
     for k, (name, truth) in enumerate(zip(("EU27_2020", "EU28"), a[-2:], strict=True)):
         value, base = told.get(name, ("", ""))

@@ -1,4 +1,6 @@
-"""A release of counts: the attacker knows that they are whole numbers, from the delivery to the re-checked certificate."""
+"""A release of counts: the attacker knows that they are whole numbers, from the delivery to the re-checked
+certificate.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("counts")
     path = write_demo(folder, 3, 8, 3)
     settings = yaml.safe_load(path.read_text())
-    settings["indicators"] = [{"code": "ENTERPRISES", "label": "Enterprises", "unit": "EUR", "unit_multiplier": 3, "integer": True}]
+    settings["indicators"] = [
+        {"code": "ENTERPRISES", "label": "Enterprises", "unit": "EUR", "unit_multiplier": 3, "integer": True}
+    ]
     settings["audit"] = {"profiles": ["external"], "chunks": 3}
     settings["bases"] |= {"maximum_relative_base": 1.0, "additive": True}
     path.write_text(yaml.safe_dump(settings))
@@ -58,7 +62,14 @@ def test_it_is_published_and_the_certificate_says_how_it_was_shown(desk, release
 
 
 def test_every_verdict_is_shown_again_by_arithmetic(desk, released):
-    files = ("--published", desk / "out" / "table.csv", "--certificate", desk / "out" / "audit.json", "--witnesses", desk / "evidence.npz")
+    files = (
+        "--published",
+        desk / "out" / "table.csv",
+        "--certificate",
+        desk / "out" / "audit.json",
+        "--witnesses",
+        desk / "evidence.npz",
+    )
     ended = sdc("verify-certificate", *where(desk), *files)
     assert ended.code == 0, ended.text
     assert "verified: passed" in ended.said
@@ -70,16 +81,37 @@ def test_the_published_table_is_safe_when_it_is_read_back(desk, released):
 
 def test_an_exact_table_is_not_safe_and_its_certificate_is_verified_as_such(desk, released):
     domain = load_domain(desk / "domain.yaml")
-    problem = pipeline.build_problem([intake.read(path, domain, "2024").table for path in sorted((desk / "inbox").glob("*.csv"))], domain)
+    problem = pipeline.build_problem(
+        [intake.read(path, domain, "2024").table for path in sorted((desk / "inbox").glob("*.csv"))], domain
+    )
     assert problem.integral.all()
     cells = np.flatnonzero(problem.aggregate)
-    write_table(desk / "exact.csv", domain, problem.space, "2024", Publication(cells, problem.a[cells], np.zeros(len(cells))))
-    files = ("--published", desk / "exact.csv", "--json", desk / "exact.json", "--witnesses", desk / "exact.npz")
+    write_table(
+        desk / "exact.csv",
+        domain,
+        problem.space,
+        "2024",
+        Publication(cells, problem.a[cells], np.zeros(len(cells))),
+    )
+    files = (
+        "--published",
+        desk / "exact.csv",
+        "--json",
+        desk / "exact.json",
+        "--witnesses",
+        desk / "exact.npz",
+    )
     assert sdc("audit", *where(desk), *files).code == 3
     ended = sdc(
-        "verify-certificate", *where(desk), "--published", desk / "exact.csv", "--certificate", desk / "exact.json",
-        "--witnesses", desk / "exact.npz",
-    )  # fmt: skip
+        "verify-certificate",
+        *where(desk),
+        "--published",
+        desk / "exact.csv",
+        "--certificate",
+        desk / "exact.json",
+        "--witnesses",
+        desk / "exact.npz",
+    )
     assert ended.code == 0, ended.text
     assert "verified: failed" in ended.said
 
@@ -98,7 +130,17 @@ def test_a_fraction_is_refused_by_its_cell(desk, released, tmp_path):
         writer = csv.DictWriter(lines, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    ended = sdc("release", "--domain", desk / "domain.yaml", "--period", "2024", "--inbox", tmp_path / "inbox", "--out", tmp_path / "out")
+    ended = sdc(
+        "release",
+        "--domain",
+        desk / "domain.yaml",
+        "--period",
+        "2024",
+        "--inbox",
+        tmp_path / "inbox",
+        "--out",
+        tmp_path / "out",
+    )
     assert ended.code == 2
     assert "integer: true" in ended.text or "decimals" in ended.text
 

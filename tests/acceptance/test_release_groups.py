@@ -52,7 +52,11 @@ def finished(desk: steps.Desk, release_id: str) -> str:
 
 def test_groups_that_are_decided_in_any_order_give_the_bytes_of_the_whole(begun, monkeypatch):
     desk, release_id = begun
-    assert desk.domain.groups == (("TURNOVER",), ("VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS"), ("PURCHASES",))
+    assert desk.domain.groups == (
+        ("TURNOVER",),
+        ("VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS"),
+        ("PURCHASES",),
+    )
     assert desk.domain.largest_first == [1, 0, 2]
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
@@ -70,7 +74,9 @@ def test_groups_that_are_decided_in_any_order_give_the_bytes_of_the_whole(begun,
     stored = journal.step_outputs(desk.engine, release_id, "bases")
     assert {name: stored[name] for name in done} == done, "what the others stored stays"
     assert finished(desk, release_id) == whole.digest
-    page = outputs.write_out(desk, release_id, Path(str(desk.engine.url.database)).parent / "out").read_text(encoding="utf-8")
+    page = outputs.write_out(desk, release_id, Path(str(desk.engine.url.database)).parent / "out").read_text(
+        encoding="utf-8"
+    )
     assert "How the bases were chosen" in page
     assert "minimum uncertainty" in page
     assert re.findall(r">(bases[^<:]*)<", page) == ["bases 2", "bases 0", "bases 1", "bases"]
@@ -84,7 +90,9 @@ def test_a_group_that_was_damaged_is_decided_again_and_the_rest_stays(begun, dam
     before = journal.step_outputs(desk.engine, release_id, "bases")
     with desk.engine.begin() as connection:
         for key in damaged:
-            connection.execute(payload.update().where(payload.c.digest == before[key]).values(content=b"damaged"))
+            connection.execute(
+                payload.update().where(payload.c.digest == before[key]).values(content=b"damaged")
+            )
     for group in range(3):
         steps.choose_bases(desk, release_id, group)
     assert journal.step_outputs(desk.engine, release_id, "bases") == before
@@ -92,7 +100,9 @@ def test_a_group_that_was_damaged_is_decided_again_and_the_rest_stays(begun, dam
 
 
 def test_indicators_that_an_earlier_version_linked_are_decided_together(tmp_path):
-    """The domain of the first version says that value added has two parts, that of the second one does not: who kept the first knows it."""
+    """The domain of the first version says that value added has two parts, that of the second one does
+    not: who kept the first knows it.
+    """
     with_relation = write_demo(tmp_path, countries=4, activities=5, sizes=2, indicators=5, euro_area=True)
     content = yaml.safe_load(with_relation.read_text(encoding="utf-8")) | {"cta": {"ladder": []}}
     with_relation.write_text(yaml.safe_dump(content), encoding="utf-8")
@@ -102,12 +112,18 @@ def test_indicators_that_an_earlier_version_linked_are_decided_together(tmp_path
     where = ["--period", PERIOD, "--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / "out")]
     rounding = with_relation.with_name("rounding.yaml")
     indicators = [
-        each | ({"rounding": {"method": "controlled", "base": 5}} if each["code"] == "SURPLUS" else {}) for each in content["indicators"]
+        each | ({"rounding": {"method": "controlled", "base": 5}} if each["code"] == "SURPLUS" else {})
+        for each in content["indicators"]
     ]
     rounding.write_text(yaml.safe_dump(content | {"indicators": indicators}), encoding="utf-8")
-    first, refused, second = (sdc("release", "--domain", str(file), *where) for file in (with_relation, rounding, without))
+    first, refused, second = (
+        sdc("release", "--domain", str(file), *where) for file in (with_relation, rounding, without)
+    )
     assert (first.code, second.code) == (0, 0), second.text
-    assert refused.refused("indicator SURPLUS: rounding, but an earlier version of the period links it to other indicators", "Remedy")
+    assert refused.refused(
+        "indicator SURPLUS: rounding, but an earlier version of the period links it to other indicators",
+        "Remedy",
+    )
     assert "an earlier version of the period links these indicators to others" in second.text
     assert "version 2 published" in second.text
 
@@ -116,7 +132,16 @@ def test_a_release_in_three_processes_is_the_release_in_one(tmp_path, monkeypatc
     file = write_demo(tmp_path, countries=3, activities=4, sizes=2, indicators=5)
 
     def released(name: str, processes: int) -> tuple[int, str]:
-        where = ["--period", PERIOD, "--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / name), "--processes", str(processes)]
+        where = [
+            "--period",
+            PERIOD,
+            "--inbox",
+            str(tmp_path / "inbox"),
+            "--out",
+            str(tmp_path / name),
+            "--processes",
+            str(processes),
+        ]
         ended = sdc("release", "--domain", str(file), *where)
         return ended.code, ended.text
 
@@ -135,12 +160,27 @@ def test_a_release_in_three_processes_is_the_release_in_one(tmp_path, monkeypatc
 @pytest.mark.parametrize("who", [os.kill, os.killpg])
 @pytest.mark.parametrize("at", ["baseline:", "2 of 3: ", "1 of 2: "])
 def test_whoever_interrupts_a_release_ends_all_its_processes(tmp_path, who, at):
-    """Ctrl-C goes to all, a supervisor's signal to the first one. None leaves a traceback, and the same command completes the release."""
+    """Ctrl-C goes to all, a supervisor's signal to the first one. None leaves a traceback, and the
+    same command completes the release.
+    """
     file = write_demo(tmp_path, countries=3, activities=4, sizes=2, indicators=5)
-    command = [str(Path(sys.executable).with_name("sdc")), "release", "--domain", str(file), "--period", PERIOD]
+    command = [
+        str(Path(sys.executable).with_name("sdc")),
+        "release",
+        "--domain",
+        str(file),
+        "--period",
+        PERIOD,
+    ]
     command += ["--inbox", str(tmp_path / "inbox"), "--out", str(tmp_path / "out"), "--processes", "3"]
-    heeds = ["env", "--default-signal=INT", *command]  # a test that runs in the background of a script would ignore Ctrl-C
-    with subprocess.Popen(heeds, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as release:
+    heeds = [
+        "env",
+        "--default-signal=INT",
+        *command,
+    ]  # a test that runs in the background of a script would ignore Ctrl-C
+    with subprocess.Popen(
+        heeds, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as release:
         assert release.stdout is not None
         assert release.stderr is not None
         assert any(at in line for line in release.stdout), "it never came so far"
@@ -156,7 +196,11 @@ def published(folder: Path) -> tuple[list[str], bytes]:
     """The digests of the publications in the warehouse of a folder, and the table that was written there."""
     engine = create_engine(f"sqlite:///{folder / 'warehouse.db'}")
     with engine.connect() as connection:
-        digests = connection.execute(text("SELECT publication_digest FROM release ORDER BY version")).scalars().all()
+        digests = (
+            connection.execute(text("SELECT publication_digest FROM release ORDER BY version"))
+            .scalars()
+            .all()
+        )
     engine.dispose()
     assert len(digests) == 1
     return list(digests), (folder / "table.csv").read_bytes()

@@ -39,7 +39,11 @@ def test_a_release_of_older_deliveries_stops_before_it_is_published(tmp_path: Pa
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
     old = made(desk, files.inbox)
     assert not steps.newer(desk, old)
-    assert sorted(reader.made_of(desk.engine, old).values()) == ["AT: AT_2024.csv", "BE: BE_2024.csv", "CY: CY_2024.csv"]
+    assert sorted(reader.made_of(desk.engine, old).values()) == [
+        "AT: AT_2024.csv",
+        "BE: BE_2024.csv",
+        "CY: CY_2024.csv",
+    ]
 
     files.deliver("CY", FREE, "CY_2024_v2.csv")
     new = made(desk, files.inbox)
@@ -49,16 +53,22 @@ def test_a_release_of_older_deliveries_stops_before_it_is_published(tmp_path: Pa
     assert reader.releases(desk.engine) == []
     assert steps.publish(desk, new) == 1
 
-    # what is out stays out, and the same again is the same; CY returns to the file that the old release was made of
+    # what is out stays out, and the same again is the same; CY returns to the file that the old release was
+    # made of
     files.deliver("CY", PROTECTED, "CY_2024_v3.csv")
     for each in steps.discover(desk, files.inbox):
         steps.ingest(desk, files.inbox, each.file)
     assert steps.publish(desk, new) == 1
-    assert {each["release_id"]: each["newer"] for each in reader.history(desk.engine)} == {old: False, new: True}
+    assert {each["release_id"]: each["newer"] for each in reader.history(desk.engine)} == {
+        old: False,
+        new: True,
+    }
     desk.engine.dispose()
 
 
-def test_a_second_file_stops_it_until_somebody_says_what_it_is_and_so_does_a_further_one(tmp_path: Path) -> None:
+def test_a_second_file_stops_it_until_somebody_says_what_it_is_and_so_does_a_further_one(
+    tmp_path: Path,
+) -> None:
     files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
 
@@ -122,7 +132,11 @@ def in_parts(folder: Path) -> tuple[Desk, steps.Desk]:
 def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tmp_path: Path) -> None:
     files, desk = in_parts(tmp_path)
     old = made(desk, files.inbox)
-    assert sorted(reader.made_of(desk.engine, old).values()) == ["AT: AT_2024.csv", "BE: BE_2024.csv", "BE: BE_part.csv"]
+    assert sorted(reader.made_of(desk.engine, old).values()) == [
+        "AT: AT_2024.csv",
+        "BE: BE_2024.csv",
+        "BE: BE_part.csv",
+    ]
     assert not steps.newer(desk, old)
 
     steps.settle(desk, ["BE_part.csv"], Answer.KEEP)
@@ -130,7 +144,14 @@ def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tm
     assert (line["newer"], line["dropped"]) == (True, True)
     said = r"files of it do not count any more: BE: BE_part\.csv"
     publication = steps.awaiting(desk, old)[0]
-    steps.answer(desk, old, publication, True, "bert", without=[*reader.made_of(desk.engine, old), *steps.newer(desk, old).files])
+    steps.answer(
+        desk,
+        old,
+        publication,
+        True,
+        "bert",
+        without=[*reader.made_of(desk.engine, old), *steps.newer(desk, old).files],
+    )
     with pytest.raises(Superseded, match=said):
         steps.publish(desk, old)
     assert reader.releases(desk.engine) == []
@@ -140,7 +161,9 @@ def test_a_file_that_does_not_count_any_more_stops_it_and_nobody_agrees_to_it(tm
     assert steps.publish(desk, new) == 1
     # of what is out it is told as well
     steps.settle(desk, ["BE_part.csv"], Answer.BOTH)
-    assert [(each["newer"], each["dropped"]) for each in reader.history(desk.engine) if each["version"]] == [(True, False)]
+    assert [(each["newer"], each["dropped"]) for each in reader.history(desk.engine) if each["version"]] == [
+        (True, False)
+    ]
     assert steps.outdated(desk) == new
     desk.engine.dispose()
 
@@ -155,7 +178,9 @@ def test_a_file_that_another_file_of_the_same_release_replaces_does_not_count_ei
     desk.engine.dispose()
 
 
-def test_what_is_answered_while_a_release_is_read_for_publication_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_answered_while_a_release_is_read_for_publication_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files, desk = in_parts(tmp_path)
     old, release = made(desk, files.inbox), pipeline.release
 
@@ -170,16 +195,24 @@ def test_what_is_answered_while_a_release_is_read_for_publication_stops_it(tmp_p
     desk.engine.dispose()
 
 
-@pytest.mark.parametrize(("given", "counts"), [(Answer.REPLACE, ["BE_y.csv"]), (Answer.BOTH, ["BE_2024.csv"])])
+@pytest.mark.parametrize(
+    ("given", "counts"), [(Answer.REPLACE, ["BE_y.csv"]), (Answer.BOTH, ["BE_2024.csv"])]
+)
 def test_of_two_answers_about_different_files_at_once_both_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Answer, counts: list[str]
 ) -> None:
-    """While an answer about Y is judged, somebody says that X, which had replaced the first file, is no delivery."""
+    """While an answer about Y is judged, somebody says that X, which had replaced the first file, is no
+    delivery.
+    """
     files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
     judged(desk, files.inbox)
     for name, by in (("BE_x.csv", 1), ("BE_y.csv", 2)):
-        files.deliver("BE", sdmx_1(FREE.replace("300000", str(300000 + by)).replace("450000", str(450000 - by)), "BE"), name)
+        files.deliver(
+            "BE",
+            sdmx_1(FREE.replace("300000", str(300000 + by)).replace("450000", str(450000 - by)), "BE"),
+            name,
+        )
         judged(desk, files.inbox)
         if name == "BE_x.csv":
             steps.settle(desk, [name], Answer.REPLACE)
@@ -200,12 +233,16 @@ def test_of_two_answers_about_different_files_at_once_both_hold(
     assert [each.file for each in known if each.state == "accepted"] == counts
     judged(desk, files.inbox)
     assert [
-        each.file for each in store.deliveries(desk.engine, "small", PERIOD) if (each.country, each.state) == ("BE", "accepted")
+        each.file
+        for each in store.deliveries(desk.engine, "small", PERIOD)
+        if (each.country, each.state) == ("BE", "accepted")
     ] == counts
     desk.engine.dispose()
 
 
-def test_a_release_gives_way_to_the_version_that_is_out_where_that_is_of_what_counts_again(tmp_path: Path) -> None:
+def test_a_release_gives_way_to_the_version_that_is_out_where_that_is_of_what_counts_again(
+    tmp_path: Path,
+) -> None:
     files = new_desk(tmp_path, AT=PROTECTED, BE=FREE)
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", files.domain, PERIOD)
     first = made(desk, files.inbox)
@@ -217,7 +254,10 @@ def test_a_release_gives_way_to_the_version_that_is_out_where_that_is_of_what_co
     steps.settle(desk, ["BE_new.csv"], Answer.KEEP)
     assert made(desk, files.inbox) == first
     assert steps.publish(desk, first) == 1
-    assert {each["release_id"]: each["followed"] for each in reader.history(desk.engine)} == {first: None, other: first}
+    assert {each["release_id"]: each["followed"] for each in reader.history(desk.engine)} == {
+        first: None,
+        other: first,
+    }
     with pytest.raises(Superseded):
         steps.publish(desk, other)
     desk.engine.dispose()
@@ -227,7 +267,12 @@ def test_bytes_that_replaced_a_file_may_come_again_under_another_name(tmp_path: 
     """The checks of the warehouse, which run each night, do not take it for damage."""
     files, desk = in_parts(tmp_path)
     other = sdmx_1(FREE.replace("300000", "300001").replace("450000", "449999"), "BE")
-    for content, name in ((other, "BE_x.csv"), (other + "\n", "BE_x.csv"), (other + "\n\n", "BE_x.csv"), (other + "\n", "BE_2024.csv")):
+    for content, name in (
+        (other, "BE_x.csv"),
+        (other + "\n", "BE_x.csv"),
+        (other + "\n\n", "BE_x.csv"),
+        (other + "\n", "BE_2024.csv"),
+    ):
         files.deliver("BE", content, name)
         judged(desk, files.inbox)
     assert {name: rows for name, rows in run_checks(desk.engine).items() if rows} == {}

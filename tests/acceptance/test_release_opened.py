@@ -1,4 +1,6 @@
-"""What a release was opened with is what its steps read, whatever arrives, is published or is changed before they run."""
+"""What a release was opened with is what its steps read, whatever arrives, is published or is changed before
+they run.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Office:
     files: Desk
 
     def __post_init__(self) -> None:
-        self.desk = steps.open_desk(f"sqlite:///{self.files.folder / 'warehouse.db'}", self.files.domain, PERIOD)
+        self.desk = steps.open_desk(
+            f"sqlite:///{self.files.folder / 'warehouse.db'}", self.files.domain, PERIOD
+        )
 
     def judge(self) -> None:
         for each in steps.discover(self.desk, self.files.inbox):
@@ -86,7 +90,9 @@ def test_the_chunks_of_an_audit_share_their_joint_searches_and_try_what_the_base
 
 
 def test_a_delivery_that_arrives_after_the_release_was_opened_is_not_read_by_its_steps(office):
-    """The table that came later has secondaries of its own: read instead of the first, nothing would be set in the first."""
+    """The table that came later has secondaries of its own: read instead of the first,
+    nothing would be set in the first.
+    """
     opened, countries = steps.collect(office.desk)
     office.files.deliver("AT", PROTECTED, f"AT_{PERIOD}_v2.csv")
     office.judge()
@@ -135,7 +141,9 @@ def test_a_version_that_is_published_after_the_release_was_opened_blocks_it(offi
 def test_a_domain_file_that_was_changed_after_the_release_was_opened_stops_it(office):
     opened, _ = steps.collect(office.desk)
     office.files.settle("when_missing", "when_unprotected")
-    changed = steps.open_desk(f"sqlite:///{office.files.folder / 'warehouse.db'}", office.files.domain, PERIOD)
+    changed = steps.open_desk(
+        f"sqlite:///{office.files.folder / 'warehouse.db'}", office.files.domain, PERIOD
+    )
     with pytest.raises(InvalidInput, match=r"the domain file was changed.*Remedy: trigger the release again"):
         steps.suppress(changed, opened, "AT")
     changed.engine.dispose()

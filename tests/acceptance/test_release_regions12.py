@@ -1,4 +1,6 @@
-"""Twelve regional deliveries as a release: published, its audit passed, and the exact table judged as an independent attacker does."""
+"""Twelve regional deliveries as a release: published, its audit passed, and the exact table judged
+as an independent attacker does.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ def test_what_was_published_is_judged_safe_again(released):
 
 
 def test_the_exact_table_breaks_777_requirements(tmp_path):
-    """776 on sides that the regions' own tables protect in full, and one on a side that is cut to what they protect.
+    """776 on sides that the regions' own tables protect in full, and one on a side that is cut to what they
+    protect.
 
     The certificate tells cells, not sides: of the 776, two belong to cells whose other side is cut.
     """
@@ -62,12 +65,18 @@ def test_the_exact_table_breaks_777_requirements(tmp_path):
     tables = [intake.read(path, domain, "2024").table for path in sorted(DATA.glob("*.csv"))]
     total = np.sum([table.value for table in tables if table is not None], axis=0)
     cells = np.arange(len(total)) + len(domain.countries) * domain.space.national_size
-    write_table(tmp_path / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total))))
-    ended = sdc("audit", *WHERE, "--published", tmp_path / "exact.csv", "--json", tmp_path / "certificate.json")
+    write_table(
+        tmp_path / "exact.csv", domain, domain.space, "2024", Publication(cells, total, np.zeros(len(total)))
+    )
+    ended = sdc(
+        "audit", *WHERE, "--published", tmp_path / "exact.csv", "--json", tmp_path / "certificate.json"
+    )
     assert ended.code == 3
     assert "NOT SAFE: 777 one-sided requirements" in ended.said
     certificate = json.loads((tmp_path / "certificate.json").read_text(encoding="utf-8"))
     broken = {"whole": 0, "cut": 0}
     for each in certificate["primaries"]:
-        broken["cut" if each["cut_to_national_baseline"] else "whole"] += (each["down"] < 1) + (each["up"] < 1)
+        broken["cut" if each["cut_to_national_baseline"] else "whole"] += (each["down"] < 1) + (
+            each["up"] < 1
+        )
     assert broken == {"whole": 774, "cut": 3}

@@ -1,4 +1,6 @@
-"""Two domains of one office whose figures may be computed from each other, from the domain file to the certificate."""
+"""Two domains of one office whose figures may be computed from each other, from the
+domain file to the certificate.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,31 @@ REASON = "the other one asks households"
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Desk, Path]:
-    """A desk that has published, and the domain file of another statistic of the same agency and indicator, with the same deliveries."""
+    """A desk that has published, and the domain file of another statistic of the same agency and
+    indicator, with the same deliveries.
+    """
     desk = new_desk(tmp_path, AT=HIDES, BE=SHOWS)
     ended = desk.release()
     assert ended.code == 0, ended.text
     other = tmp_path / "other.yaml"
-    other.write_text(desk.domain.read_text().replace("id: small", "id: other").replace("NSI:SMALL(1.0)", "NSI:OTHER(1.0)"))
+    other.write_text(
+        desk.domain.read_text().replace("id: small", "id: other").replace("NSI:SMALL(1.0)", "NSI:OTHER(1.0)")
+    )
     (tmp_path / "inbox2").mkdir()
     for file in desk.inbox.iterdir():
-        (tmp_path / "inbox2" / file.name).write_bytes(file.read_bytes().replace(b"NSI:SMALL(1.0)", b"NSI:OTHER(1.0)"))
+        (tmp_path / "inbox2" / file.name).write_bytes(
+            file.read_bytes().replace(b"NSI:SMALL(1.0)", b"NSI:OTHER(1.0)")
+        )
     return desk, other
 
 
 def release(desk: Desk, other: Path):
-    where = ("--inbox", desk.folder / "inbox2", "--warehouse", f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}")
+    where = (
+        "--inbox",
+        desk.folder / "inbox2",
+        "--warehouse",
+        f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}",
+    )
     return sdc("release", "--domain", other, "--period", PERIOD, *where, "--out", desk.folder / "out2")
 
 
@@ -51,14 +64,32 @@ def test_a_certificate_names_the_reasons_of_the_domain_file_and_no_others(two):
     desk, other = two
     other.write_text(other.read_text() + f"unrelated: {{small: {REASON}}}\n")
     assert release(desk, other).code == 0
-    where = ("--domain", other, "--period", PERIOD, "--inbox", desk.folder / "inbox2", "--published", desk.folder / "out2" / "table.csv")
+    where = (
+        "--domain",
+        other,
+        "--period",
+        PERIOD,
+        "--inbox",
+        desk.folder / "inbox2",
+        "--published",
+        desk.folder / "out2" / "table.csv",
+    )
     files = [desk.folder / name for name in ("again.json", "again.npz", "forged.json")]
     assert sdc("audit", *where, "--json", files[0], "--witnesses", files[1]).code == 0
     told = json.loads(files[0].read_text())
-    for unrelated, code in (({"small": REASON}, 0), ({"small": "another reason"}, 3), ({"small": REASON, "more": "x"}, 3), (None, 3)):
-        forged = {key: each for key, each in told.items() if key != "unrelated"} | ({"unrelated": unrelated} if unrelated else {})
+    for unrelated, code in (
+        ({"small": REASON}, 0),
+        ({"small": "another reason"}, 3),
+        ({"small": REASON, "more": "x"}, 3),
+        (None, 3),
+    ):
+        forged = {key: each for key, each in told.items() if key != "unrelated"} | (
+            {"unrelated": unrelated} if unrelated else {}
+        )
         files[2].write_text(json.dumps(forged))
-        assert sdc("verify-certificate", *where, "--certificate", files[2], "--witnesses", files[1]).code == code, unrelated
+        assert (
+            sdc("verify-certificate", *where, "--certificate", files[2], "--witnesses", files[1]).code == code
+        ), unrelated
 
 
 def test_a_file_that_says_nothing_of_it_has_the_digest_that_it_had(tmp_path):

@@ -1,4 +1,6 @@
-"""Countries that deliver primaries only: the receiver sets secondaries, tells the NSI, and releases a table that withstands the attack."""
+"""Countries that deliver primaries only: the receiver sets secondaries, tells the NSI, and releases a
+table that withstands the attack.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ WEAK = """
 def findings(out: Path) -> dict[str, str]:
     """country → what its NSI is told of secondaries."""
     with (out / "findings.csv").open(newline="", encoding="utf-8") as lines:
-        return {row["COUNTRY"]: row["MESSAGE"] for row in csv.DictReader(lines) if row["CODE"] == "SDC/secondary"}
+        return {
+            row["COUNTRY"]: row["MESSAGE"] for row in csv.DictReader(lines) if row["CODE"] == "SDC/secondary"
+        }
 
 
 def listed(out: Path) -> dict[str, set[tuple[str, str]]]:
@@ -68,7 +72,14 @@ def withheld(out: Path) -> int:
 def verified(desk: Desk, *more: object) -> Ended:
     out = desk.folder / "out"
     where = ("--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox)
-    told = ("--published", out / "table.csv", "--certificate", out / "audit.json", "--witnesses", desk.folder / "evidence.json")
+    told = (
+        "--published",
+        out / "table.csv",
+        "--certificate",
+        out / "audit.json",
+        "--witnesses",
+        desk.folder / "evidence.json",
+    )
     return sdc("verify-certificate", *where, *told, *more)
 
 
@@ -87,9 +98,14 @@ def test_three_countries_with_primaries_only(three):
     told = findings(out)
     assert set(told) == {"AT", "BE", "CY"}
     square = {("C", "S"), ("C", "L"), ("D", "S")}
-    assert listed(out) == dict.fromkeys(told, square), "a square around the primary: the cheapest that protects it"
+    assert listed(out) == dict.fromkeys(told, square), (
+        "a square around the primary: the cheapest that protects it"
+    )
     for country, message in told.items():
-        assert f"no secondaries, so that it does not protect 1 primary to its level: {country}.TURNOVER.D.L. " in message
+        assert (
+            f"no secondaries, so that it does not protect 1 primary to its level: {country}.TURNOVER.D.L. "
+            in message
+        )
         assert f"set 3 secondaries in the release (CONF_STATUS S): {country}.TURNOVER.C.S" in message
         assert "Remedy: do not publish these cells" in message
     assert "3 secondaries set by the receiver" in ended.said
@@ -110,15 +126,18 @@ def test_three_countries_with_primaries_only(three):
 
 @pytest.mark.parametrize(("delivered", "square_is_exact"), [("may_be_public", False), ("not_public", True)])
 def test_a_country_that_ignores_the_list_gives_no_other_country_away(three, delivered, square_is_exact):
-    """AT, BE and CY may publish their tables as they came. Then the sum of the five countries, less these and the public DE, is FR's
-    secret: its exact value may go out only if the domain says that nobody has those tables.
+    """AT, BE and CY may publish their tables as they came. Then the sum of the five countries,
+    less these and the public DE, is FR's secret: its exact value may go out only if the domain
+    says that nobody has those tables.
     """
     three.settle("receiver: when_missing", f"receiver: when_missing, delivered: {delivered}")
     ended = three.release("out", "--witnesses", three.folder / "evidence.json")
     out = three.folder / "out"
     assert ended.code == 0, ended.text
     with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
-        exact = {(row["ACTIVITY"], row["SIZECLASS"]) for row in csv.DictReader(lines) if row["OBS_STATUS"] == "A"}
+        exact = {
+            (row["ACTIVITY"], row["SIZECLASS"]) for row in csv.DictReader(lines) if row["OBS_STATUS"] == "A"
+        }
     assert ("TOTAL", "_T") in exact
     assert bool(exact & SECRET_KEYS) is square_is_exact
     certificate = json.loads((out / "audit.json").read_text(encoding="utf-8"))
@@ -128,8 +147,9 @@ def test_a_country_that_ignores_the_list_gives_no_other_country_away(three, deli
 
 
 def test_european_cells_are_suppressed_instead_of_rounded(three):
-    """The exact sum of AT and the public DE gives AT away; the sum of all five gives FR away to whoever reads the tables that came with
-    primaries only. Of each square one corner that is withheld leaves the others to be computed, so all four are withheld.
+    """The exact sum of AT and the public DE gives AT away; the sum of all five gives FR away to whoever reads
+    the tables that came with primaries only. Of each square one corner that is withheld leaves the others to
+    be computed, so all four are withheld.
     """
     three.settle("  - {code: EU, label: Union, members: all, partial_code: EU_PARTIAL}", COMPOSITIONS)
     three.settle("flags:", "bases: {rule: suppression}\nflags:")
@@ -140,11 +160,18 @@ def test_european_cells_are_suppressed_instead_of_rounded(three):
     assert set(findings(out)) == {"AT", "BE", "CY"}
     with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
-    assert {(row["OBS_STATUS"], row["CONF_STATUS"], bool(row["OBS_VALUE"])) for row in rows} == {("A", "F", True), ("Q", "S", False)}
+    assert {(row["OBS_STATUS"], row["CONF_STATUS"], bool(row["OBS_VALUE"])) for row in rows} == {
+        ("A", "F", True),
+        ("Q", "S", False),
+    }
     hidden = {(row["REF_AREA"], row["ACTIVITY"], row["SIZECLASS"]) for row in rows if not row["OBS_VALUE"]}
     assert hidden == {(area, *cell) for area in ("EU", "NORTH") for cell in SECRET_KEYS}
     certificate = json.loads((out / "audit.json").read_text(encoding="utf-8"))
-    assert (certificate["verdict"], certificate["counts"]["withheld"], certificate["counts"]["rounded"]) == ("passed", len(hidden), 0)
+    assert (certificate["verdict"], certificate["counts"]["withheld"], certificate["counts"]["rounded"]) == (
+        "passed",
+        len(hidden),
+        0,
+    )
     checked = verified(three)
     assert (checked.code, "verified" in checked.said) == (0, True), checked.text
     page = (out / "report.html").read_text(encoding="utf-8")
@@ -160,16 +187,25 @@ def test_without_the_option_they_are_only_reported(three):
     ended = three.release()
     out = three.folder / "out"
     assert (ended.code, findings(out), (out / "secondaries").exists()) == (0, {}, False), ended.text
-    assert json.loads((out / "audit.json").read_text(encoding="utf-8"))["counts"]["cut_to_national_baseline"] == 3
+    assert (
+        json.loads((out / "audit.json").read_text(encoding="utf-8"))["counts"]["cut_to_national_baseline"]
+        == 3
+    )
 
 
 def test_running_again_is_the_same_release(three):
     three.release()
     out = three.folder / "out"
-    before = {file.name: file.read_bytes() for file in (out / "table.csv", out / "audit.json", *sorted(out.glob("secondaries/*")))}
+    before = {
+        file.name: file.read_bytes()
+        for file in (out / "table.csv", out / "audit.json", *sorted(out.glob("secondaries/*")))
+    }
     again = three.release()
     assert again.code == 0, again.text
-    assert {file.name: file.read_bytes() for file in (out / "table.csv", out / "audit.json", *sorted(out.glob("secondaries/*")))} == before
+    assert {
+        file.name: file.read_bytes()
+        for file in (out / "table.csv", out / "audit.json", *sorted(out.glob("secondaries/*")))
+    } == before
     assert (warehouse(out).versions, set(findings(out))) == ([1], {"AT", "BE", "CY"})
 
 
@@ -220,8 +256,9 @@ def test_the_page_of_the_country_tells_it(three):
 
 
 def test_a_second_version_waits_until_the_first_lists_are_followed(three):
-    """BE takes over the list, DE revises. Somebody may have version 1 and not the tables as they came, another one these tables: the audit
-    covers each of them alone, not both. So the domain file must say that nobody has them.
+    """BE takes over the list, DE revises. Somebody may have version 1 and not the tables as they
+    came, another one these tables: the audit covers each of them alone, not both. So the domain
+    file must say that nobody has them.
     """
     three.release()
     out, before = three.folder / "out", three.folder / "inbox_1"
@@ -231,7 +268,9 @@ def test_a_second_version_waits_until_the_first_lists_are_followed(three):
     three.deliver("DE", LARGER, f"DE_{PERIOD}_v2.csv")
     assert three.release("out").refused("may be read elsewhere as they came", "delivered: not_public")
     assert warehouse(out).versions == [1]
-    audited = three.audit(three.folder / "table_1.csv", "--earlier", three.folder / "table_1.csv", "--earlier-inbox", before)
+    audited = three.audit(
+        three.folder / "table_1.csv", "--earlier", three.folder / "table_1.csv", "--earlier-inbox", before
+    )
     assert audited.refused("may be read elsewhere as they came")
     three.settle("when_missing}", "when_missing, delivered: not_public}")
     ended = three.release("out", "--witnesses", three.folder / "evidence.json")
@@ -242,8 +281,8 @@ def test_a_second_version_waits_until_the_first_lists_are_followed(three):
 
 
 def test_what_a_version_showed_is_not_hidden_again(three):
-    """Version 1 comes from a domain file that sets nothing: it treats the cells beside the primaries as public. Hiding them in version 2
-    would pretend a protection that nobody has.
+    """Version 1 comes from a domain file that sets nothing: it treats the cells beside the primaries as
+    public. Hiding them in version 2 would pretend a protection that nobody has.
     """
     three.settle(ASKED, "flags:")
     three.release()
@@ -252,7 +291,9 @@ def test_what_a_version_showed_is_not_hidden_again(three):
     ended = three.release()
     out = three.folder / "out"
     with (out / "findings.csv").open(newline="", encoding="utf-8") as lines:
-        shown = {row["COUNTRY"]: row["MESSAGE"] for row in csv.DictReader(lines) if row["CODE"] == "SDC/shown"}
+        shown = {
+            row["COUNTRY"]: row["MESSAGE"] for row in csv.DictReader(lines) if row["CODE"] == "SDC/shown"
+        }
     assert set(shown) == {"AT", "BE", "CY"}, ended.text
     assert "An earlier version of the period showed" in shown["AT"]
     assert (findings(out), (out / "secondaries").exists()) == ({}, False)
@@ -269,14 +310,21 @@ def test_a_problem_that_is_kept_says_which_cells_are_hidden(three):
     problem = load(desk, release.release_id, "assemble", ProtectionProblem)
     hidden = {problem.space.key(int(cell)) for cell in np.flatnonzero(problem.suppressed)}
     desk.engine.dispose()
-    assert {f"{country}.TURNOVER.{a}.{s}" for country, cells in listed(out).items() for a, s in cells} < hidden
+    assert {
+        f"{country}.TURNOVER.{a}.{s}" for country, cells in listed(out).items() for a, s in cells
+    } < hidden
 
 
 def test_linked_indicators_and_counts_in_one_release(tmp_path):
-    """Nobody publishes a count of firms. Beside them AT hides one cell of GOODS, which TURNOVER less SERVICES tells: the list names the
-    cells of two indicators.
+    """Nobody publishes a count of firms. Beside them AT hides one cell of GOODS, which TURNOVER less SERVICES
+    tells: the list names the cells of two indicators.
     """
-    sums = FREE.replace("300000", "600000").replace("450000", "900000").replace("1500000", "3000000").replace("750000", "1500000")
+    sums = (
+        FREE.replace("300000", "600000")
+        .replace("450000", "900000")
+        .replace("1500000", "3000000")
+        .replace("750000", "1500000")
+    )
     firms = """
             _T     S     L
     TOTAL   31 D   20 D  11 D
@@ -286,12 +334,17 @@ def test_linked_indicators_and_counts_in_one_release(tmp_path):
     desk = new_desk(tmp_path, AT=FREE, BE=FREE)
     one = "  - {code: TURNOVER, label: Turnover, unit: EUR, unit_multiplier: 3}\n"
     more = "".join(one.replace("TURNOVER", code) for code in ("GOODS", "SERVICES"))
-    more += one.replace("TURNOVER", "FIRMS").replace("3}", "3, kind: count, rounding: {method: small-count, base: 3}}")
+    more += one.replace("TURNOVER", "FIRMS").replace(
+        "3}", "3, kind: count, rounding: {method: small-count, base: 3}}"
+    )
     desk.settle(one, f"{one}{more}indicator_relations: [{{total: TURNOVER, parts: [GOODS, SERVICES]}}]\n")
     desk.settle("flags:", ASKED)
     for country, goods in (("AT", FREE.replace("300000 F\n", "300000 A\n")), ("BE", FREE)):
         drawn = {"TURNOVER": sums, "GOODS": goods, "SERVICES": FREE, "FIRMS": firms}
-        files = [sdmx_1(drawing, country).replace(",TURNOVER,", f",{code},").splitlines() for code, drawing in drawn.items()]
+        files = [
+            sdmx_1(drawing, country).replace(",TURNOVER,", f",{code},").splitlines()
+            for code, drawing in drawn.items()
+        ]
         desk.deliver(country, "\n".join([files[0][0], *(line for _, *lines in files for line in lines), ""]))
     ended = desk.release("out", "--witnesses", desk.folder / "evidence.json")
     out = desk.folder / "out"

@@ -1,8 +1,9 @@
-"""The sentinel: values that cannot be mistaken go in as secrets, and are looked for in everything that comes out of `sdc release`.
+"""The sentinel: values that cannot be mistaken go in as secrets, and are looked for in everything
+that comes out of `sdc release`.
 
-Every country is scaled by a prime of its own, which keeps its table additive and makes each of its values unmistakable. Looked
-through: what is printed, the files of the out folder, and every number and text of every table of the warehouse, also of the one that
-holds the confidential bytes, encrypted.
+Every country is scaled by a prime of its own, which keeps its table additive and makes each of its values
+unmistakable. Looked through: what is printed, the files of the out folder, and every number and text of every
+table of the warehouse, also of the one that holds the confidential bytes, encrypted.
 """
 
 from __future__ import annotations
@@ -65,10 +66,16 @@ def planted(tmp_path: Path) -> Planted:
     """Four countries, of which a release may miss some."""
     domain = write_demo(tmp_path, countries=4, activities=15, sizes=3)
     every = {"formats": ["sdmx-ml", "sdmx-json", "parquet"]}
-    settings = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"missing_country": "partial", "cta": {}, "dissemination": every}
+    settings = yaml.safe_load(domain.read_text(encoding="utf-8")) | {
+        "missing_country": "partial",
+        "cta": {},
+        "dissemination": every,
+    }
     domain.write_text(yaml.safe_dump(settings), encoding="utf-8")
     inbox = tmp_path / "inbox"
-    secrets = frozenset[int]().union(*(suppressed(scaled(inbox / f"{country}_{PERIOD}.csv", prime)) for country, prime in PRIMES.items()))
+    secrets = frozenset[int]().union(
+        *(suppressed(scaled(inbox / f"{country}_{PERIOD}.csv", prime)) for country, prime in PRIMES.items())
+    )
     assert len(secrets) > 40
     assert min(secrets) > 10**7
     return Planted(domain, inbox, secrets)
@@ -87,7 +94,10 @@ def spoil(path: Path, how: str) -> None:
         "negative": record.replace(value, f"-{value}"),
         "cut": record[: record.index(value) + len(value) - 2],
     }[how]
-    path.write_text((text[: text.index(record)] + wrong) if how == "cut" else text.replace(record, wrong), encoding="utf-8")
+    path.write_text(
+        (text[: text.index(record)] + wrong) if how == "cut" else text.replace(record, wrong),
+        encoding="utf-8",
+    )
 
 
 def leaks(content: str, secrets: frozenset[int]) -> set[int]:
@@ -126,7 +136,9 @@ def deciphered(out: Path) -> str:
     """The deliveries of the warehouse, read with its key."""
     engine = open_warehouse(f"sqlite:///{out / 'warehouse.db'}")
     with engine.connect() as connection:
-        digests = connection.execute(select(artefact.c.digest).where(artefact.c.kind == "delivery")).scalars().all()
+        digests = (
+            connection.execute(select(artefact.c.digest).where(artefact.c.kind == "delivery")).scalars().all()
+        )
     found = "\n".join(_text(load_artefact(engine, digest)) for digest in digests)
     engine.dispose()
     return found
@@ -138,14 +150,35 @@ def _text(value: Any) -> str:
 
 def in_process_of_its_own(planted: Planted, out: Path, *start: str) -> tuple[int, str]:
     """A release: exit code and all that was printed, whoever printed it."""
-    command = [*start, "release", "--domain", planted.domain, "--period", PERIOD, "--inbox", planted.inbox, "--out", out]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, encoding="utf-8", check=False)
+    command = [
+        *start,
+        "release",
+        "--domain",
+        planted.domain,
+        "--period",
+        PERIOD,
+        "--inbox",
+        planted.inbox,
+        "--out",
+        out,
+    ]
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, encoding="utf-8", check=False
+    )
     return done.returncode, done.stdout + done.stderr
 
 
 def test_the_search_finds_what_is_there() -> None:
     secrets = frozenset({123_456_789, 987_654_321_000})
-    for text in ("x123456789x", "123,456,789", "123.456.789,00", "123 456 789", "123456.789", "1.23456789e8", "123\u202f456\u202f789"):
+    for text in (
+        "x123456789x",
+        "123,456,789",
+        "123.456.789,00",
+        "123 456 789",
+        "123456.789",
+        "1.23456789e8",
+        "123\u202f456\u202f789",
+    ):
         assert leaks(text, secrets) == {123_456_789}, text
     assert leaks("987654321", secrets) == {987_654_321_000}, "in thousands"
     assert leaks("1234567890 12345678", secrets) == set()
@@ -153,7 +186,9 @@ def test_the_search_finds_what_is_there() -> None:
 
 def test_a_release_with_a_refused_delivery_leaves_no_secret(planted: Planted, tmp_path: Path) -> None:
     spoil(planted.inbox / f"BE_{PERIOD}.csv", "letters")
-    code, printed = in_process_of_its_own(planted, tmp_path / "out", str(Path(sys.executable).with_name("sdc")))
+    code, printed = in_process_of_its_own(
+        planted, tmp_path / "out", str(Path(sys.executable).with_name("sdc"))
+    )
     assert code == 0, printed
     assert "BE_2024.csv refused" in printed
     found = places(tmp_path / "out", printed)
@@ -161,19 +196,27 @@ def test_a_release_with_a_refused_delivery_leaves_no_secret(planted: Planted, tm
     assert {"audit.json", "report.html", "eu_cell", "audit", "finding", "check_result", "step"} <= set(found)
     assert found["eu_cell"]
     assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
-    assert leaks(deciphered(tmp_path / "out"), planted.secrets), "the confidential table holds them, and is looked into"
+    assert leaks(deciphered(tmp_path / "out"), planted.secrets), (
+        "the confidential table holds them, and is looked into"
+    )
 
 
-def test_what_the_receiver_hides_is_as_secret_as_what_the_country_hid(planted: Planted, tmp_path: Path) -> None:
-    """AT sends primaries only. The values of the cells that are hidden in it go nowhere, their keys to its NSI and to the desk, and a
-    country reads of no other.
+def test_what_the_receiver_hides_is_as_secret_as_what_the_country_hid(
+    planted: Planted, tmp_path: Path
+) -> None:
+    """AT sends primaries only. The values of the cells that are hidden in it go nowhere, their keys to its
+    NSI and to the desk, and a country reads of no other.
     """
     settings = yaml.safe_load(planted.domain.read_text(encoding="utf-8"))
-    planted.domain.write_text(yaml.safe_dump(settings | {"suppression": {"receiver": "when_missing"}}), encoding="utf-8")
+    planted.domain.write_text(
+        yaml.safe_dump(settings | {"suppression": {"receiver": "when_missing"}}), encoding="utf-8"
+    )
     file = planted.inbox / f"AT_{PERIOD}.csv"
     file.write_text(file.read_text(encoding="utf-8").replace(",D,", ",F,"), encoding="utf-8")
     out = tmp_path / "out"
-    ended = sdc("release", "--domain", planted.domain, "--period", PERIOD, "--inbox", planted.inbox, "--out", out)
+    ended = sdc(
+        "release", "--domain", planted.domain, "--period", PERIOD, "--inbox", planted.inbox, "--out", out
+    )
     assert ended.code == 0, ended.text
     assert [path.name for path in (out / "secondaries").iterdir()] == ["AT.csv"]
     with (out / "secondaries" / "AT.csv").open(encoding="utf-8", newline="") as lines:
@@ -183,15 +226,23 @@ def test_what_the_receiver_hides_is_as_secret_as_what_the_country_hid(planted: P
     hidden = [row for row in records if (row["ACTIVITY"], row["SIZECLASS"]) in keys]
     assert len(hidden) > 3
     assert all(row["CONF_STATUS"] == "F" for row in hidden)
-    secrets = frozenset(int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] != "F" or row in hidden)
+    secrets = frozenset(
+        int(row["OBS_VALUE"]) for row in records if row["CONF_STATUS"] != "F" or row in hidden
+    )
     found = places(out, ended.text)
     assert {name: leak for name, content in found.items() if (leak := leaks(content, secrets))} == {}
     assert leaks(deciphered(out), secrets), "the confidential table holds them, and is looked into"
 
     named = {f"AT.{row['INDICATOR']}.{row['ACTIVITY']}.{row['SIZECLASS']}" for row in hidden}
     readable = {name: content for name, content in found.items() if not name.startswith("warehouse.db")}
-    told = {name for name, content in readable.items() if any(re.search(rf"\b{re.escape(key)}\b", content) for key in named)}
-    assert told == {"findings.csv", "report.html", "finding"}, "not the table, its certificate or what the world reads in the warehouse"
+    told = {
+        name
+        for name, content in readable.items()
+        if any(re.search(rf"\b{re.escape(key)}\b", content) for key in named)
+    }
+    assert told == {"findings.csv", "report.html", "finding"}, (
+        "not the table, its certificate or what the world reads in the warehouse"
+    )
     with (out / "findings.csv").open(encoding="utf-8", newline="") as lines:
         assert {row["COUNTRY"] for row in csv.DictReader(lines) if "AT." in row["MESSAGE"]} == {"AT"}
 
@@ -207,7 +258,11 @@ def test_a_blocked_release_leaves_no_secret(planted: Planted, tmp_path: Path) ->
     assert {name: leak for name, content in found.items() if (leak := leaks(content, planted.secrets))} == {}
 
 
-SPOILT = ["shifted columns", "cut", *(pytest.param(how, marks=pytest.mark.slow) for how in ("twice", "not additive", "negative"))]
+SPOILT = [
+    "shifted columns",
+    "cut",
+    *(pytest.param(how, marks=pytest.mark.slow) for how in ("twice", "not additive", "negative")),
+]
 
 
 @pytest.mark.parametrize("how", SPOILT)

@@ -23,7 +23,9 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     return kept
 
 
-def test_a_release_tells_its_steps_and_solves_and_no_value(tmp_path: Path, spans: InMemorySpanExporter) -> None:
+def test_a_release_tells_its_steps_and_solves_and_no_value(
+    tmp_path: Path, spans: InMemorySpanExporter
+) -> None:
     ended = new_desk(tmp_path, AT=PROTECTED, BE=FREE).release()
     assert ended.code == 0, ended.text
     found: list[Any] = list(spans.get_finished_spans())
@@ -32,8 +34,13 @@ def test_a_release_tells_its_steps_and_solves_and_no_value(tmp_path: Path, spans
     assert {"assemble", "baseline", "bases", "audit", "publish"} <= told, told
     solves = [each for each in found if each.name == "sdc.solve"]
     inside = {each.context.span_id for each in steps}
-    assert any(each.parent is not None and each.parent.span_id in inside for each in solves), "a solve stands below its step"
-    assert all(each.attributes["rows"] >= 0 and each.attributes["solver"] and each.attributes["status"] for each in solves)
+    assert any(each.parent is not None and each.parent.span_id in inside for each in solves), (
+        "a solve stands below its step"
+    )
+    assert all(
+        each.attributes["rows"] >= 0 and each.attributes["solver"] and each.attributes["status"]
+        for each in solves
+    )
     assert all(each.end_time >= each.start_time for each in found)
     written = "".join(each.to_json() for each in found)
     assert not [secret for secret in SECRETS if secret in written]

@@ -1,4 +1,6 @@
-"""A release of one magnitude and one count: the count by small count rounding, one audit, one gate, one report."""
+"""A release of one magnitude and one count: the count by small count rounding, one audit, one gate, one
+report.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def released(desk: Path) -> Ended:
 
 def rows_of(path: Path, indicator: str = "ENTERPRISES") -> Table:
     with path.open(newline="") as lines:
-        return {(row["REF_AREA"], row["ACTIVITY"], row["SIZECLASS"]): row for row in csv.DictReader(lines) if row["INDICATOR"] == indicator}
+        return {
+            (row["REF_AREA"], row["ACTIVITY"], row["SIZECLASS"]): row
+            for row in csv.DictReader(lines)
+            if row["INDICATOR"] == indicator
+        }
 
 
 def delivered(desk: Path) -> dict[tuple[str, str], int]:
@@ -77,7 +83,9 @@ def test_counts_add_up_and_are_as_near_as_told(desk, released):
     activities, sizes = domain.space.hierarchies
     for area, activity in product({area for area, _, _ in told}, activities.codes):
         for total, parts in sizes.families:
-            assert told[area, activity, sizes.codes[total]] == sum(told[area, activity, sizes.codes[part]] for part in parts)
+            assert told[area, activity, sizes.codes[total]] == sum(
+                told[area, activity, sizes.codes[part]] for part in parts
+            )
     for (area, activity, size), row in table.items():
         if area == "EU27_2020":
             half = float(row["ROUNDING_BASE"] or 0) / 2
@@ -90,7 +98,14 @@ def test_the_certificate_says_how_and_every_verdict_is_shown_again(desk, release
     assert told["rounding"] == {"ENTERPRISES": {"method": "small-count", "base": BASE, "quality": "fast"}}
     assert told["small_counts"] == []
     assert 0 < told["counts"]["judged_as_whole_numbers"] < told["counts"]["primaries"]
-    files = ("--published", desk / "out" / "table.csv", "--certificate", desk / "out" / "audit.json", "--witnesses", desk / "evidence.npz")
+    files = (
+        "--published",
+        desk / "out" / "table.csv",
+        "--certificate",
+        desk / "out" / "audit.json",
+        "--witnesses",
+        desk / "evidence.npz",
+    )
     ended = sdc("verify-certificate", *where(desk), *files)
     assert ended.code == 0, ended.text
 
@@ -112,7 +127,9 @@ def test_a_cell_is_explained_with_its_rounding(desk, released):
 
 
 def test_a_table_that_tells_a_small_count_is_not_safe(desk, released, tmp_path):
-    """One composition alone has no small count, and its base is generous; the difference to the other is 1."""
+    """One composition alone has no small count, and its base is generous; the difference to the
+    other is 1.
+    """
     table = tmp_path / "table.csv"
     lines = (desk / "out" / "table.csv").read_text().splitlines()
     told = {key: int(row["OBS_VALUE"]) for key, row in rows_of(desk / "out" / "table.csv").items()}
@@ -129,7 +146,14 @@ def test_a_table_that_tells_a_small_count_is_not_safe(desk, released, tmp_path):
     assert "reveals a small count" in ended.said
     told_small = json.loads((tmp_path / "audit.json").read_text())["small_counts"]
     assert told_small == [f"EU27_2020.ENTERPRISES.{key[1]}.{key[2]}"]
-    files = ("--published", table, "--certificate", tmp_path / "audit.json", "--witnesses", tmp_path / "evidence.npz")
+    files = (
+        "--published",
+        table,
+        "--certificate",
+        tmp_path / "audit.json",
+        "--witnesses",
+        tmp_path / "evidence.npz",
+    )
     again = sdc("verify-certificate", *where(desk), *files)
     assert again.code == 0, again.text
     assert "verified: failed" in again.said
@@ -138,11 +162,21 @@ def test_a_table_that_tells_a_small_count_is_not_safe(desk, released, tmp_path):
 def test_the_gate_looks_for_small_counts_itself(desk, released):
     """An audit that says nothing of them does not open it."""
     domain = load_domain(desk / "domain.yaml")
-    problem = pipeline.build_problem([intake.read(path, domain, "2024").table for path in sorted((desk / "inbox").glob("*.csv"))], domain)
+    problem = pipeline.build_problem(
+        [intake.read(path, domain, "2024").table for path in sorted((desk / "inbox").glob("*.csv"))], domain
+    )
     requirements, _ = pipeline.baseline(problem, domain)
     publication = Publication.nothing(problem.aggregate.nonzero()[0])
-    report = pipeline.merge([pipeline.audit(problem, publication, requirements, domain, chunk) for chunk in range(domain.audit.chunks)])
-    assert pipeline.release("r", problem, requirements, publication, report, ("external",)).publication is publication
+    report = pipeline.merge(
+        [
+            pipeline.audit(problem, publication, requirements, domain, chunk)
+            for chunk in range(domain.audit.chunks)
+        ]
+    )
+    assert (
+        pipeline.release("r", problem, requirements, publication, report, ("external",)).publication
+        is publication
+    )
     at = int(problem.least[publication.cells].nonzero()[0][0])
     value, base = publication.value.copy(), publication.base.copy()
     value[at], base[at] = 1, 1e6
@@ -169,7 +203,9 @@ def flag(folder: Path, value: int, new: str, only: str = "") -> None:
     for line in lines:
         fields = line.split(",")
         row = dict(zip(at, fields, strict=True))
-        if row["INDICATOR"] == "ENTERPRISES" and (row["UNITS"] == str(value) or (only and row["ACTIVITY"] == only)):
+        if row["INDICATOR"] == "ENTERPRISES" and (
+            row["UNITS"] == str(value) or (only and row["ACTIVITY"] == only)
+        ):
             fields[at.index("CONF_STATUS")] = new
         out.append(",".join(fields))
     file.write_text("\n".join([head, *out, ""]))
@@ -201,13 +237,24 @@ def test_a_domain_file_that_makes_no_sense_is_refused_by_name(changed):
         domain = yaml.safe_load((changed / "domain.yaml").read_text())
         domain["indicators"][1] |= change
         (changed / "wrong.yaml").write_text(yaml.safe_dump(domain))
-        ended = sdc("audit", "--domain", changed / "wrong.yaml", "--period", "2024", "--inbox", changed / "inbox", "--national")
+        ended = sdc(
+            "audit",
+            "--domain",
+            changed / "wrong.yaml",
+            "--period",
+            "2024",
+            "--inbox",
+            changed / "inbox",
+            "--national",
+        )
         assert ended.refused(said)
 
 
 @pytest.mark.parametrize("method", ["controlled", "quadratic"])
 def test_a_magnitude_is_rounded_as_a_whole(tmp_path, method):
-    """The count keeps its own method; the aggregates of turnover add up. Controlled, all are multiples of one base."""
+    """The count keeps its own method; the aggregates of turnover add up. Controlled, all are multiples of one
+    base.
+    """
     path = write_two_indicators(tmp_path, 3, 8, 3)
     domain = yaml.safe_load(path.read_text())
     domain["indicators"][0]["rounding"] = {"method": method, "base": 1000}
@@ -224,7 +271,9 @@ def test_a_magnitude_is_rounded_as_a_whole(tmp_path, method):
     sizes = load_domain(path).space.hierarchies[1]
     for area, activity, _ in told:
         for total, parts in sizes.families:
-            assert told[area, activity, sizes.codes[total]] == sum(told[area, activity, sizes.codes[part]] for part in parts)
+            assert told[area, activity, sizes.codes[total]] == sum(
+                told[area, activity, sizes.codes[part]] for part in parts
+            )
     assert json.loads((tmp_path / "out" / "audit.json").read_text())["verdict"] == "passed"
 
 
@@ -245,7 +294,9 @@ def test_a_revised_count_is_the_second_version_and_withstands_who_kept_the_first
     leaf = next(
         (row["ACTIVITY"], row["SIZECLASS"])
         for row in rows
-        if row["INDICATOR"] == "ENTERPRISES" and row["ACTIVITY"] in leaves[0] and row["SIZECLASS"] in leaves[1]
+        if row["INDICATOR"] == "ENTERPRISES"
+        and row["ACTIVITY"] in leaves[0]
+        and row["SIZECLASS"] in leaves[1]
     )
     below = [{code, *_above(parents, code)} for parents, code in zip(above, leaf, strict=True)]
     for row in rows:  # five more, in the leaf and in every total above it
@@ -257,7 +308,11 @@ def test_a_revised_count_is_the_second_version_and_withstands_who_kept_the_first
     assert "version 2 published" in ended.said
     assert rows_of(changed / "out" / "table.csv") != before
     told = json.loads((changed / "out" / "audit.json").read_text())
-    assert (told["verdict"], told["profiles"], told["small_counts"]) == ("passed", ["external", "vintage", "revision"], [])
+    assert (told["verdict"], told["profiles"], told["small_counts"]) == (
+        "passed",
+        ["external", "vintage", "revision"],
+        [],
+    )
 
 
 def _above(parents: dict[str, str | None], code: str) -> list[str]:

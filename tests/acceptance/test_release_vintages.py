@@ -1,8 +1,9 @@
-"""Two releases of one period through the warehouse: the second is attacked by somebody who kept the first (METHOD §2, profile vintage).
+"""Two releases of one period through the warehouse: the second is attacked by somebody who kept the
+first (METHOD §2, profile vintage).
 
-AT and BE hide the same loop of cells, so their exact sum is safe: only that the two loops move against each other is known. CY is
-public at first; then it is revised and hides the loop as well. The exact sum of all three is as safe as before, to who has nothing
-else: but with what was known of AT and BE it gives CY away.
+AT and BE hide the same loop of cells, so their exact sum is safe: only that the two loops move against each
+other is known. CY is public at first; then it is revised and hides the loop as well. The exact sum of all
+three is as safe as before, to who has nothing else: but with what was known of AT and BE it gives CY away.
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ def revise(desk: Desk, drawing: str) -> tuple[ProtectionProblem, Vintage]:
 
 
 def test_a_loosened_domain_file_lowers_no_level_of_the_version_that_is_out(desk):
-    """BE shows its table now, so the exact sums would give AT away. The domain file asks for a ten-thousandth of a percent in place of ten:
-    the table still leaves AT.D.L its 25 140.9 on both sides, and who looks on is told.
+    """BE shows its table now, so the exact sums would give AT away. The domain file asks for a
+    ten-thousandth of a percent in place of ten: the table still leaves AT.D.L its 25 140.9 on both
+    sides, and who looks on is told.
     """
     before = Vintage(asked(desk), published(desk))
     desk.deliver("BE", FREE)
@@ -113,14 +115,20 @@ def test_a_loosened_domain_file_lowers_no_level_of_the_version_that_is_out(desk)
     assert (left >= 25_140.9 - 1e-6).all()
     mine = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
     [release_id] = [each.release_id for each in reader.releases(mine.engine) if each.version == 2]
-    assert "**levels lower than those of version 1: 1 cells, which keep those**" in outputs.brief(mine, release_id)
+    assert "**levels lower than those of version 1: 1 cells, which keep those**" in outputs.brief(
+        mine, release_id
+    )
     mine.engine.dispose()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("A: {role: primary, rule: {kind: percent, percent: 10}}", "A: {role: public}", "flag A hid cells, and is public now"),
+        (
+            "A: {role: primary, rule: {kind: percent, percent: 10}}",
+            "A: {role: public}",
+            "flag A hid cells, and is public now",
+        ),
         ("unit_multiplier: 3", "unit_multiplier: 0", "indicator TURNOVER has another unit_multiplier"),
     ],
 )
@@ -155,14 +163,22 @@ def hidden_everywhere(folder: Path) -> Desk:
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [("areas.csv", "CY,EU\n", ""), ("areas.csv", "CY,EU\n", "CY,EU,,2023\n"), ("activities.csv", "D,TOTAL\n", "")],
+    [
+        ("areas.csv", "CY,EU\n", ""),
+        ("areas.csv", "CY,EU\n", "CY,EU,,2023\n"),
+        ("activities.csv", "D,TOTAL\n", ""),
+    ],
     ids=["a country that is left out", "a country that was valid before", "an activity that is left out"],
 )
 def test_a_cell_that_the_first_version_protects_is_not_left_out_of_the_second(tmp_path, file, old, new):
-    """EU of three countries less EU of two is the third one's secret, and none of the second table's cells."""
+    """EU of three countries less EU of two is the third one's secret, and none of the second
+    table's cells.
+    """
     desk = hidden_everywhere(tmp_path)
     text = (desk.folder / file).read_text().replace(old, new)
-    (desk.folder / file).write_text(text.replace("code,parent\n", "code,parent,from,until\n") if "2023" in new else text)
+    (desk.folder / file).write_text(
+        text.replace("code,parent\n", "code,parent,from,until\n") if "2023" in new else text
+    )
     (desk.inbox / "CY_2024.csv").unlink(missing_ok=True)
     if file == "activities.csv":
         for country in ("AT", "BE", "CY"):
@@ -174,12 +190,16 @@ def test_a_cell_that_the_first_version_protects_is_not_left_out_of_the_second(tm
 
 
 def test_a_secret_that_gets_another_flag_stays_one(tmp_path):
-    """CY calls the same hidden value secondary; a composition without CY would give it away beside the first version."""
+    """CY calls the same hidden value secondary; a composition without CY would give it away beside the first
+    version.
+    """
     desk = hidden_everywhere(tmp_path)
     first = Vintage(asked(desk), published(desk))
     desk.deliver("CY", PROTECTED.replace("251409 A", "251409 D"))
     text = desk.domain.read_text()
-    desk.domain.write_text(text.replace("indicators:", "  - {code: EA, label: Area, members: [AT, BE]}\nindicators:", 1))
+    desk.domain.write_text(
+        text.replace("indicators:", "  - {code: EA, label: Area, members: [AT, BE]}\nindicators:", 1)
+    )
     ended = desk.release()
     assert ended.code == 0, ended.text
     desk.deliver("CY", PROTECTED)
@@ -193,7 +213,9 @@ def test_a_secret_that_gets_another_flag_stays_one(tmp_path):
 def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):
     """An attacker that shares no code agrees, of both tables."""
     now, before = revise(desk, HIDDEN)
-    exact = Publication(np.flatnonzero(now.aggregate), now.a[now.aggregate], np.zeros(int(now.aggregate.sum())))
+    exact = Publication(
+        np.flatnonzero(now.aggregate), now.a[now.aggregate], np.zeros(int(now.aggregate.sum()))
+    )
     assert left_of_victim(now, external(now, exact)) > LEVEL
     assert left_of_victim(now, vintages(now, exact, [before])) == pytest.approx(0, abs=1e-3)
     ended = desk.release()
@@ -204,7 +226,9 @@ def test_what_is_safe_alone_and_not_beside_the_first_version_is_repaired(desk):
     assert left_of_victim(now, vintages(now, second, [before])) >= LEVEL * (1 - 1e-6)
     for each in json.loads((desk.folder / "out" / "audit.json").read_text())["primaries"]:
         assert each["profiles"] == {"external": True, "vintage": True, "revision": True}
-        assert each["cut_to_national_baseline"] == (each["cell"] == VICTIM), "who knows the revision knows what was printed and revised"
+        assert each["cut_to_national_baseline"] == (each["cell"] == VICTIM), (
+            "who knows the revision knows what was printed and revised"
+        )
     assert "by these and what is out already: CY 1" in ended.said
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1, 2], [])
@@ -225,7 +249,9 @@ def test_where_nothing_is_assumed_of_revisions_nobody_attacks_who_does(desk):
 
 
 def test_a_part_that_was_published_is_attacked_with_the_whole(tmp_path):
-    """AT and BE first, as a part; then CY, who hides the loop as well. Beside the exact part, the exact whole gives CY away."""
+    """AT and BE first, as a part; then CY, who hides the loop as well. Beside the exact
+    part, the exact whole gives CY away.
+    """
     desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=HIDDEN)
     next(desk.inbox.glob("CY*")).unlink()
     desk.settle("id: small", "id: small\nmissing_country: partial")
@@ -236,7 +262,9 @@ def test_a_part_that_was_published_is_attacked_with_the_whole(tmp_path):
     ended, now = desk.release(), asked(desk)
     assert ended.code == 0, ended.text
     assert "version 2 published" in ended.said
-    exact = Publication(np.flatnonzero(now.aggregate), now.a[now.aggregate], np.zeros(int(now.aggregate.sum())))
+    exact = Publication(
+        np.flatnonzero(now.aggregate), now.a[now.aggregate], np.zeros(int(now.aggregate.sum()))
+    )
     assert left_of_victim(now, vintages(now, exact, [part])) == pytest.approx(0, abs=1e-3)
     assert left_of_victim(now, vintages(now, published(desk), [part])) >= LEVEL * (1 - 1e-6)
     stored = warehouse(desk.folder / "out")
@@ -247,7 +275,11 @@ def test_what_is_not_repaired_is_refused_and_the_first_version_stands(desk, monk
     """Somebody chooses every cell exact."""
 
     def exact(problem: ProtectionProblem, *_: Any) -> Publication:
-        return Publication(np.flatnonzero(problem.aggregate), problem.a[problem.aggregate], np.zeros(int(problem.aggregate.sum())))
+        return Publication(
+            np.flatnonzero(problem.aggregate),
+            problem.a[problem.aggregate],
+            np.zeros(int(problem.aggregate.sum())),
+        )
 
     revise(desk, HIDDEN)
     monkeypatch.setattr(pipeline, "choose_bases", exact)
@@ -258,7 +290,10 @@ def test_what_is_not_repaired_is_refused_and_the_first_version_stands(desk, monk
     certificate = json.loads((desk.folder / "out" / "audit.json").read_text())
     broken = {each["cell"]: each["profiles"] for each in certificate["primaries"] if not each["protected"]}
     assert broken == {VICTIM: {"external": True, "vintage": False, "revision": True}}
-    assert "1 primaries are broken only by somebody who knows the published versions of the period" in ended.complained
+    assert (
+        "1 primaries are broken only by somebody who knows the published versions of the period"
+        in ended.complained
+    )
     assert not (desk.folder / "out" / "table.csv").exists()
     for secret in (*SECRETS, "251509", "498501", "251499"):
         assert secret not in ended.text + (desk.folder / "out" / "audit.json").read_text()
@@ -276,9 +311,12 @@ def test_the_same_release_again_does_not_count_itself_as_history(desk):
     assert {name: (desk.folder / "out" / name).read_bytes() for name in before} == before
 
 
-def test_a_release_begun_before_another_was_published_is_not_published_without_knowing_it(tmp_path, monkeypatch):
-    """All three hide the loop, the sum is exact: version 1. CY revises, still hidden, and that run stops after assembly. CY delivers once
-    more, now public: version 2, exact. Then the first run is resumed: its exact sum, beside version 2, gives CY away.
+def test_a_release_begun_before_another_was_published_is_not_published_without_knowing_it(
+    tmp_path, monkeypatch
+):
+    """All three hide the loop, the sum is exact: version 1. CY revises, still hidden, and that run stops
+    after assembly. CY delivers once more, now public: version 2, exact. Then the first run is resumed: its
+    exact sum, beside version 2, gives CY away.
     """
     desk = new_desk(tmp_path, AT=PROTECTED, BE=PROTECTED, CY=PROTECTED)
     assert desk.release().code == 0
@@ -294,7 +332,9 @@ def test_a_release_begun_before_another_was_published_is_not_published_without_k
     steps.choose_bases(office, begun, 0)
     for chunk in range(office.domain.audit.chunks):
         steps.audit_chunk(office, begun, chunk)
-    monkeypatch.setattr(publication, "newer", lambda *_: publication.Newer({}, {}, {}))  # whatever people agree to
+    monkeypatch.setattr(
+        publication, "newer", lambda *_: publication.Newer({}, {}, {})
+    )  # whatever people agree to
     for step in (steps.verdict, steps.publish):
         with pytest.raises(ReleaseBlocked, match="published since"):
             step(office, begun)
@@ -305,7 +345,10 @@ def test_code_lists_in_another_order_are_related_by_key(desk):
     ended = desk.release()
     assert ended.code == 0, ended.text
     assert "version 2 published" in ended.said
-    assert json.loads((desk.folder / "out" / "audit.json").read_text())["profiles"] == ["external", "vintage"], "no value was revised"
+    assert json.loads((desk.folder / "out" / "audit.json").read_text())["profiles"] == [
+        "external",
+        "vintage",
+    ], "no value was revised"
 
 
 def test_other_dimensions_within_a_period_are_bad_input(desk):
@@ -321,20 +364,35 @@ def test_what_a_version_was_made_of_and_was_purged_stops_the_next(desk):
     """Nobody can say what a further one would reveal together with it."""
     office = steps.open_desk(f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}", str(desk.domain), PERIOD)
     with office.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE artefact SET purged_at = '2026-01-01 00:00:00' WHERE kind = 'bases'")
-        connection.exec_driver_sql("DELETE FROM payload WHERE digest IN (SELECT digest FROM artefact WHERE kind = 'bases')")
+        connection.exec_driver_sql(
+            "UPDATE artefact SET purged_at = '2026-01-01 00:00:00' WHERE kind = 'bases'"
+        )
+        connection.exec_driver_sql(
+            "DELETE FROM payload WHERE digest IN (SELECT digest FROM artefact WHERE kind = 'bases')"
+        )
     revise(desk, CORRECTED)
     assert desk.release().refused("cannot be read", "was purged on 2026-01-01")
 
 
 def test_the_desk_comes_to_the_verdict_of_the_release_and_the_second_program_verifies_it(desk):
-    """From the tables and the deliveries of then and now alone; beside nothing, or beside other deliveries, it is another certificate."""
+    """From the tables and the deliveries of then and now alone; beside nothing, or beside other
+    deliveries, it is another certificate.
+    """
     out = desk.folder / "out"
     (desk.folder / "first.csv").write_bytes((out / "table.csv").read_bytes())
     shutil.copytree(desk.inbox, desk.folder / "then")
     revise(desk, HIDDEN)
     assert desk.release().code == 0
-    where = ("--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox, "--published", out / "table.csv")
+    where = (
+        "--domain",
+        desk.domain,
+        "--period",
+        PERIOD,
+        "--inbox",
+        desk.inbox,
+        "--published",
+        out / "table.csv",
+    )
     kept = ("--earlier", desk.folder / "first.csv", "--earlier-inbox", desk.folder / "then")
     files = ("--json", desk.folder / "own.json", "--witnesses", desk.folder / "own.zip")
     ended = sdc("audit", *where, *kept, *files)
@@ -353,11 +411,16 @@ def test_the_desk_comes_to_the_verdict_of_the_release_and_the_second_program_ver
 
 
 def test_another_domain_over_the_same_cells_is_no_way_round_the_first_version(desk):
-    """What a second domain would publish is not attacked beside what the first has published: it publishes nothing of it."""
+    """What a second domain would publish is not attacked beside what the first has
+    published: it publishes nothing of it.
+    """
     desk.settle("id: small", "id: small_again")
     desk.deliver("CY", HIDDEN)
     ended = desk.release()
-    assert ended.refused("TURNOVER of NSI:SMALL 2024 is published by domain small", "Remedy: release a further version of domain small")
+    assert ended.refused(
+        "TURNOVER of NSI:SMALL 2024 is published by domain small",
+        "Remedy: release a further version of domain small",
+    )
     assert warehouse(desk.folder / "out").versions == [1]
     desk.settle("id: small_again", "id: small")
     assert "version 2 published" in desk.release().said

@@ -1,10 +1,12 @@
-"""A domain that asks for the sum of the visible countries where a total is withheld: from the inbox to the reader, and back.
+"""A domain that asks for the sum of the visible countries where a total is withheld: from
+the inbox to the reader, and back.
 
-AT's secret of 251409 asks for a tenth on each side; what it hides are four cells, one number and its rest. BE shows everything.
+AT's secret of 251409 asks for a tenth on each side; what it hides are four cells, one number
+and its rest. BE shows everything.
 
     EU.D.L  BE's 6 000 000 are 95.98 % of it: told at 95 %, so AT's D.L is at most 315 789
-    EU.C.S  BE's 5 100 000 are 95.3 %: told at 95 %, AT's C.S would be at most 268 421, less than the 276 550 that must stay possible
-    EU.C.L, EU.D.S  BE covers much less
+    EU.C.S  BE's 5 100 000 are 95.3 %: told at 95 %, AT's C.S would be at most 268 421, less than the 276 550
+    that must stay possible EU.C.L, EU.D.S  BE covers much less
 """
 
 from __future__ import annotations
@@ -46,7 +48,10 @@ def rows(table: Path) -> dict[str, dict[str, str]]:
 
 def test_the_table_says_which_value_is_no_total(desk):
     told = rows(desk.folder / "out/table.csv")
-    seen = {key: tuple(row[name] for name in ("OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "VISIBLE_SHARE")) for key, row in told.items()}
+    seen = {
+        key: tuple(row[name] for name in ("OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "VISIBLE_SHARE"))
+        for key, row in told.items()
+    }
     assert seen["D.L"] == ("6000000", "D", "F", "0.95")
     assert seen["TOTAL.L"] == ("7750000", "A", "F", "")
     assert [seen[key] for key in ("C.S", "C.L", "D.S")] == [("", "Q", "S", "")] * 3
@@ -57,10 +62,21 @@ def test_its_audit_reads_it_back_as_what_it_is(desk):
     evidence, certificate = desk.folder / "evidence", desk.folder / "again.json"
     judged = desk.audit(desk.folder / "out/table.csv", "--json", certificate, "--witnesses", evidence)
     assert judged.code == 0, judged.text
-    where = ("--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox, "--published", desk.folder / "out/table.csv")
+    where = (
+        "--domain",
+        desk.domain,
+        "--period",
+        PERIOD,
+        "--inbox",
+        desk.inbox,
+        "--published",
+        desk.folder / "out/table.csv",
+    )
     verified = sdc("verify-certificate", *where, "--certificate", certificate, "--witnesses", evidence)
     assert verified.code == 0, verified.text
-    ours, theirs = (json.loads(path.read_text()) for path in (desk.folder / "again.json", desk.folder / "out/audit.json"))
+    ours, theirs = (
+        json.loads(path.read_text()) for path in (desk.folder / "again.json", desk.folder / "out/audit.json")
+    )
     assert ours["digests"]["publication"] == theirs["digests"]["publication"]
     assert theirs["counts"]["sums_of_visible_countries"] == 1
 
@@ -68,10 +84,25 @@ def test_its_audit_reads_it_back_as_what_it_is(desk):
 @pytest.mark.parametrize(
     ("old", "new", "code", "said"),
     [
-        ("6000000,D,F,,EUR,3,0,0.95", "6000000,D,F,,EUR,3,0,0.958", 3, "NOT SAFE: 1 one-sided"),  # AT's D.L would be at most 263 048
+        (
+            "6000000,D,F,,EUR,3,0,0.95",
+            "6000000,D,F,,EUR,3,0,0.958",
+            3,
+            "NOT SAFE: 1 one-sided",
+        ),  # AT's D.L would be at most 263 048
         ("6000000,D,F,,EUR,3,0,0.95", "6000000,D,F,,EUR,3,0,0.97", 3, "contradicts the deliveries: 1 values"),
-        ("6000000,D,F,,EUR,3,0,0.95", "6100000,D,F,,EUR,3,0,0.95", 2, "EU.TURNOVER.D.L (1 in all): VISIBLE_SHARE is for the sum"),
-        (",,Q,S,,EUR,3,0,", ",5100000,D,F,,EUR,3,0,0.95", 2, "EU.TURNOVER.C.L"),  # the sum of C.S, in the next row
+        (
+            "6000000,D,F,,EUR,3,0,0.95",
+            "6100000,D,F,,EUR,3,0,0.95",
+            2,
+            "EU.TURNOVER.D.L (1 in all): VISIBLE_SHARE is for the sum",
+        ),
+        (
+            ",,Q,S,,EUR,3,0,",
+            ",5100000,D,F,,EUR,3,0,0.95",
+            2,
+            "EU.TURNOVER.C.L",
+        ),  # the sum of C.S, in the next row
     ],
 )
 def test_a_table_that_claims_more_is_caught(desk, old, new, code, said):
@@ -92,7 +123,14 @@ def test_the_sum_that_would_help_an_attacker_is_not_safe(desk):
     assert lines[at].endswith(",,Q,S,,EUR,3,0,")
     other = desk.folder / "other.csv"
     other.write_text(
-        "\n".join([*lines[:at], lines[at].removesuffix(",,Q,S,,EUR,3,0,") + ",5100000,D,F,,EUR,3,0,0.95", *lines[at + 1 :], ""])
+        "\n".join(
+            [
+                *lines[:at],
+                lines[at].removesuffix(",,Q,S,,EUR,3,0,") + ",5100000,D,F,,EUR,3,0,0.95",
+                *lines[at + 1 :],
+                "",
+            ]
+        )
     )
     judged = desk.audit(other)
     assert judged.code == 3, judged.text
@@ -107,14 +145,30 @@ def test_the_reader_of_the_warehouse_sees_the_share(desk):
     finally:
         engine.dispose()
     told = cells["EU.TURNOVER.D.L"]
-    assert (told.value, told.obs_status, told.conf_status, told.rounding_base, told.visible_share) == (6e6, "D", "F", None, 0.95)
+    assert (told.value, told.obs_status, told.conf_status, told.rounding_base, told.visible_share) == (
+        6e6,
+        "D",
+        "F",
+        None,
+        0.95,
+    )
     assert unsound == []
 
 
 def test_the_report_explains_it_and_tells_no_secret(desk):
     page = (desk.folder / "out/report.html").read_text()
-    notes = ("information lost", "sums of the visible countries: 1 of 2 that cover 95.0% of a withheld total are safe")
-    for said in (*notes, "Sums of the visible countries", "EU.TURNOVER.D.L", "6\u202f000\u202f000", "95\u202f%", "is not the total"):
+    notes = (
+        "information lost",
+        "sums of the visible countries: 1 of 2 that cover 95.0% of a withheld total are safe",
+    )
+    for said in (
+        *notes,
+        "Sums of the visible countries",
+        "EU.TURNOVER.D.L",
+        "6\u202f000\u202f000",
+        "95\u202f%",
+        "is not the total",
+    ):
         assert said in page
     for name in ("report.html", "audit.json", "table.csv"):
         text = (desk.folder / "out" / name).read_text().replace("\u202f", "")

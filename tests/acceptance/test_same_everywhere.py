@@ -1,4 +1,6 @@
-"""The same deliveries give the same publication, whatever else the machine does: cores, load, hash seed, warehouse, and clock."""
+"""The same deliveries give the same publication, whatever else the machine does: cores, load,
+hash seed, warehouse, and clock.
+"""
 
 from __future__ import annotations
 
@@ -61,13 +63,19 @@ def load(processes: int) -> Iterator[None]:
             each.wait()
 
 
-def release(domain: Path | str, period: str, inbox: Path, out: Path, machine: Machine) -> subprocess.CompletedProcess[str]:
-    """A release in a process and a warehouse of its own; the warehouses share their secret, from which ids are made."""
+def release(
+    domain: Path | str, period: str, inbox: Path, out: Path, machine: Machine
+) -> subprocess.CompletedProcess[str]:
+    """A release in a process and a warehouse of its own; the warehouses share their
+    secret, from which ids are made.
+    """
     where = ["--domain", domain, "--period", period, "--inbox", inbox, "--out", out]
     command = [sys.executable, "-c", PROGRAM, machine.cores, machine.pace, "release", *where]
     environment = {**os.environ, "PYTHONHASHSEED": str(machine.seed), "SDC_WAREHOUSE_SECRET": "5c" * 32}
     with load(machine.busy):
-        return subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [*map(str, command)], env=environment, capture_output=True, text=True, check=False
+        )
 
 
 def left(out: Path) -> dict[str, bytes]:
@@ -75,7 +83,9 @@ def left(out: Path) -> dict[str, bytes]:
     return {**files, "publication": json.loads(files["audit.json"])["digests"]["publication"].encode()}
 
 
-def same_everywhere(domain: Path | str, period: str, inbox: Path, folder: Path, machines: tuple[Machine, ...]) -> None:
+def same_everywhere(
+    domain: Path | str, period: str, inbox: Path, folder: Path, machines: tuple[Machine, ...]
+) -> None:
     found = []
     for number, machine in enumerate(machines):
         ended = release(domain, period, inbox, folder / str(number), machine)
@@ -106,7 +116,9 @@ def test_a_clock_that_is_too_fast_is_a_refusal_and_nothing_else(small, tmp_path)
     assert not (tmp_path / "table.csv").exists()
 
 
-EVERYWHERE = tuple(Machine(cores, busy, seed) for cores, busy, seed in ((2, 1, 0), (2, 4, 1), (1, 1, 2), (1, 4, 0)))
+EVERYWHERE = tuple(
+    Machine(cores, busy, seed) for cores, busy, seed in ((2, 1, 0), (2, 4, 1), (1, 1, 2), (1, 4, 0))
+)
 
 
 @pytest.mark.exhaustive

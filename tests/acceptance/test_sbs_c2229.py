@@ -1,8 +1,10 @@
-"""Real Eurostat figures (SBS, NACE C2229, 2015 to 2017, five indicators), released year by year with one domain file.
+"""Real Eurostat figures (SBS, NACE C2229, 2015 to 2017, five indicators), released year by year with one
+domain file.
 
-2015: Malta is `: u`, not available, for us as well. Where it sends nothing the totals go out without it, under their partial codes; where
-it sends that nothing is available they are withheld. 2016: everything is public. 2017: Luxembourg is `: @C`. What it hides is not known
-here; its public figures of 2016 stand in for it, and all official totals of 2017 are what Eurostat would have rounded with them.
+2015: Malta is `: u`, not available, for us as well. Where it sends nothing the totals go out without it,
+under their partial codes; where it sends that nothing is available they are withheld. 2016: everything is
+public. 2017: Luxembourg is `: @C`. What it hides is not known here; its public figures of 2016 stand in for
+it, and all official totals of 2017 are what Eurostat would have rounded with them.
 """
 
 from __future__ import annotations
@@ -22,13 +24,22 @@ FIGURES = Path(__file__).parents[2] / "docs/tutorial/figures.csv"
 DOMAIN = FIGURES.with_name("c2229.yaml")
 YEARS = ("2015", "2016", "2017")
 TOTALS = ("EU27_2020", "EU28")
-BASES = {"V12110": (1000, 1000), "V12150": (1000, 100), "V15110": (100, 100), "V16110": (10_000, 1000)}  # as they look rounded in 2017
-HEAD = "DATAFLOW,FREQ,GEO,INDIC_SB,NACE_R2,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT,OBS_STATUS,CONF_STATUS"
+BASES = {
+    "V12110": (1000, 1000),
+    "V12150": (1000, 100),
+    "V15110": (100, 100),
+    "V16110": (10_000, 1000),
+}  # as they look rounded in 2017
+HEAD = (
+    "DATAFLOW,FREQ,GEO,INDIC_SB,NACE_R2,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT,OBS_STATUS,CONF_STATUS"
+)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A cell as Eurostat prints it: `79000.0 de`, `: @C` or `: c` (confidential), `: u` or `:` (not available)."""
+    """A cell as Eurostat prints it: `79000.0 de`, `: @C` or `: c` (confidential), `: u` or `:` (not
+    available).
+    """
 
     value: float | None
     flags: str
@@ -48,7 +59,9 @@ def figures(year: str) -> dict[tuple[str, str], Figure]:
     with FIGURES.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     return {
-        (row["indic_sb"], row["geo\\TIME_PERIOD"]): Figure(float(v) if (v := row[f"{year}_value"]) else None, row[f"{year}_flag"])
+        (row["indic_sb"], row["geo\\TIME_PERIOD"]): Figure(
+            float(v) if (v := row[f"{year}_value"]) else None, row[f"{year}_flag"]
+        )
         for row in rows
     }
 
@@ -70,7 +83,9 @@ def national(year: str) -> dict[str, dict[str, tuple[float, str, str]]]:
 
 
 def units() -> dict[str, tuple[str, int, int]]:
-    return {each.code: (each.unit, each.unit_multiplier, each.decimals) for each in load_domain(DOMAIN).indicators}
+    return {
+        each.code: (each.unit, each.unit_multiplier, each.decimals) for each in load_domain(DOMAIN).indicators
+    }
 
 
 class Years(dict[str, tuple[Path, Ended]]):
@@ -87,7 +102,9 @@ class Years(dict[str, tuple[Path, Ended]]):
             lines = [HEAD]
             for indicator, (value, status, flag) in cells.items():
                 unit, power, places = units()[indicator]
-                lines.append(f"TEST:C2229(1.0),A,{country},{indicator},C2229,{year},{value:.{places}f},{unit},{power},{status},{flag}")
+                lines.append(
+                    f"TEST:C2229(1.0),A,{country},{indicator},C2229,{year},{value:.{places}f},{unit},{power},{status},{flag}"
+                )
             (folder / "inbox" / f"{country}.csv").write_text("\n".join([*lines, ""]))
         self[year] = folder, sdc(*where(folder, year, "release"), "--out", folder / "out")
         return self[year]
@@ -141,7 +158,12 @@ def test_without_malta_the_totals_of_2015_go_under_another_code_and_lack_what_ma
     assert {area for _, area in told} == {"EU27_2020_PARTIAL", "EU28_PARTIAL"}
     for indicator in units():
         lacks = {
-            round((printed[indicator, area].value or 0) - float(told[indicator, f"{area}_PARTIAL"]["OBS_VALUE"]), 1) for area in TOTALS
+            round(
+                (printed[indicator, area].value or 0)
+                - float(told[indicator, f"{area}_PARTIAL"]["OBS_VALUE"]),
+                1,
+            )
+            for area in TOTALS
         }
         assert len(lacks) == 1, "the same for both"
         assert min(lacks) > 0
@@ -151,9 +173,14 @@ def test_without_malta_the_totals_of_2015_go_under_another_code_and_lack_what_ma
 
 
 @pytest.mark.slow
-def test_totals_that_need_what_malta_says_is_not_available_are_withheld_and_official_ones_not_judged(released):
+def test_totals_that_need_what_malta_says_is_not_available_are_withheld_and_official_ones_not_judged(
+    released,
+):
     folder, _ = released["2015"]
-    lines = [f"TEST:C2229(1.0),A,MT,{code},C2229,2015,,{unit},{power},M,F" for code, (unit, power, _) in units().items()]
+    lines = [
+        f"TEST:C2229(1.0),A,MT,{code},C2229,2015,,{unit},{power},M,F"
+        for code, (unit, power, _) in units().items()
+    ]
     (folder / "inbox" / "MT.csv").write_text("\n".join([HEAD, *lines, ""]))
     try:
         assert sdc(*where(folder, "2015", "release"), "--out", folder / "whole").code == 0
@@ -174,7 +201,13 @@ def test_the_totals_of_2016_are_exact_and_official_ones_differ_by_their_own_roun
     ended = sdc(*where(folder, "2016", "audit"), "--published", official(folder, "2016", False))
     assert ended.code == 5
     assert "contradicts the deliveries: 10 values exclude the true value" in ended.said
-    ended = sdc(*where(folder, "2016", "audit"), "--published", official(folder, "2016", False), "--tolerance", "0.05%")
+    ended = sdc(
+        *where(folder, "2016", "audit"),
+        "--published",
+        official(folder, "2016", False),
+        "--tolerance",
+        "0.05%",
+    )
     assert ended.code == 0, ended.text
     assert "0 values exclude the true value, 10 more within the tolerance" in ended.said
     for (indicator, area), row in rows(folder).items():
@@ -203,7 +236,9 @@ def test_where_luxembourg_is_confidential_totals_are_rounded_and_agree_with_the_
 
 
 def test_no_value_printed_for_2017_is_excluded_by_the_others(released):
-    """EU28 less the public United Kingdom, and the sum of the visible countries, leave room for the value of EU27_2020."""
+    """EU28 less the public United Kingdom, and the sum of the visible countries, leave
+    room for the value of EU27_2020.
+    """
     folder, _ = released["2017"]
     told, cells = rows(folder), national("2017")
     for indicator in ("V12110", "V12150", "V15110", "V16110"):
@@ -218,11 +253,19 @@ def test_no_value_printed_for_2017_is_excluded_by_the_others(released):
 
 def test_the_official_totals_of_2017_look_rounded_and_with_their_bases_are_safe(released):
     folder, _ = released["2017"]
-    ended = sdc(*where(folder, "2017", "audit"), "--published", official(folder, "2017", False), "--tolerance", "0.05%")
+    ended = sdc(
+        *where(folder, "2017", "audit"),
+        "--published",
+        official(folder, "2017", False),
+        "--tolerance",
+        "0.05%",
+    )
     assert ended.code != 0
     for indicator in BASES:
         assert f"hint: EU27_2020.{indicator}: every value" in ended.said
         assert f"hint: EU28.{indicator}: every value" in ended.said
-    ended = sdc(*where(folder, "2017", "audit"), "--published", official(folder, "2017", True), "--tolerance", "0.05%")
+    ended = sdc(
+        *where(folder, "2017", "audit"), "--published", official(folder, "2017", True), "--tolerance", "0.05%"
+    )
     assert ended.code == 0, ended.text
     assert "hint" not in ended.said

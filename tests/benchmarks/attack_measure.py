@@ -1,14 +1,16 @@
-"""One job on one release in a process of its own, so that its memory is its own: `python -m benchmarks.attack_measure RELEASE JOB …`.
+"""One job on one release in a process of its own, so that its memory is its own: `python -m
+benchmarks.attack_measure RELEASE JOB …`.
 
     bases VARIANT        baseline, CTA where the rule needs it, and the choice of bases; keeps the publication
     half-widths WEIGHTS  the minimum-uncertainty rule before any ladder: least loss, proven bound
-    audit-safe           the full audit of the kept publication, and beside it two cold LPs a primary for a sample of them
-    audit-exact          the full audit of all aggregates published exactly
-    audit-exact side-by-side    the same in several processes, as `sdc audit` does it where a table is large
-    release PROCESSES    `sdc release` in so many processes, from the files to the table; its peak is that of the largest process
+    audit-safe           the full audit of the kept publication, and beside it two cold LPs a primary
+    for a sample of them audit-exact          the full audit of all aggregates published exactly
+    audit-exact side-by-side    the same in several processes, as `sdc audit` does it where a table is
+    large release PROCESSES    `sdc release` in so many processes, from the files to the table; its
+    peak is that of the largest process
 
-Clocks start with the problem in memory, that of a release with the files. Verdicts and losses are those of plain arithmetic on the
-publication, written here.
+Clocks start with the problem in memory, that of a release with the files. Verdicts and losses are those of
+plain arithmetic on the publication, written here.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ from sdc_tasks.one_thread import one_thread
 SIDE_BY_SIDE = "side-by-side"
 SOURCES = Path(pipeline.__file__).parent
 GAP = 1e-3  # of the half-widths
-FORM = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # of this file: a record made by another one is not read
+FORM = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[
+    :12
+]  # of this file: a record made by another one is not read
 Figures = dict[str, float | int | str | bool | None]
 
 
@@ -67,7 +71,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Record:
-    """What came out. `seconds` is the job alone; `peak_mib` that of the whole process, reading the deliveries included."""
+    """What came out. `seconds` is the job alone; `peak_mib` that of the whole process,
+    reading the deliveries included.
+    """
 
     job: Job
     code: str
@@ -106,7 +112,10 @@ def jobs(releases: tuple[Release, ...]) -> list[Job]:
 def code() -> str:
     """What all figures depend on beside the deliveries: our sources."""
     files = sorted(
-        [SOURCES / "pipeline.py", *(file for folder in ("methods", "solver", "model") for file in (SOURCES / folder).rglob("*.py"))]
+        [
+            SOURCES / "pipeline.py",
+            *(file for folder in ("methods", "solver", "model") for file in (SOURCES / folder).rglob("*.py")),
+        ]
     )
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
@@ -124,13 +133,20 @@ def measure(job: Job) -> Record:
     seconds, figures = work[job.kind]()
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return Record(
-        job=job, code=code(), primaries=int(problem.primary.sum()), suppressed=int(problem.suppressed.sum()), cells=problem.space.size,
-        seconds=seconds, peak_mib=peak / 1024, load=load,
-        made=datetime.now(UTC).isoformat(timespec="seconds"), figures=figures,
-    )  # fmt: skip
+        job=job,
+        code=code(),
+        primaries=int(problem.primary.sum()),
+        suppressed=int(problem.suppressed.sum()),
+        cells=problem.space.size,
+        seconds=seconds,
+        peak_mib=peak / 1024,
+        load=load,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        figures=figures,
+    )
 
 
-# --- bases ----------------------------------------------------------------------------------------------------------------------
+# --- bases --------------------------------------------------------------------------------------------------
 
 
 def _bases(problem: ProtectionProblem, domain: Domain, job: Job, release: Release) -> tuple[float, Figures]:
@@ -164,7 +180,8 @@ def choose(
 
 
 def lost(problem: ProtectionProblem, publication: Publication, variant: Variant, domain: Domain) -> Figures:
-    """What the world loses: counts, distances and bases of the cells that are published, the loss Σ w b/2 of the rounded ones.
+    """What the world loses: counts, distances and bases of the cells that are published, the
+    loss Σ w b/2 of the rounded ones.
 
     `loss with withheld`: a withheld cell counts as one with a base of twice the domain's maximum.
     """
@@ -184,7 +201,9 @@ def lost(problem: ProtectionProblem, publication: Publication, variant: Variant,
         "median relative base": float(np.median(share)) if rounded.any() else None,
         "loss": loss,
         "loss with withheld": loss + rest,
-        "truth inside": bool(((publication.lower <= a * (1 + 1e-12)) & (a * (1 - 1e-12) <= publication.upper)).all()),
+        "truth inside": bool(
+            ((publication.lower <= a * (1 + 1e-12)) & (a * (1 - 1e-12) <= publication.upper)).all()
+        ),
     }
 
 
@@ -207,15 +226,22 @@ def _kept(job: Job) -> Path:
 
 def _half_widths(problem: ProtectionProblem, domain: Domain, weights: Weights) -> tuple[float, Figures]:
     """To a closer gap than a release asks for. Without the baseline, which is the attacker's."""
-    sharp = domain.model_copy(update={"bases": domain.bases.model_copy(update={"gap": GAP, "weights": weights})})
+    sharp = domain.model_copy(
+        update={"bases": domain.bases.model_copy(update={"gap": GAP, "weights": weights})}
+    )
     requirements, _ = attack.baseline(problem, ("external",))
     began = time.perf_counter()
     found = least_loss(case_of(problem, requirements, sharp.bases, sharp.audit.seed, silent, silent))
     seconds = time.perf_counter() - began
-    return seconds, {"loss": found.loss, "bound": found.bound, "gap": found.gap, "widened": int((found.half > 0).sum())}
+    return seconds, {
+        "loss": found.loss,
+        "bound": found.bound,
+        "gap": found.gap,
+        "widened": int((found.half > 0).sum()),
+    }
 
 
-# --- audits ---------------------------------------------------------------------------------------------------------------------
+# --- audits -------------------------------------------------------------------------------------------------
 
 
 def _exact(problem: ProtectionProblem) -> Publication:
@@ -248,7 +274,9 @@ def _audit(
 def _audit_safe(problem: ProtectionProblem, domain: Domain, release: Release) -> tuple[float, Figures]:
     made = _kept(Job(release.name, "bases", release.variants[0].name))
     if not made.exists():
-        raise FileNotFoundError("there is no publication to audit: the job that chooses its bases has not ended well")
+        raise FileNotFoundError(
+            "there is no publication to audit: the job that chooses its bases has not ended well"
+        )
     with np.load(made) as stored:
         publication = Publication(stored["cells"], stored["value"], stored["base"])
     seconds, figures, requirements, report = _audit(problem, domain, publication)
@@ -258,13 +286,17 @@ def _audit_safe(problem: ProtectionProblem, domain: Domain, release: Release) ->
     reaches = [naive.reach(primary) for primary in sample]
     each = (time.perf_counter() - began) / max(1, len(sample))
     agree = [
-        _meets(requirements, primary, *reach) == bool(report.protected[np.searchsorted(report.primaries, primary)])
+        _meets(requirements, primary, *reach)
+        == bool(report.protected[np.searchsorted(report.primaries, primary)])
         for primary, reach in zip(sample, reaches, strict=True)
     ]
     total = each * int(problem.primary.sum())
     return seconds, figures | {
-        "naive sample": len(sample), "naive s a primary": each, "naive s, all primaries": total, "naive verdicts alike": sum(agree),
-    }  # fmt: skip
+        "naive sample": len(sample),
+        "naive s a primary": each,
+        "naive s, all primaries": total,
+        "naive verdicts alike": sum(agree),
+    }
 
 
 def _meets(requirements: attack.Requirements, primary: int, down: float, up: float) -> bool:
@@ -277,18 +309,24 @@ def _meets(requirements: attack.Requirements, primary: int, down: float, up: flo
 def _sample(problem: ProtectionProblem, size: int) -> list[int]:
     """Spread evenly over the primaries, so over countries and levels of the hierarchies."""
     primaries = np.flatnonzero(problem.primary)
-    return primaries[np.unique(np.linspace(0, len(primaries) - 1, min(size, len(primaries))).astype(int))].tolist()
+    return primaries[
+        np.unique(np.linspace(0, len(primaries) - 1, min(size, len(primaries))).astype(int))
+    ].tolist()
 
 
 class Naive:
-    """Two cold LPs for each primary by scipy's HiGHS, presolve and all, over the suppressed cells of all countries: no structure is used.
+    """Two cold LPs for each primary by scipy's HiGHS, presolve and all, over the suppressed cells of all
+    countries: no structure is used.
 
     What anybody would write first. The matrices are set up once, and not in the time.
     """
 
     def __init__(self, problem: ProtectionProblem, publication: Publication) -> None:
         self._cells = np.flatnonzero(problem.suppressed)
-        space, inside = problem.space, problem.space.relations.shape[0] - problem.space.aggregate_relations.shape[0]
+        space, inside = (
+            problem.space,
+            problem.space.relations.shape[0] - problem.space.aggregate_relations.shape[0],
+        )
         national = sp.csr_array(sp.csc_array(space.relations[:inside])[:, self._cells])
         above = sp.csr_array(sp.csc_array(space.aggregate_relations)[:, self._cells])
         exact, rounded = np.flatnonzero(publication.exact), np.flatnonzero(publication.rounded)
@@ -296,32 +334,58 @@ class Naive:
         self._equal = sp.vstack([national, above[exact]], format="csr")
         self._between = sp.vstack([above[rounded], -above[rounded]], format="csr")
         self._limits = np.concatenate([publication.upper[rounded] - a, a - publication.lower[rounded]])
-        self._bounds = np.column_stack([(problem.lb - problem.a)[self._cells], (problem.ub - problem.a)[self._cells]])
+        self._bounds = np.column_stack(
+            [(problem.lb - problem.a)[self._cells], (problem.ub - problem.a)[self._cells]]
+        )
 
     def reach(self, primary: int) -> tuple[float, float]:
-        """How far below and above its true value the primary may lie for the attacker; infinite where nothing holds it."""
+        """How far below and above its true value the primary may lie for the attacker;
+        infinite where nothing holds it.
+        """
         both = []
         for side in (1.0, -1.0):
             cost = np.zeros(len(self._cells))
             cost[np.searchsorted(self._cells, primary)] = side
             result = linprog(
-                cost, A_ub=self._between, b_ub=self._limits, A_eq=self._equal, b_eq=np.zeros(self._equal.shape[0]), bounds=self._bounds,
+                cost,
+                A_ub=self._between,
+                b_ub=self._limits,
+                A_eq=self._equal,
+                b_eq=np.zeros(self._equal.shape[0]),
+                bounds=self._bounds,
                 method="highs",
-            )  # fmt: skip
+            )
             both.append(-float(result.fun) if result.status == 0 else np.inf)
         return both[0], both[1]
 
 
-# --- whole releases -------------------------------------------------------------------------------------------------------------
+# --- whole releases -----------------------------------------------------------------------------------------
 
 
 def _release(release: Release, processes: int) -> tuple[float, Figures]:
-    """Published, or an error: a release that the audit stops has no figures. `table`: a digest of what was written."""
+    """Published, or an error: a release that the audit stops has no figures. `table`: a digest of what was
+    written.
+    """
     source, inbox = release.deliver(ATTACK / release.name)
     with TemporaryDirectory(dir=ATTACK) as folder:
-        where = ["--domain", str(source), "--period", PERIOD, "--inbox", str(inbox), "--out", folder, "--processes", str(processes)]
+        where = [
+            "--domain",
+            str(source),
+            "--period",
+            PERIOD,
+            "--inbox",
+            str(inbox),
+            "--out",
+            folder,
+            "--processes",
+            str(processes),
+        ]
         began = time.perf_counter()
-        subprocess.run([str(Path(sys.executable).with_name("sdc")), "release", *where], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [str(Path(sys.executable).with_name("sdc")), "release", *where],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         seconds = time.perf_counter() - began
         table = (Path(folder) / "table.csv").read_bytes()
     rows = list(csv.DictReader(table.decode("utf-8").splitlines()))
@@ -330,11 +394,13 @@ def _release(release: Release, processes: int) -> tuple[float, Figures]:
         "rounded": sum(bool(row["ROUNDING_BASE"]) for row in rows),
         "withheld": sum(not row["OBS_VALUE"] for row in rows),
         "of cells": len(rows),
-    }  # fmt: skip
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("release", choices=[release.name for release in (*RELEASES, *TINY)])
     parser.add_argument("kind")
     parser.add_argument("detail", nargs="?", default="")

@@ -1,7 +1,8 @@
-"""`make bench-attack ARGS="…"`: every job of every release, each in a process of its own; writes ATTACK.md and attack.json.
+"""`make bench-attack ARGS="…"`: every job of every release, each in a process of its own;
+writes ATTACK.md and attack.json.
 
-What is finished is kept in var/bench/attack and not measured again, unless our sources have changed. So a run may be interrupted at any
-time, and ATTACK.md always shows everything that is kept.
+What is finished is kept in var/bench/attack and not measured again, unless our sources have changed. So a run
+may be interrupted at any time, and ATTACK.md always shows everything that is kept.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
             if job.release in failures or (not given.fresh and _is_kept(job, now)):
                 continue
             out.print(f"[{number}/{len(todo)}] {job.name} …", markup=False)
-            name, (status, reason) = job.release, run_python(["-m", "benchmarks.attack_registry", job.release], PATIENCE)
+            name, (status, reason) = (
+                job.release,
+                run_python(["-m", "benchmarks.attack_registry", job.release], PATIENCE),
+            )
             absent |= status == ABSENT
             if status == 0:
                 name, (status, reason) = job.name, _measured(job)
@@ -50,23 +54,42 @@ def main(arguments: list[str] | None = None) -> int:
         interrupted = True
     folder = ATTACK if given.quick else HERE  # quick figures are for looking at, not for keeping
     path = attack_document.write(
-        folder, _kept(given.releases), given.releases, failures, command("bench-attack", arguments), datetime.now(UTC)
+        folder,
+        _kept(given.releases),
+        given.releases,
+        failures,
+        command("bench-attack", arguments),
+        datetime.now(UTC),
     )
     out.print(f"written: {path.relative_to(HERE.parents[1])}")
     return 130 if interrupted else 1 if len(failures) > absent else 0
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make bench-attack", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", metavar="NAME", help="releases by name or pattern, such as demo or 'demo-*'")
+    parser = argparse.ArgumentParser(
+        prog="make bench-attack", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="releases by name or pattern, such as demo or 'demo-*'",
+    )
     parser.add_argument("--quick", action="store_true", help="tiny releases; results to var/bench/attack")
     parser.add_argument("--fresh", action="store_true", help="measure again what is kept")
     parser.add_argument("--list", action="store_true", help="the jobs, and nothing else")
     given = parser.parse_args(arguments)
     given.releases = TINY if given.quick else RELEASES
-    given.chosen = tuple(release for release in given.releases if any(fnmatch.fnmatch(release.name, name) for name in given.only or ["*"]))
+    given.chosen = tuple(
+        release
+        for release in given.releases
+        if any(fnmatch.fnmatch(release.name, name) for name in given.only or ["*"])
+    )
     if not given.chosen:
-        parser.error(f"no release is called {' or '.join(given.only)}: there are {', '.join(release.name for release in given.releases)}")
+        parser.error(
+            f"no release is called {' or '.join(given.only)}: there are "
+            f"{', '.join(release.name for release in given.releases)}"
+        )
     return given
 
 

@@ -1,14 +1,17 @@
-"""How many values a hidden count may have for somebody who has the program: small count rounding of all 2 × 2 tables with margins.
+"""How many values a hidden count may have for somebody who has the program: small count rounding
+of all 2 × 2 tables with margins.
 
     .venv/bin/python tests/benchmarks/counts_replay_run.py --largest 4 --keys 40
     .venv/bin/python tests/benchmarks/counts_replay_run.py --largest 4 --aware
 
-Every table of inner counts from 0 to `--largest` is rounded to base 3 with each of `--keys` seeds; the seed is the secret key. All 9
-cells are published; with `--margins` the four inner cells are not. The candidates of a hidden count (an inner cell with less than the
-base, and not 0) are its values in the tables that give the same publication for some key.
+Every table of inner counts from 0 to `--largest` is rounded to base 3 with each of `--keys` seeds; the seed
+is the secret key. All 9 cells are published; with `--margins` the four inner cells are not. The candidates
+of a hidden count (an inner cell with less than the base, and not 0) are its values in the tables that give
+the same publication for some key.
 
-`--aware`: the same with the option `rule_aware`. What a key sends up, sends down and leaves to the method depends on the codes alone, so
-there are 81 patterns of the four inner cells, and each table is rounded with a key of each. More keys could only add candidates.
+`--aware`: the same with the option `rule_aware`. What a key sends up, sends down and leaves to the method
+depends on the codes alone, so there are 81 patterns of the four inner cells, and each table is rounded with a
+key of each. More keys could only add candidates.
 """
 
 from __future__ import annotations
@@ -42,7 +45,9 @@ def inner_cells_of(counts: Counts) -> InnerCells:
 
 @cache
 def key_of_every_pattern() -> tuple[CountOptions, ...]:
-    """Options with the first seed of each pattern: which inner cells the key sends up, which down, and about which it says nothing."""
+    """Options with the first seed of each pattern: which inner cells the key sends up, which down,
+    and about which it says nothing.
+    """
     cells, found = inner_cells_of((1,) * SIDE**2), dict[Counts, CountOptions]()
     every = np.ones(SIDE**2, dtype=bool)
     for seed in count():
@@ -63,7 +68,9 @@ def publications(counts: Counts, options: Iterable[CountOptions], margins: bool 
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of all hidden counts of all tables. `few`: hidden counts with fewer candidates than the base."""
+    """What is left of all hidden counts of all tables. `few`: hidden counts with fewer candidates than the
+    base.
+    """
 
     publications: int
     hidden: int
@@ -101,7 +108,8 @@ def main() -> None:
     keys = key_of_every_pattern() if given.aware else [CountOptions(seed, BASE) for seed in range(given.keys)]
     left = left_of(given.largest, keys, given.margins)
     print(
-        f"{left.publications} publications, {left.hidden} hidden counts of tables, {left.few} with fewer than {BASE} candidates "
+        f"{left.publications} publications, {left.hidden} hidden counts of tables, {left.few} with fewer "
+        f"than {BASE} candidates "
         f"({left.few / left.hidden:.0%}); fewest: {left.least} ({left.example})"
     )
 

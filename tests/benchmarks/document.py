@@ -34,7 +34,7 @@ relation or bound (at most 1e-6 in a table). What fails either counts for nothin
 Peers are given the classical model as it is, on one thread. HiGHS tells its tables as it finds them, CBC at its end only. Where a peer's
 table holds only within the solver's own tolerances it is *cleaned*: replaced by the closest table with its senses. CPU seconds count all
 threads.
-A † marks a record made by other code than today's."""
+A † marks a record made by other code than today's."""  # noqa: E501
 
 
 def write(records: Sequence[Record], reasons: dict[str, str], command: str, now: datetime) -> None:
@@ -68,7 +68,9 @@ do not edit. What the tables are: `registry.py`; how they are measured: `measure
 
 
 def machine(records: str) -> str:
-    """Versions, machine and load, as a table; `records` is the file that holds the load of each measurement."""
+    """Versions, machine and load, as a table; `records` is the file that holds the load of each
+    measurement.
+    """
     libraries = ", ".join(f"{name} {version(name)}" for name in ("cylp", "highspy", "pulp", "numpy", "scipy"))
     memory = f"{psutil.virtual_memory().total / 2**30:.0f} GiB"
     load = " ".join(f"{part:.2f}" for part in os.getloadavg())
@@ -81,8 +83,15 @@ def machine(records: str) -> str:
 
 
 def _cpu_model() -> str:
-    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    lines = (
+        Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        if Path("/proc/cpuinfo").exists()
+        else []
+    )
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
 
 
 def _cbc() -> str:
@@ -95,16 +104,37 @@ def summary(records: Sequence[Record], bounds: dict[tuple[str, str], float]) -> 
     """Ours beside the best peer, line by line."""
     rows = []
     for (instance, weights), bound in bounds.items():
-        here = [record for record in records if (record.pair.instance, record.pair.weights) == (instance, weights)]
+        here = [
+            record for record in records if (record.pair.instance, record.pair.weights) == (instance, weights)
+        ]
         auto = next((record for record in here if record.pair.method == "auto"), None)
         peers = [record for record in here if record.pair.method not in OURS]
         if auto is None or not peers:
             continue
-        peer = min((record for record in peers if record.protected), key=lambda record: record.objective or 0.0, default=None)
+        peer = min(
+            (record for record in peers if record.protected),
+            key=lambda record: record.objective or 0.0,
+            default=None,
+        )
         reached = None if peer is None or peer.objective is None else auto.reached(peer.objective)
-        theirs = [NONE, NONE, NONE] if peer is None else [peer.pair.method, _ratio(peer.objective, bound), as_seconds(peer.seconds)]
-        rows.append([instance, weights, as_seconds(auto.first), *_at(auto, bound), *theirs, as_seconds(reached)])
-    head = ["table", "weights", "first", *(f"ratio {at:g} s" for at in MOMENTS), "best peer", "its ratio", "its s", "ours as good after s"]
+        theirs = (
+            [NONE, NONE, NONE]
+            if peer is None
+            else [peer.pair.method, _ratio(peer.objective, bound), as_seconds(peer.seconds)]
+        )
+        rows.append(
+            [instance, weights, as_seconds(auto.first), *_at(auto, bound), *theirs, as_seconds(reached)]
+        )
+    head = [
+        "table",
+        "weights",
+        "first",
+        *(f"ratio {at:g} s" for at in MOMENTS),
+        "best peer",
+        "its ratio",
+        "its s",
+        "ours as good after s",
+    ]
     return "## Ours (`auto`) beside the best plain solver\n\n" + as_table(head, rows, left=2) if rows else ""
 
 
@@ -113,7 +143,9 @@ def _growth(records: Sequence[Record], bounds: dict[tuple[str, str], float]) -> 
     if picture is None:
         return ""
     (HERE / "growth.svg").write_bytes(picture)
-    return "## How time grows with the table\n\n![time to a fixed ratio against the number of cells](growth.svg)"
+    return (
+        "## How time grows with the table\n\n![time to a fixed ratio against the number of cells](growth.svg)"
+    )
 
 
 def _section(instance: Instance, records: Sequence[Record], bounds: dict[tuple[str, str], float]) -> str:
@@ -127,8 +159,13 @@ def _section(instance: Instance, records: Sequence[Record], bounds: dict[tuple[s
     head += ["first", "s", "CPU s", "MiB", "short", "violation", ""]
     parts = [
         f"## {instance.name}",
-        f"{instance.about}: n {len(table.a)}, {table.A.shape[0]} relations, {len(table.sensitive)} sensitive; digest `{instance.digest}`",
-        as_table(head, [_row(record, bounds[record.pair.instance, record.pair.weights]) for record in here], left=2),
+        (
+            f"{instance.about}: n {len(table.a)}, {table.A.shape[0]} relations, {len(table.sensitive)} "
+            f"sensitive; digest `{instance.digest}`"
+        ),
+        as_table(
+            head, [_row(record, bounds[record.pair.instance, record.pair.weights]) for record in here], left=2
+        ),
         "\n".join(f"- published: {text}" for text in instance.published),
         f"![best table and bound over time]({name})",
         _figure_1(instance, table),
@@ -163,11 +200,18 @@ def _figure_1(instance: Instance, table: Table) -> str:
         z = found["z"].reshape(len(table.areas), -1)
     text = f"{z.shape[1]} cells of one area (activity × size class)"
     (HERE / "deviations.svg").write_bytes(plot_deviations(z, table.areas, text, "thousand euro"))
-    return "Figure 1 of [1] for this table (`auto`, w = 1):\n\n![absolute deviations by area and cell](deviations.svg)"
+    return (
+        "Figure 1 of [1] for this table (`auto`, w = 1):\n\n![absolute deviations by "
+        "area and cell](deviations.svg)"
+    )
 
 
 def not_measured(reasons: Mapping[str, str]) -> str:
-    return "## Not measured\n\n" + "\n".join(f"- {name}: {reason}" for name, reason in reasons.items()) if reasons else ""
+    return (
+        "## Not measured\n\n" + "\n".join(f"- {name}: {reason}" for name, reason in reasons.items())
+        if reasons
+        else ""
+    )
 
 
 def _remove_old_plots() -> None:
@@ -184,7 +228,13 @@ def _ratio(objective: float | None, bound: float) -> str:
 
 
 def as_number(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.0f}".replace(",", " ") if abs(value) >= 10_000 else f"{value:.6g}"
+    return (
+        NONE
+        if value is None
+        else f"{value:,.0f}".replace(",", " ")
+        if abs(value) >= 10_000
+        else f"{value:.6g}"
+    )
 
 
 def as_seconds(value: float | None) -> str:
@@ -198,8 +248,12 @@ def as_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> s
 
 
 def write_document(path: Path, parts: Sequence[str], records: Mapping[str, Any]) -> Path:
-    """The page, of the parts that say something, and its records beside it as JSON, by name; returns the page."""
+    """The page, of the parts that say something, and its records beside it as JSON, by name; returns the
+    page.
+    """
     write_whole(path, "\n\n".join(part for part in parts if part) + "\n")
     ordered = [records[name].to_json() for name in sorted(records)]
-    write_whole(path.with_name(f"{path.stem.lower()}.json"), json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
+    write_whole(
+        path.with_name(f"{path.stem.lower()}.json"), json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"
+    )
     return path

@@ -1,18 +1,26 @@
-"""A synthetic table like Eurostat's farm statistics: region × type of farming × labour × economic size, 792 120 cells with all totals.
+"""A synthetic table like Eurostat's farm statistics: region × type of farming × labour × economic
+size, 792 120 cells with all totals.
 
-    PYTHONPATH=tests .venv/bin/python -m benchmarks.farm_table FARMS.csv      # the table for `sdc suppress`, with its code lists
+    PYTHONPATH=tests .venv/bin/python -m benchmarks.farm_table FARMS.csv      # the table for
+    `sdc suppress`, with its code lists
 
-The real tables are confidential, so the farms are drawn, from a fixed seed: 9 million of them, as in the EU. What matters for protection is
-chosen after what is published about such tables:
+The real tables are confidential, so the farms are drawn, from a fixed seed: 9 million of them, as in the EU.
+What matters for protection is chosen after what is published about such tables:
 
-- Region and type of farming are hierarchies of three levels; classes of labour and of economic size add up to their total directly.
-- Farms are spread unevenly: some farming is at home in some regions, large farms have many workers, most farms have few. So some cells hold
-  hundreds of farms, many hold a few or none. How unevenly is a choice: with a narrower band of labour and size (`BAND` 0.115) 39 % of the
-  cells are empty, and totals are primary too; such a table needs more secondaries.
-- Standard output is lognormal around what its size class says, so that in small cells one farm is often larger than all others together.
-- A cell is primary if fewer than three farms contribute, or by the p% rule with p = 10. Both follow from the farms themselves; totals are
+- Region and type of farming are hierarchies of three levels; classes of labour and of economic size
+  add up to their total directly.
+- Farms are spread unevenly: some farming is at home in some regions, large farms have many workers, most
+  farms have few. So some cells hold
+  hundreds of farms, many hold a few or none. How unevenly is a choice: with a narrower band of
+  labour and size (`BAND` 0.115) 39 % of the cells are empty, and totals are primary too; such
+  a table needs more secondaries.
+- Standard output is lognormal around what its size class says, so that in small cells one farm is often
+  larger than all others together.
+- A cell is primary if fewer than three farms contribute, or by the p% rule with p = 10. Both follow from
+  the farms themselves; totals are
   judged like inner cells. About a twelfth of all cells become primary, two fifths of them with one farm.
-- The attackers are outsiders. With `singletons` all farms that are alone in a cell attack as well; who they are is known from the farms. A
+- The attackers are outsiders. With `singletons` all farms that are alone in a cell attack as well; who
+  they are is known from the farms. A
   total that holds only one farm is then his too, and a level protects the largest farm of a cell.
 """
 
@@ -34,20 +42,39 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, ins
 
 FARMS = 9e6
 RULES = ContributionRules(p=10.0, minimum=3)
-AT_HOME, OF_CELLS = 0.4, 0.1  # deviations of the logarithm of the expected number: of regions and types together, of cells
+AT_HOME, OF_CELLS = (
+    0.4,
+    0.1,
+)  # deviations of the logarithm of the expected number: of regions and types together, of cells
 BAND, FEWER = 0.5, 1.5  # how far labour strays from size; how much fewer farms there are with much labour
 OUTPUT = 0.9  # deviation of the logarithm of standard output within a cell
 
 
 def tree(name: str, groups: Sequence[int]) -> Hierarchy:
-    """A total, its groups, and so many codes in each group; without groups below it, a group is a code itself (0)."""
+    """A total, its groups, and so many codes in each group; without groups below it, a group is a code itself
+    (0).
+    """
     tops = [f"{name[0]}{group:02}" for group in range(len(groups))]
     inner = [f"{top}.{part:02}" for top, size in zip(tops, groups, strict=True) for part in range(size)]
-    return Hierarchy(name, ("TOTAL", *tops, *inner), (None, *["TOTAL"] * len(tops), *(code.partition(".")[0] for code in inner)))
+    return Hierarchy(
+        name,
+        ("TOTAL", *tops, *inner),
+        (None, *["TOTAL"] * len(tops), *(code.partition(".")[0] for code in inner)),
+    )
 
 
-LARGE = (tree("REGION", [9] * 4), tree("TYPE", [12] * 3), tree("LABOUR", [0] * 22), tree("SIZE", [0] * 20))  # 41 × 40 × 23 × 21
-MIDDLE = (tree("REGION", [4] * 3), tree("TYPE", [6] * 2), tree("LABOUR", [0] * 9), tree("SIZE", [0] * 8))  # 16 × 15 × 10 × 9
+LARGE = (
+    tree("REGION", [9] * 4),
+    tree("TYPE", [12] * 3),
+    tree("LABOUR", [0] * 22),
+    tree("SIZE", [0] * 20),
+)  # 41 × 40 × 23 × 21
+MIDDLE = (
+    tree("REGION", [4] * 3),
+    tree("TYPE", [6] * 2),
+    tree("LABOUR", [0] * 9),
+    tree("SIZE", [0] * 8),
+)  # 16 × 15 × 10 × 9
 
 
 @dataclass(frozen=True)
@@ -59,14 +86,19 @@ class FarmTable:
     count: Ints = field(repr=False)
 
 
-def farm_table(axes: tuple[Hierarchy, ...] = LARGE, farms: float = FARMS, seed: int = 2020, singletons: bool = False) -> FarmTable:
+def farm_table(
+    axes: tuple[Hierarchy, ...] = LARGE, farms: float = FARMS, seed: int = 2020, singletons: bool = False
+) -> FarmTable:
     rng = np.random.default_rng(seed)
     shape = tuple(len(axis.codes) for axis in axes)
     leaves = np.flatnonzero(inside(axes))
     expected = _expected([len(axis.codes) - len(axis.families) for axis in axes], farms, rng)
     home = np.repeat(leaves, rng.poisson(expected))  # of each farm: its inner cell
     size_class = np.unravel_index(home, shape)[-1]
-    output = np.maximum(np.round(np.exp(8.0 + 0.35 * (size_class - shape[-1] / 2) + OUTPUT * rng.standard_normal(len(home)))), 1.0)
+    output = np.maximum(
+        np.round(np.exp(8.0 + 0.35 * (size_class - shape[-1] / 2) + OUTPUT * rng.standard_normal(len(home)))),
+        1.0,
+    )
     cells = _contributions(axes, home, output)
     level = np.max(list(levels(cells, RULES).values()), axis=0)
     primary, a, n = level > 0, cells.size, len(cells.size)
@@ -78,17 +110,38 @@ def farm_table(axes: tuple[Hierarchy, ...] = LARGE, farms: float = FARMS, seed: 
     M = CellSpace(("table",), (), ("value",), axes).national_relations
     none = np.zeros(n)
     problem = SuppressionProblem(
-        M, a, none, none + np.inf, level, level, none, a, primary, a == 0, None, primary & (farm != NOBODY), label, grid_of(axes),
-        np.where(primary, farm, NOBODY), cells.protected if singletons else None, cells.count.astype(float),
-    )  # fmt: skip
+        M,
+        a,
+        none,
+        none + np.inf,
+        level,
+        level,
+        none,
+        a,
+        primary,
+        a == 0,
+        None,
+        primary & (farm != NOBODY),
+        label,
+        grid_of(axes),
+        np.where(primary, farm, NOBODY),
+        cells.protected if singletons else None,
+        cells.count.astype(float),
+    )
     return FarmTable(axes, problem, cells.count)
 
 
 def _expected(inner: Sequence[int], farms: float, rng: np.random.Generator) -> Floats:
     """(inner cells): how many farms each holds on average."""
     regions, types, labour, sizes = inner
-    spread = AT_HOME * rng.standard_normal((regions, types, 1, 1)) + 0.5 * rng.standard_normal((regions, 1, 1, 1))
-    spread = spread + 0.5 * rng.standard_normal((1, types, 1, sizes)) + OF_CELLS * rng.standard_normal((regions, types, labour, sizes))
+    spread = AT_HOME * rng.standard_normal((regions, types, 1, 1)) + 0.5 * rng.standard_normal(
+        (regions, 1, 1, 1)
+    )
+    spread = (
+        spread
+        + 0.5 * rng.standard_normal((1, types, 1, sizes))
+        + OF_CELLS * rng.standard_normal((regions, types, labour, sizes))
+    )
     workers, size = (np.arange(labour) + 0.5) / labour, (np.arange(sizes) + 0.5) / sizes
     spread = spread - (workers[:, None] - size) ** 2 / (2 * BAND**2) - FEWER * workers[:, None]
     weight = np.exp(spread).ravel()
@@ -121,9 +174,19 @@ def _contributions(axes: Sequence[Hierarchy], home: Ints, output: Floats) -> Con
     count, size, first_size, second_size, farm = (each.ravel() for each in whole)
     waived: Bools = np.zeros((n, RULES.most), dtype=bool)
     return Contributions(
-        size, count, np.column_stack([first_size, second_size]), first_size, waived, np.zeros(n, dtype=bool), np.zeros(n),
-        np.where(count == 1, farm, NOBODY), farm, usual_of(output), np.zeros((0, n)), np.zeros((0, n), dtype=np.int64),
-    )  # fmt: skip
+        size,
+        count,
+        np.column_stack([first_size, second_size]),
+        first_size,
+        waived,
+        np.zeros(n, dtype=bool),
+        np.zeros(n),
+        np.where(count == 1, farm, NOBODY),
+        farm,
+        usual_of(output),
+        np.zeros((0, n)),
+        np.zeros((0, n), dtype=np.int64),
+    )
 
 
 def main(place: Path) -> None:
@@ -133,7 +196,10 @@ def main(place: Path) -> None:
     for axis in table.axes:
         with place.with_name(f"{axis.dimension}.csv").open("w", newline="") as file:
             csv.writer(file).writerows(
-                [("code", "parent"), *((code, parent or "") for code, parent in zip(axis.codes, axis.parent, strict=True))]
+                [
+                    ("code", "parent"),
+                    *((code, parent or "") for code, parent in zip(axis.codes, axis.parent, strict=True)),
+                ]
             )
     at = np.unravel_index(np.arange(len(problem.a)), [len(axis.codes) for axis in table.axes])
     codes = [np.array(axis.codes)[each].tolist() for axis, each in zip(table.axes, at, strict=True)]

@@ -1,10 +1,12 @@
-"""One measurement in a process of its own, so that its memory is its own: `python -m benchmarks.measure INSTANCE WEIGHTS METHOD …`.
+"""One measurement in a process of its own, so that its memory is its own: `python -m
+benchmarks.measure INSTANCE WEIGHTS METHOD …`.
 
     auto bcd     our engine
-    cbc highs    the classical model ([1] eq. 2a–2e) as it is, given to the solver: no presolve of ours, no polygon rows
+    cbc highs    the classical model ([1] eq. 2a–2e) as it is, given to the solver: no
+    presolve of ours, no polygon rows
 
-The clock starts with the table in memory and stops with the last answer: building the model, and PuLP's file for CBC, are in it. Every
-table is looked at by `verify`, and the objective is recomputed from it.
+The clock starts with the table in memory and stops with the last answer: building the model, and PuLP's file
+for CBC, are in it. Every table is looked at by `verify`, and the objective is recomputed from it.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Record:
-    """What came out. None: not reached, or not known. `objective` is that of the table with the verdict beside it."""
+    """What came out. None: not reached, or not known. `objective` is that of the table with the verdict
+    beside it.
+    """
 
     pair: Pair
     setting: Setting
@@ -103,7 +107,9 @@ class Record:
 
     def reached(self, objective: float) -> float | None:
         """Seconds until there was a protected table at least so good."""
-        return next((seconds for seconds, best, _ in self.history if best is not None and best <= objective), None)
+        return next(
+            (seconds for seconds, best, _ in self.history if best is not None and best <= objective), None
+        )
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -119,7 +125,9 @@ def code_of(method: str) -> str:
     """What a method's figures depend on beside the table: our sources, or the version of the peer."""
     if method in PEERS:
         return f"highspy {version('highspy')}" if method == "highs" else f"pulp {version('pulp')}"
-    files = sorted(file for folder in ("methods/cta", "solver", "model") for file in (SOURCES / folder).rglob("*.py"))
+    files = sorted(
+        file for folder in ("methods/cta", "solver", "model") for file in (SOURCES / folder).rglob("*.py")
+    )
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
@@ -127,7 +135,11 @@ def measure(pair: Pair, table: Table, limit: float, threads: int) -> tuple[Recor
     """The record, and the deviations of the best table in data units."""
     load = os.getloadavg()[0]
     problem = table.problem(Weights(pair.weights))
-    found = _ours(problem, pair.method, limit, threads) if pair.method in OURS else _peer(problem, pair.method, limit)
+    found = (
+        _ours(problem, pair.method, limit, threads)
+        if pair.method in OURS
+        else _peer(problem, pair.method, limit)
+    )
     verdict = None if found.z is None else verify(problem, found.z)
     record = Record(
         pair=pair,
@@ -206,7 +218,9 @@ def _peer(problem: CtaProblem, method: str, limit: float) -> _Outcome:
     z = problem.deviation(result.x)
     run.offer(z, method)
     if not _is_protected(problem, z) and (cleaned := closest(problem, problem.senses(z))) is not None:
-        run.offer(cleaned, "cleaned")  # a solver's point is a table within its own tolerances only: in its favour, the closest such table
+        run.offer(
+            cleaned, "cleaned"
+        )  # a solver's point is a table within its own tolerances only: in its favour, the closest such table
         note = f"{note}, cleaned"
     return _outcome(run, z if run.protected is None else run.table, used, note)
 
@@ -230,7 +244,9 @@ def _is_protected(problem: CtaProblem, z: Floats) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name in ("instance", "weights", "method"):
         parser.add_argument(name)
     parser.add_argument("--limit", type=float, required=True)

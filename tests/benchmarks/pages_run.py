@@ -1,6 +1,8 @@
-"""Server time of every page at 100 releases × 27 countries, 720 cells each, certificates of 4 087 primaries; in process, with a real token.
+"""Server time of every page at 100 releases × 27 countries, 720 cells each, certificates of 4 087
+primaries; in process, with a real token.
 
-PYTHONPATH=tests .venv/bin/python tests/benchmarks/pages_run.py [--warehouse URL of an empty database] [--releases 100]
+PYTHONPATH=tests .venv/bin/python tests/benchmarks/pages_run.py [--warehouse URL of an
+empty database] [--releases 100]
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ TIMES = 7
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--warehouse", help="default: SQLite in a temporary folder")
     parser.add_argument("--releases", type=int, default=100)
     wanted = parser.parse_args()
@@ -30,7 +34,10 @@ def main() -> None:
         os.environ["SDC_WAREHOUSE_URL"] = url
         pages = addresses(url, wanted.releases)
         client = signed_in(Path(folder))
-        print(f"{wanted.releases} releases on {url.split(':')[0]}; of {TIMES} requests each, milliseconds: median, worst, first")
+        print(
+            f"{wanted.releases} releases on {url.split(':')[0]}; of {TIMES} requests each, milliseconds: "
+            f"median, worst, first"
+        )
         for address in pages:
             told = [_milliseconds(client, address) for _ in range(TIMES)]
             print(f"{statistics.median(told):8.0f} {max(told[1:]):8.0f} {told[0]:8.0f}  {address}")

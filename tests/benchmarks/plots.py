@@ -20,14 +20,20 @@ from sdc_tasks.report.cta_figures import ACCENT, HELD, QUIET, STYLE, bare, pictu
 
 COLOURS = {"auto": ACCENT, "bcd": "#10663f", "cbc": HELD, "highs": "#6b4fa0"}
 SIGNS = {"one": "w = 1", "inverse": "w = 1/a", "inverse_sqrt": "w = 1/√a"}
-GOALS = (("inverse_sqrt", 1.40, "#8fb8a4"), ("inverse_sqrt", 1.10, HELD), ("inverse_sqrt", 1.08, "#10663f"))  # ratios whose time is drawn
+GOALS = (
+    ("inverse_sqrt", 1.40, "#8fb8a4"),
+    ("inverse_sqrt", 1.10, HELD),
+    ("inverse_sqrt", 1.08, "#10663f"),
+)  # ratios whose time is drawn
 LOWEST, HIGHEST = 0.6, 4.0  # times the best bound: what is worse is not drawn
 PALE = 0.5  # how bounds are drawn
 Bounds = Mapping[tuple[str, str], float]
 
 
 def progress(records: Sequence[Record], bounds: Bounds) -> bytes:
-    """One panel per kind of weights: best table / best bound and bound / best bound over time, each with a mark at its end."""
+    """One panel per kind of weights: best table / best bound and bound / best bound over
+    time, each with a mark at its end.
+    """
     kinds = list(dict.fromkeys(record.pair.weights for record in records))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(1.2 + 3.2 * len(kinds), 3.4), layout="constrained")
@@ -53,7 +59,10 @@ def _panel(axes: Axes, records: Sequence[Record], bound: float) -> None:
     scale_time(axes, np.array([at for record in records for at, _, _ in record.history] + [end]))
     for record in records if bound > 0 else []:
         colour = COLOURS[record.pair.method]
-        times = np.array([at for at, _, _ in record.history] + [max([record.seconds, *(at for at, _, _ in record.history)])])
+        times = np.array(
+            [at for at, _, _ in record.history]
+            + [max([record.seconds, *(at for at, _, _ in record.history)])]
+        )
         tables = _last_again([np.nan if best is None else best / bound for _, best, _ in record.history])
         proven = _last_again([lower / bound if lower > 0 else np.nan for _, _, lower in record.history])
         axes.step(times, tables, where="post", color=colour, linewidth=1.5)
@@ -73,12 +82,16 @@ def _last_again(values: list[float]) -> Floats:
 
 
 def growth(records: Sequence[Record], bounds: Bounds) -> bytes | None:
-    """Seconds to the ratios of GOALS against n, both logarithmic, with the fitted power of n; None where nothing reached it."""
+    """Seconds to the ratios of GOALS against n, both logarithmic, with the fitted power of
+    n; None where nothing reached it.
+    """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 4.0), layout="constrained")
         axes = figure.subplots()
         bare(axes)
-        drawn = [_points(axes, [r for r in records if r.pair.weights == goal[0]], *goal, bounds) for goal in GOALS]
+        drawn = [
+            _points(axes, [r for r in records if r.pair.weights == goal[0]], *goal, bounds) for goal in GOALS
+        ]
         if not any(drawn):
             return None
         axes.set_xscale("log")
@@ -95,7 +108,9 @@ def growth(records: Sequence[Record], bounds: Bounds) -> bytes | None:
         return picture(figure, "svg")
 
 
-def _points(axes: Axes, records: Sequence[Record], weights: str, goal: float, colour: str, bounds: Bounds) -> bool:
+def _points(
+    axes: Axes, records: Sequence[Record], weights: str, goal: float, colour: str, bounds: Bounds
+) -> bool:
     found = []
     for record in records:
         reached = record.reached(goal * bounds[record.pair.instance, weights])

@@ -12,10 +12,17 @@ from benchmarks.registry import HERE
 
 
 def run_python(arguments: list[str], timeout: float | None) -> tuple[int, str]:
-    """Exit code and last line of what Python said; the process and those it started are ended when time is up, or when we are."""
+    """Exit code and last line of what Python said; the process and those it started are ended
+    when time is up, or when we are.
+    """
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
     process = subprocess.Popen(
-        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, *arguments],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         _, errors = process.communicate(timeout=timeout)

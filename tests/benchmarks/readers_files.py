@@ -1,4 +1,6 @@
-"""One national table of a million cells, drawn from a seed, and the file of it in each format. No reader's code writes them."""
+"""One national table of a million cells, drawn from a seed, and the file of it in each
+format. No reader's code writes them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,18 @@ from sdc_tasks.domains import Domain, load_domain
 PERIOD, SEED = "2024", 20241122
 ACTIVITIES, SIZES, INDICATORS = 1000, 500, ("TURNOVER", "WAGES")
 STRUCTURE = "NSI:READERS(1.0)"
-COLUMNS = ("FREQ", "REF_AREA", "INDICATOR", "ACTIVITY", "SIZECLASS", "TIME_PERIOD", "OBS_VALUE", "UNIT_MEASURE", "UNIT_MULT", "OBS_STATUS")
+COLUMNS = (
+    "FREQ",
+    "REF_AREA",
+    "INDICATOR",
+    "ACTIVITY",
+    "SIZECLASS",
+    "TIME_PERIOD",
+    "OBS_VALUE",
+    "UNIT_MEASURE",
+    "UNIT_MULT",
+    "OBS_STATUS",
+)
 COLUMNS += ("CONF_STATUS", "UNITS", "SHARE_1", "SHARE_2")
 PIECE = 20_000  # records that are written at a time
 
@@ -26,9 +39,15 @@ def domain(folder: Path, share: float = 1.0) -> Domain:
     activities = [f"A{number:03}" for number in range(max(int(ACTIVITIES * share) - 1, 1))]
     sizes = [f"S{number:03}" for number in range(SIZES - 1)]
     (folder / "areas.csv").write_text("code,parent\nAT,EU\nBE,EU\n")
-    (folder / "activities.csv").write_text("\n".join(["code,parent", "TOTAL,", *(f"{code},TOTAL" for code in activities), ""]))
-    (folder / "sizes.csv").write_text("\n".join(["code,parent", "_T,", *(f"{code},_T" for code in sizes), ""]))
-    indicators = "".join(f"\n  - {{code: {code}, label: {code}, unit: EUR, unit_multiplier: 3}}" for code in INDICATORS)
+    (folder / "activities.csv").write_text(
+        "\n".join(["code,parent", "TOTAL,", *(f"{code},TOTAL" for code in activities), ""])
+    )
+    (folder / "sizes.csv").write_text(
+        "\n".join(["code,parent", "_T,", *(f"{code},_T" for code in sizes), ""])
+    )
+    indicators = "".join(
+        f"\n  - {{code: {code}, label: {code}, unit: EUR, unit_multiplier: 3}}" for code in INDICATORS
+    )
     (folder / "readers.yaml").write_text(
         f"""id: readers
 title: A table to read
@@ -59,9 +78,22 @@ def table(of: Domain) -> Table:
     hidden = flag != "F"
     first = (chance.integers(300, 900, number) / 10).astype(str)
     second = (chance.integers(10, 300, number) / 10).astype(str)
-    same = {"FREQ": "A", "REF_AREA": "AT", "TIME_PERIOD": PERIOD, "UNIT_MEASURE": "EUR", "UNIT_MULT": "3", "OBS_STATUS": "A"}
+    same = {
+        "FREQ": "A",
+        "REF_AREA": "AT",
+        "TIME_PERIOD": PERIOD,
+        "UNIT_MEASURE": "EUR",
+        "UNIT_MULT": "3",
+        "OBS_STATUS": "A",
+    }
     found = {name: np.full(number, text) for name, text in same.items()}
-    found |= {"INDICATOR": keys[:, 0], "ACTIVITY": keys[:, 1], "SIZECLASS": keys[:, 2], "OBS_VALUE": value, "CONF_STATUS": flag}
+    found |= {
+        "INDICATOR": keys[:, 0],
+        "ACTIVITY": keys[:, 1],
+        "SIZECLASS": keys[:, 2],
+        "OBS_VALUE": value,
+        "CONF_STATUS": flag,
+    }
     found["UNITS"] = np.where(hidden, chance.integers(1, 60, number).astype(str), "")
     found["SHARE_1"], found["SHARE_2"] = np.where(hidden, first, ""), np.where(hidden, second, "")
     return {name: found[name] for name in COLUMNS}
@@ -87,7 +119,10 @@ def eurostat_tsv(of: Table, path: Path) -> None:
     with path.open("w") as file:
         file.write(f"DATAFLOW,{','.join(COLUMNS[each] for each in at)}\\TIME_PERIOD\t{PERIOD}\n")
         for records in _records(of):
-            file.writelines(f"{STRUCTURE},{','.join(record[each] for each in at)}\t{record[value]} @{record[flag]}\n" for record in records)
+            file.writelines(
+                f"{STRUCTURE},{','.join(record[each] for each in at)}\t{record[value]} @{record[flag]}\n"
+                for record in records
+            )
 
 
 def sdmx_ml(of: Table, path: Path, generic: bool = False) -> None:
@@ -97,10 +132,14 @@ def sdmx_ml(of: Table, path: Path, generic: bool = False) -> None:
     key = COLUMNS[:6]
     with path.open("w") as file:
         file.write(
-            f'<?xml version="1.0" encoding="UTF-8"?>\n<mes:{kind} xmlns:mes="{space}/message" xmlns:com="{space}/common" '
-            f'xmlns:gen="{space}/data/generic" xmlns:ss="{space}/data/structurespecific">\n<mes:Header><mes:ID>X</mes:ID>'
-            f'<mes:Test>false</mes:Test><mes:Structure structureID="S" dimensionAtObservation="AllDimensions"><com:StructureUsage>'
-            f'<Ref agencyID="NSI" id="READERS" version="1.0"/></com:StructureUsage></mes:Structure></mes:Header>\n'
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<mes:{kind} xmlns:mes="{space}/message" '
+            f'xmlns:com="{space}/common" '
+            f'xmlns:gen="{space}/data/generic" '
+            f'xmlns:ss="{space}/data/structurespecific">\n<mes:Header><mes:ID>X</mes:ID>'
+            f'<mes:Test>false</mes:Test><mes:Structure structureID="S" '
+            f'dimensionAtObservation="AllDimensions"><com:StructureUsage>'
+            f'<Ref agencyID="NSI" id="READERS" '
+            f'version="1.0"/></com:StructureUsage></mes:Structure></mes:Header>\n'
         )
         file.write('<mes:DataSet structureRef="S">\n' if generic else '<mes:DataSet ss:structureRef="S">\n')
         for records in _records(of):
@@ -108,9 +147,15 @@ def sdmx_ml(of: Table, path: Path, generic: bool = False) -> None:
                 said = dict(zip(COLUMNS, record, strict=True))
                 if generic:
                     named = "".join(f'<gen:Value id="{name}" value="{said[name]}"/>' for name in key)
-                    more = "".join(f'<gen:Value id="{name}" value="{text}"/>' for name, text in list(said.items())[7:] if text)
+                    more = "".join(
+                        f'<gen:Value id="{name}" value="{text}"/>'
+                        for name, text in list(said.items())[7:]
+                        if text
+                    )
                     value = f'<gen:ObsValue value="{said["OBS_VALUE"]}"/>'
-                    file.write(f"<gen:Obs><gen:ObsKey>{named}</gen:ObsKey>{value}<gen:Attributes>{more}</gen:Attributes></gen:Obs>\n")
+                    file.write(
+                        f"<gen:Obs><gen:ObsKey>{named}</gen:ObsKey>{value}<gen:Attributes>{more}</gen:Attributes></gen:Obs>\n"
+                    )
                 else:
                     own = " ".join(f'{name}="{text}"' for name, text in said.items() if text)
                     file.write(f"<Obs {own}/>\n")
@@ -120,12 +165,23 @@ def sdmx_ml(of: Table, path: Path, generic: bool = False) -> None:
 def sdmx_json(of: Table, path: Path) -> None:
     """Flat, 2.1."""
     key, own = COLUMNS[:6], COLUMNS[7:]
-    listed = {name: sorted(set(of[name].tolist())) for name in (*key, "UNIT_MEASURE", "UNIT_MULT", "OBS_STATUS", "CONF_STATUS")}
+    listed = {
+        name: sorted(set(of[name].tolist()))
+        for name in (*key, "UNIT_MEASURE", "UNIT_MULT", "OBS_STATUS", "CONF_STATUS")
+    }
     at = {name: {text: number for number, text in enumerate(texts)} for name, texts in listed.items()}
-    components = [{"id": name, **({"values": [{"id": text} for text in listed[name]]} if name in listed else {})} for name in own]
-    dimensions = [{"id": name, "keyPosition": place, "values": [{"id": text} for text in listed[name]]} for place, name in enumerate(key)]
+    components = [
+        {"id": name, **({"values": [{"id": text} for text in listed[name]]} if name in listed else {})}
+        for name in own
+    ]
+    dimensions = [
+        {"id": name, "keyPosition": place, "values": [{"id": text} for text in listed[name]]}
+        for place, name in enumerate(key)
+    ]
     described = {
-        "links": [{"rel": "dataflow", "urn": f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={STRUCTURE}"}],
+        "links": [
+            {"rel": "dataflow", "urn": f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={STRUCTURE}"}
+        ],
         "dimensions": {"observation": dimensions},
         "measures": {"observation": [{"id": "OBS_VALUE"}]},
         "attributes": {"observation": components},
@@ -138,7 +194,9 @@ def sdmx_json(of: Table, path: Path) -> None:
             for record in records:
                 said = dict(zip(COLUMNS, record, strict=True))
                 place = ":".join(str(at[name][said[name]]) for name in key)
-                more = ",".join(str(at[name][said[name]]) if name in at else said[name] or "null" for name in own)
+                more = ",".join(
+                    str(at[name][said[name]]) if name in at else said[name] or "null" for name in own
+                )
                 file.write(f'{comma}"{place}":[{said["OBS_VALUE"]},{more}]\n')
                 comma = ","
         file.write("}}]}}\n")
@@ -165,7 +223,10 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def _related(**parts: tuple[str, str]) -> str:
-    inside = "".join(f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{path}"/>' for name, (kind, path) in parts.items())
+    inside = "".join(
+        f'<Relationship Id="{name}" Type="{_OFFICE}/{kind}" Target="{path}"/>'
+        for name, (kind, path) in parts.items()
+    )
     return f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{inside}</Relationships>'
 
 
@@ -179,7 +240,11 @@ def excel(of: Table, path: Path) -> None:
         if not text:
             return ""
         place = f"{chr(65 + column)}{row}"
-        return f'<c r="{place}"><v>{text}</v></c>' if number else f'<c r="{place}" t="s"><v>{shared.setdefault(text, len(shared))}</v></c>'
+        return (
+            f'<c r="{place}"><v>{text}</v></c>'
+            if number
+            else f'<c r="{place}" t="s"><v>{shared.setdefault(text, len(shared))}</v></c>'
+        )
 
     def line(row: int, texts: tuple[str, ...], head: bool = False) -> str:
         cells = (cell(at, row, text, names[at] in numeric and not head) for at, text in enumerate(texts))
@@ -188,21 +253,29 @@ def excel(of: Table, path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         archive.writestr("_rels/.rels", _related(r=("officeDocument", "xl/workbook.xml")))
         sheets = '<sheets><sheet name="Data" sheetId="1" r:id="s"/></sheets>'
-        archive.writestr("xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">{sheets}</workbook>')
+        archive.writestr(
+            "xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">{sheets}</workbook>'
+        )
         parts = {"s": ("worksheet", "worksheets/sheet1.xml"), "t": ("sharedStrings", "sharedStrings.xml")}
         archive.writestr("xl/_rels/workbook.xml.rels", _related(**parts))
         with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
             sheet.write(f'<worksheet xmlns="{_MAIN}"><sheetData>{line(1, names, head=True)}'.encode())
             row = 1
             for records in _records(of):
-                sheet.write("".join(line(row + number, (STRUCTURE, *record)) for number, record in enumerate(records, start=1)).encode())
+                sheet.write(
+                    "".join(
+                        line(row + number, (STRUCTURE, *record))
+                        for number, record in enumerate(records, start=1)
+                    ).encode()
+                )
                 row += len(records)
             sheet.write(b"</sheetData></worksheet>")
         texts = "".join(f"<si><t>{text}</t></si>" for text in shared)
         archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{_MAIN}">{texts}</sst>')
 
 
-# Format → suffix, writer, and the seconds of CPU and bytes of memory that a million records may take (None: only told).
+# Format → suffix, writer, and the seconds of CPU and bytes of memory that a million
+# records may take (None: only told).
 FILES: dict[str, tuple[str, Callable[[Table, Path], None], float | None, float | None]] = {
     "SDMX-CSV": (".csv", sdmx_csv, 5, None),
     "Parquet": (".parquet", parquet, 2, None),

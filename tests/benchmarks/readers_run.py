@@ -2,8 +2,9 @@
 
 PYTHONPATH=tests .venv/bin/python -m benchmarks.readers_run [--share 0.01] [--only NAME …]
 
-Each reader works in a process of its own, which reads the file, finds its records and checks them, as the intake of a release does. Beside
-it stands what the machine takes to read the same bytes without making records of them.
+Each reader works in a process of its own, which reads the file, finds its records and checks them,
+as the intake of a release does. Beside it stands what the machine takes to read the same bytes
+without making records of them.
 """
 
 from __future__ import annotations
@@ -30,8 +31,15 @@ MEGABYTE = 1 << 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--share", type=float, default=1.0, help="of the table; with less, the document goes to var/bench/readers")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=1.0,
+        help="of the table; with less, the document goes to var/bench/readers",
+    )
     parser.add_argument("--only", nargs="*", choices=list(FILES), default=list(FILES))
     parser.add_argument("--measure", nargs=2, metavar=("FILE", "PART"), help=argparse.SUPPRESS)
     wanted = parser.parse_args()
@@ -42,9 +50,14 @@ def main() -> None:
         return
     load = os.getloadavg()
     files = _files(folder, wanted.share, wanted.only)
-    found = {name: {part: _apart(wanted.share, path, part) for part in ("nothing", "bytes", "intake")} for name, path in files.items()}
+    found = {
+        name: {part: _apart(wanted.share, path, part) for part in ("nothing", "bytes", "intake")}
+        for name, path in files.items()
+    }
     text = _document(found, files, load, wanted.share)
-    (DOCUMENT if wanted.share == 1 and wanted.only == list(FILES) else folder / "READERS.md").write_text(text, encoding="utf-8")
+    (DOCUMENT if wanted.share == 1 and wanted.only == list(FILES) else folder / "READERS.md").write_text(
+        text, encoding="utf-8"
+    )
     print(text)
 
 
@@ -66,13 +79,30 @@ def _files(folder: Path, share: float, names: list[str]) -> dict[str, Path]:
 
 
 def _apart(share: float, path: Path, part: str) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.readers_run", "--share", str(share), "--measure", str(path), part]
-    told = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "tests")})
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.readers_run",
+        "--share",
+        str(share),
+        "--measure",
+        str(path),
+        part,
+    ]
+    told = subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+    )
     return dict(json.loads(told.stdout))
 
 
 def _measured(folder: Path, path: Path, part: str) -> dict[str, float]:
-    """CPU of this process and of those that it starts, and the larger of their peaks; `nothing` is the program alone."""
+    """CPU of this process and of those that it starts, and the larger of their peaks;
+    `nothing` is the program alone.
+    """
     from sdc_tasks.intake import read_sheet
 
     of = domain(folder, float(folder.name))
@@ -87,7 +117,9 @@ def _measured(folder: Path, path: Path, part: str) -> dict[str, float]:
         if sheet.entries is None or errors:
             raise SystemExit(f"{path}: {errors[:3]}")
         records = len(sheet.entries.cell)
-    mine = int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0])  # ru_maxrss would hold that of our parent
+    mine = int(
+        re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]
+    )  # ru_maxrss would hold that of our parent
     peak = max(mine, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) * 1024
     return {"cpu": _cpu() - began, "wall": time.perf_counter() - at, "peak": peak, "records": records}
 
@@ -117,21 +149,34 @@ def _only_bytes(path: Path) -> None:
             import zipfile
             from pyexpat import ParserCreate
 
-            with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("xl/worksheets/sheet1.xml") as sheet:
+            with (
+                zipfile.ZipFile(io.BytesIO(data)) as archive,
+                archive.open("xl/worksheets/sheet1.xml") as sheet,
+            ):
                 ParserCreate(namespace_separator=" ").ParseFile(sheet)
         case _:
             import io
 
             import pandas as pd
 
-            pd.read_csv(io.BytesIO(data), sep="\t" if path.suffix == ".tsv" else ",", dtype=str, na_filter=False)
+            pd.read_csv(
+                io.BytesIO(data), sep="\t" if path.suffix == ".tsv" else ",", dtype=str, na_filter=False
+            )
 
 
-def _document(found: dict[str, dict[str, dict[str, float]]], files: dict[str, Path], load: tuple[float, ...], share: float) -> str:
+def _document(
+    found: dict[str, dict[str, dict[str, float]]],
+    files: dict[str, Path],
+    load: tuple[float, ...],
+    share: float,
+) -> str:
     records = max(int(each["intake"]["records"]) for each in found.values())
     told = ", ".join(f"{name} {version(name)}" for name in ("numpy", "pandas", "pyarrow"))
     given = "" if share == 1 else f" ARGS='--share {share:g}'"
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}"
+    machine = (
+        f"{platform.machine()}, {os.cpu_count()} cores, Linux "
+        f"{platform.release().split('-')[0]}, Python {platform.python_version()}"
+    )
     lines = f"""# Readers
 
 `make bench-readers{given}`: one national table of {records} records, seed {SEED}.
@@ -146,7 +191,7 @@ Machine: {machine}, {told}.
 Load when it began: {load[0]:.1f}. On a loaded machine, seconds of CPU are up to a half more than on a quiet one.
 
 | format | file MB | intake CPU s | allowed | bytes CPU s | ratio | peak MB | allowed | program MB |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|""".splitlines()
+|---|---:|---:|---:|---:|---:|---:|---:|---:|""".splitlines()  # noqa: E501
     for name, parts in found.items():
         _, _, seconds, memory = FILES[name]
         cells = [

@@ -1,16 +1,19 @@
-"""How much a rule tells somebody who runs the program for every hidden table: random small tables, all tables enumerated.
+"""How much a rule tells somebody who runs the program for every hidden table: random
+small tables, all tables enumerated.
 
     .venv/bin/python tests/benchmarks/replay_run.py --tables 300            the default rule
-    .venv/bin/python tests/benchmarks/replay_run.py --tables 300 --aware    bases.rule_aware, with another key for each table
+    .venv/bin/python tests/benchmarks/replay_run.py --tables 300 --aware    bases.rule_aware,
+    with another key for each table
 
-With a key, a table counts if some key gives the publication for it: by Theorem 3 the one that leaves its options as the finest, or none.
-Each decision is made once where it is the same for all tables: the ladder rounds all totals at once, the test of the width is a function of
-the publication, and whether a table passes the audit follows from the ends that cold linear programs of another library leave each primary.
-The whole program is then run for the truth, for the two tables at the ends of each support and for CHECKED others; it must say the same.
-The tables of METHOD §9 with x = 60, 97, 143, 201 come first.
+With a key, a table counts if some key gives the publication for it: by Theorem 3 the one that leaves its
+options as the finest, or none. Each decision is made once where it is the same for all tables: the ladder
+rounds all totals at once, the test of the width is a function of the publication, and whether a table passes
+the audit follows from the ends that cold linear programs of another library leave each primary. The whole
+program is then run for the truth, for the two tables at the ends of each support and for CHECKED others; it
+must say the same. The tables of METHOD §9 with x = 60, 97, 143, 201 come first.
 
-It prints one line a table, and the figures of METHOD §9 at the end. A table with more than `--most` hidden tables is left out. `--out`
-writes the figures to a file, with the machine and its load.
+It prints one line a table, and the figures of METHOD §9 at the end. A table with more than `--most` hidden
+tables is left out. `--out` writes the figures to a file, with the machine and its load.
 """
 
 from __future__ import annotations
@@ -68,8 +71,14 @@ class Keyed:
         self.wide = not Tests(case, [0]).narrow(case.ladder.at_least(np.zeros(len(publication.cells)))).any()
         oracle = Oracle(problem, publication, PERCENT / 100)
         self.columns, free = oracle.columns, oracle.free
-        ends = [[oracle.end(int(c), side, free, told) for c in self.columns] for told in (True, False) for side in (-1, 1)]
-        self.low, self.high, self.least, self.most = (np.array([np.inf if e is None else e for e in each]) for each in ends)
+        ends = [
+            [oracle.end(int(c), side, free, told) for c in self.columns]
+            for told in (True, False)
+            for side in (-1, 1)
+        ]
+        self.low, self.high, self.least, self.most = (
+            np.array([np.inf if e is None else e for e in each]) for each in ends
+        )
 
     def chances(self, tables: np.ndarray) -> np.ndarray:
         """(tables,): 1 or 0. `tables` (tables, hidden cells): deviations."""
@@ -77,7 +86,9 @@ class Keyed:
         level = PERCENT / 100 * y
         down, up = np.minimum(level, y - self.least), np.minimum(level, self.most - y)
         safe = ((y - self.low >= down * (1 - MET)) & (self.high - y >= up * (1 - MET))).all(axis=1)
-        return np.array([float(self.wide and ok and self._rounds(z)) for z, ok in zip(tables, safe, strict=True)])
+        return np.array(
+            [float(self.wide and ok and self._rounds(z)) for z, ok in zip(tables, safe, strict=True)]
+        )
 
     def _rounds(self, z: np.ndarray) -> bool:
         """Does the ladder of this table print the same, and allow it?"""
@@ -87,14 +98,16 @@ class Keyed:
         base = np.where(told.rounded, told.base, 1.0)
         printed = nearest_multiple(total, base, down)
         allowed = told.base <= self.options.maximum_relative_base * np.abs(printed)
-        same = np.where(told.rounded, (printed == told.value) & allowed, np.where(told.exact, total == told.value, True))
+        same = np.where(
+            told.rounded, (printed == told.value) & allowed, np.where(told.exact, total == told.value, True)
+        )
         return bool(same.all())
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A table that was replayed. `loss`, `default`: of its publication, and by the default rule. `odds`: of each cell that is not exact,
-    the inverse of the chance of its draw.
+    """A table that was replayed. `loss`, `default`: of its publication, and by the default rule. `odds`: of
+    each cell that is not exact, the inverse of the chance of its draw.
     """
 
     support: Support
@@ -104,7 +117,9 @@ class Replayed:
 
 
 def aware(seed: int, most: int, options: BasesOptions, x: int | None = None) -> Replayed | None:
-    """What bases.rule_aware leaves; None if too many tables fit. Raises AssertionError where the whole program says something else."""
+    """What bases.rule_aware leaves; None if too many tables fit. Raises AssertionError where the
+    whole program says something else.
+    """
     problem = replace(drawn(seed) if x is None else pair(x), salt=Secret(seed.to_bytes(32, "big")))
     publication = publish_aware(problem, None, options)
     tables = Fitting.of(problem, publication, np.ones(int(problem.suppressed.sum()))).every(most)
@@ -114,10 +129,16 @@ def aware(seed: int, most: int, options: BasesOptions, x: int | None = None) -> 
     told = {z.tobytes(): each for z, each in zip(tables, chance, strict=True)}
     columns = np.flatnonzero(problem.primary[problem.suppressed])
     kept = np.flatnonzero(chance)
-    ends = [int(kept[side(tables[kept, column])]) for column in columns for side in (np.argmin, np.argmax)] if len(kept) else []
+    ends = (
+        [int(kept[side(tables[kept, column])]) for column in columns for side in (np.argmin, np.argmax)]
+        if len(kept)
+        else []
+    )
     others = np.random.default_rng(seed).permutation(len(tables))[:CHECKED].tolist()
     for at in sorted({*ends, *others, int(np.flatnonzero((tables == 0).all(axis=1))[0])}):
-        assert gives(moved(problem, tables[at]), publication, options) == bool(chance[at]), f"table {seed}: the program says something else"
+        assert gives(moved(problem, tables[at]), publication, options) == bool(chance[at]), (
+            f"table {seed}: the program says something else"
+        )
     size = sizes_of(problem)
     odds = [
         1 / (options.removed * CellBases.of(options, float(size[k])).chance(float(publication.base[k])))
@@ -147,10 +168,17 @@ def replayed(seed: int, most: int) -> Replayed | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=300)
-    parser.add_argument("--first", type=int, default=0, help="the first random table; after 0, without those of METHOD §9")
+    parser.add_argument(
+        "--first", type=int, default=0, help="the first random table; after 0, without those of METHOD §9"
+    )
     parser.add_argument("--most", type=int, default=200)
     parser.add_argument("--aware", action="store_true")
-    parser.add_argument("--removed", type=float, default=0.05, help="with --aware: the chance that the key takes an exact figure")
+    parser.add_argument(
+        "--removed",
+        type=float,
+        default=0.05,
+        help="with --aware: the chance that the key takes an exact figure",
+    )
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -163,9 +191,17 @@ def main() -> None:
         assert each is not None
         every.append(each)
         at = each.support
-        print(f"x = {x}: {x + at.low[0]:.0f} to {x + at.high[0]:.0f} left of {x + at.low_fit[0]:.0f} to {x + at.high_fit[0]:.0f}, "
-              f"narrow {bool(at.narrow[0])}", flush=True)  # fmt: skip
-    replay = partial(aware, most=given.most, options=options) if given.aware else partial(replayed, most=given.most)
+        print(
+            f"x = {x}: {x + at.low[0]:.0f} to {x + at.high[0]:.0f} left of {x + at.low_fit[0]:.0f} to "
+            f"{x + at.high_fit[0]:.0f}, "
+            f"narrow {bool(at.narrow[0])}",
+            flush=True,
+        )
+    replay = (
+        partial(aware, most=given.most, options=options)
+        if given.aware
+        else partial(replayed, most=given.most)
+    )
     with Pool(given.processes) as processes:
         for seed, each in enumerate(processes.imap(replay, range(given.first, MOST_SEEDS)), given.first):
             if each is None:
@@ -173,13 +209,19 @@ def main() -> None:
                 continue
             every.append(each)
             at = each.support
-            print(f"{seed}: {at.tables} of {at.fit} tables, broken {at.broken.tolist()}, narrow {at.narrow.tolist()}", flush=True)
+            print(
+                f"{seed}: {at.tables} of {at.fit} tables, broken {at.broken.tolist()}, narrow "
+                f"{at.narrow.tolist()}",
+                flush=True,
+            )
             if len(every) >= given.tables:
                 break
         processes.terminate()
         processes.join()
     found = [each.support for each in every]
-    sound = [(-each.low_fit >= each.down) & (each.high_fit >= each.up) for each in found]  # also in whole numbers, which the audit ignores
+    sound = [
+        (-each.low_fit >= each.down) & (each.high_fit >= each.up) for each in found
+    ]  # also in whole numbers, which the audit ignores
 
     def count(name: str) -> int:
         return sum(int((getattr(each, name) & those).sum()) for each, those in zip(found, sound, strict=True))
@@ -187,7 +229,10 @@ def main() -> None:
     primaries, broken, narrow = sum(int(those.sum()) for those in sound), count("broken"), count("narrow")
     known = sum(int(((each.width == 0) & those).sum()) for each, those in zip(found, sound, strict=True))
     left = np.concatenate(
-        [((each.width + 1) / (each.high_fit - each.low_fit + 1))[those] for each, those in zip(found, sound, strict=True)]
+        [
+            ((each.width + 1) / (each.high_fit - each.low_fit + 1))[those]
+            for each, those in zip(found, sound, strict=True)
+        ]
     )
     figures = {
         "rule": f"rule_aware, removed {given.removed}" if given.aware else "default",
@@ -207,13 +252,17 @@ def main() -> None:
     if given.aware:
         odds = [one for each in every for one in each.odds]
         figures |= {
-            "loss_times_default": round(sum(each.loss for each in every) / sum(each.default for each in every), 3),
+            "loss_times_default": round(
+                sum(each.loss for each in every) / sum(each.default for each in every), 3
+            ),
             "odds_of_one_exact_figure_at_most": round(1 / (1 - given.removed), 3),
             "odds_of_one_other_cell_at_most": round(max(odds, default=1.0), 1),
             "odds_of_one_other_cell_median": round(float(np.median(odds)), 1) if odds else 1.0,
         }
     figures |= {
-        "cpu_seconds": round(sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))),
+        "cpu_seconds": round(
+            sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        ),
         "load_at_start": round(load[0], 1),
         "load_at_end": round(os.getloadavg()[0], 1),
         "machine": f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}",

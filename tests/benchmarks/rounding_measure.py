@@ -1,7 +1,8 @@
-"""One rounding of one table in a process of its own, so that its memory is its own: `python -m benchmarks.rounding_measure NAME QUALITY …`.
+"""One rounding of one table in a process of its own, so that its memory is its own: `python -m
+benchmarks.rounding_measure NAME QUALITY …`.
 
-The clock starts once everything is imported. `read` is the CSV, `publish` the published cells, `round` the rest. Quality is computed
-from the rounded inner cells by plain sums, written here.
+The clock starts once everything is imported. `read` is the CSV, `publish` the published cells, `round` the
+rest. Quality is computed from the rounded inner cells by plain sums, written here.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from sdc_tasks.methods.rounding.small_count import CountOptions, by_list, dummy_
 
 DENSE = 1 << 22  # keys that are counted without sorting them
 SOURCES = Path(pipeline.__file__).parent
-FORM = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]  # of this file: a record made by another one is not read
+FORM = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[
+    :12
+]  # of this file: a record made by another one is not read
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,9 @@ class Score:
     hellinger: float = 0.0
     total: int = field(default=0)
 
-    def add(self, keys: npt.NDArray[np.int64], original: npt.NDArray[np.int64], rounded: npt.NDArray[np.int64]) -> None:
+    def add(
+        self, keys: npt.NDArray[np.int64], original: npt.NDArray[np.int64], rounded: npt.NDArray[np.int64]
+    ) -> None:
         """`keys` tell which inner cells are together in a crossing."""
         which = keys if keys.max() < DENSE else np.unique(keys, return_inverse=True)[1]
         there = np.bincount(which) > 0
@@ -129,14 +134,34 @@ def measure(name: str, quality: str, base: int = 3) -> Record:
     for crossing in crossings:
         at = [instance.dimensions.index(dimension) for dimension in crossing]
         sizes = [len(cells.labels[d]) for d in at]
-        keys = np.ravel_multi_index([cells.codes[d] for d in at], sizes) if at else np.zeros(len(cells), dtype=np.int64)
+        keys = (
+            np.ravel_multi_index([cells.codes[d] for d in at], sizes)
+            if at
+            else np.zeros(len(cells), dtype=np.int64)
+        )
         score.add(keys, cells.y, result.inner)
     return Record(
-        instance=name, quality=quality, code=code(), inner=len(cells), published=score.cells, crossings=len(crossings),
-        read=read - began, publish=published - read, round=ended - published, cpu=cpu, peak_mib=peak, maximum=score.maximum,
-        mean=score.mean, rms=score.rms, utility=score.utility, small_left=score.small_left, rounded=int(result.rounded.sum()),
-        rounds=result.rounds, load=load, made=datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
+        instance=name,
+        quality=quality,
+        code=code(),
+        inner=len(cells),
+        published=score.cells,
+        crossings=len(crossings),
+        read=read - began,
+        publish=published - read,
+        round=ended - published,
+        cpu=cpu,
+        peak_mib=peak,
+        maximum=score.maximum,
+        mean=score.mean,
+        rms=score.rms,
+        utility=score.utility,
+        small_left=score.small_left,
+        rounded=int(result.rounded.sum()),
+        rounds=result.rounds,
+        load=load,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
 
 
 if __name__ == "__main__":
@@ -145,4 +170,6 @@ if __name__ == "__main__":
     parser.add_argument("quality")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    given.out.write_text(json.dumps(measure(given.name, given.quality).to_json(), indent=1) + "\n", encoding="utf-8")
+    given.out.write_text(
+        json.dumps(measure(given.name, given.quality).to_json(), indent=1) + "\n", encoding="utf-8"
+    )

@@ -1,12 +1,15 @@
 """What small count rounding is measured on: tables of counts by name.
 
-- `sixway-*`: the seeded skewed six-way tables that the peers were measured on (shared/tools/sixway_generate.py, which is not part of this
+- `sixway-*`: the seeded skewed six-way tables that the peers were measured on
+  (shared/tools/sixway_generate.py, which is not part of this
   project), all crossings of at most four variables published;
-- `census-hub`: as many inner cells as in [4] §7, the same 20 variables with the same numbers of categories, and as many crossings of each
+- `census-hub`: as many inner cells as in [4] §7, the same 20 variables with the same numbers of
+  categories, and as many crossings of each
   order as are counted there; persons from a seeded mixture, crossings from a seeded search;
 - `tiny`: the same kind in small, for `--quick`.
 
-Tables are written once, as CSV, and kept in var/bench/rounding: `python -m benchmarks.rounding_registry NAME`.
+Tables are written once, as CSV, and kept in var/bench/rounding: `python -m
+benchmarks.rounding_registry NAME`.
 """
 
 from __future__ import annotations
@@ -29,11 +32,30 @@ from benchmarks.registry import ABSENT, CACHE, HERE, Absent
 ROUNDING = CACHE / "rounding"
 SIXWAY = HERE.parents[2] / "shared/tools/sixway_generate.py"
 QUALITIES = ("paper", "fast", "best")
-# [4] §7: the variables of the census hub and their numbers of categories; the coarse ones are groups of the fine ones.
+# [4] §7: the variables of the census hub and their numbers of categories; the coarse
+# ones are groups of the fine ones.
 CENSUS = {
-    "AGE_L": 6, "AGE_M": 21, "CAS_H": 7, "CAS_L": 3, "COC_L": 5, "COC_M": 10, "EDU": 9, "FST_H": 6, "GEO_L": 8, "HST_H": 8, "IND_H": 23,
-    "LMS": 4, "LOC": 12, "LPW_L": 10, "OCC": 12, "POB_L": 4, "POB_M": 9, "ROY": 5, "SEX": 2, "SIE": 4,
-}  # fmt: skip
+    "AGE_L": 6,
+    "AGE_M": 21,
+    "CAS_H": 7,
+    "CAS_L": 3,
+    "COC_L": 5,
+    "COC_M": 10,
+    "EDU": 9,
+    "FST_H": 6,
+    "GEO_L": 8,
+    "HST_H": 8,
+    "IND_H": 23,
+    "LMS": 4,
+    "LOC": 12,
+    "LPW_L": 10,
+    "OCC": 12,
+    "POB_L": 4,
+    "POB_M": 9,
+    "ROY": 5,
+    "SEX": 2,
+    "SIE": 4,
+}
 COARSE = {"AGE_L": "AGE_M", "CAS_L": "CAS_H", "COC_L": "COC_M", "POB_L": "POB_M"}
 CROSSINGS = {1: 20, 2: 121, 3: 298, 4: 325, 5: 152, 6: 24}  # of each order
 CELLS = 1_398_852
@@ -42,7 +64,9 @@ Crossings = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Instance:
-    """One named table: `write` makes its CSV, with the columns `dimensions` and `freq`, or says why it cannot."""
+    """One named table: `write` makes its CSV, with the columns `dimensions` and `freq`, or says why it
+    cannot.
+    """
 
     name: str
     about: str
@@ -69,9 +93,11 @@ def up_to(dimensions: tuple[str, ...], order: int) -> Crossings:
 
 
 def census_crossings(seed: int = 0) -> Crossings:
-    """Crossings closed under sub-totals, as many of each order as wanted; no coarse variable beside its fine one.
+    """Crossings closed under sub-totals, as many of each order as wanted; no coarse variable beside its fine
+    one.
 
-    From the highest order down, crossings are drawn near those there already; of some draws that fit, the one that adds least.
+    From the highest order down, crossings are drawn near those there already; of some draws
+    that fit, the one that adds least.
     """
     draw, names = random.Random(seed), tuple(CENSUS)
     light = [1 / CENSUS[name] ** 1.2 for name in names]  # small variables are crossed more deeply
@@ -92,7 +118,9 @@ def census_crossings(seed: int = 0) -> Crossings:
                 new = candidate(k)
                 if len(new) < k or any(pair <= set(new) for pair in nested):
                     continue
-                added = {j: [sub for sub in combinations(new, j) if sub not in known[j]] for j in range(1, k + 1)}
+                added = {
+                    j: [sub for sub in combinations(new, j) if sub not in known[j]] for j in range(1, k + 1)
+                }
                 left = {j: CROSSINGS[j] - len(known[j]) for j in added}
                 if added[k] and all(len(added[j]) <= left[j] for j in added):
                     cost = sum(len(added[j]) / (left[j] + 1) for j in range(1, k))
@@ -103,8 +131,12 @@ def census_crossings(seed: int = 0) -> Crossings:
     return ((), *found)
 
 
-def census_persons(persons: int, seed: int = 20_110, classes: int = 8, skew: float = 2.8) -> npt.NDArray[np.int8]:
-    """(persons × variables) categories: in each class of a mixture every variable follows a Zipf law of its own order."""
+def census_persons(
+    persons: int, seed: int = 20_110, classes: int = 8, skew: float = 2.8
+) -> npt.NDArray[np.int8]:
+    """(persons × variables) categories: in each class of a mixture every variable
+    follows a Zipf law of its own order.
+    """
     rng = np.random.default_rng(seed)
     size = 1 / np.arange(1, classes + 1) ** 0.7
     own = np.searchsorted(np.cumsum(size / size.sum()), rng.random(persons)).clip(0, classes - 1)
@@ -125,7 +157,9 @@ def _write_census(cells: int, persons: int, path: Path) -> None:
     """As many persons as make that many inner cells, of at most `persons`."""
     drawn = census_persons(persons)
     fine = [i for i, name in enumerate(CENSUS) if name not in COARSE]
-    keys = np.ravel_multi_index(drawn[:, fine].T.astype(np.int64), list(np.array(list(CENSUS.values()))[fine]))
+    keys = np.ravel_multi_index(
+        drawn[:, fine].T.astype(np.int64), list(np.array(list(CENSUS.values()))[fine])
+    )
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     if len(first) < cells:
         raise ValueError(f"{persons} persons make {len(first)} inner cells only")
@@ -141,13 +175,17 @@ def _write_census(cells: int, persons: int, path: Path) -> None:
 def _write_sixway(cells: int, path: Path) -> None:
     if not SIXWAY.is_file():
         raise Absent(f"the generator is not on this machine ({SIXWAY})")
-    subprocess.run([sys.executable, str(SIXWAY), str(cells), str(path)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, str(SIXWAY), str(cells), str(path)], check=True, stdout=subprocess.DEVNULL
+    )
 
 
 def _sixway(cells: int) -> Instance:
     dimensions = tuple(f"v{i}" for i in range(1, 7))
     about = f"{cells} inner cells of a skewed six-way table, all crossings of at most four"
-    return Instance(f"sixway-{cells}", about, dimensions, partial(up_to, dimensions, 4), partial(_write_sixway, cells))
+    return Instance(
+        f"sixway-{cells}", about, dimensions, partial(up_to, dimensions, 4), partial(_write_sixway, cells)
+    )
 
 
 INSTANCES = (
@@ -161,10 +199,13 @@ INSTANCES = (
 )  # fmt: skip
 TINY = (
     Instance(
-        "tiny", "2 000 inner cells of the census variables", tuple(CENSUS), partial(up_to, ("EDU", "GEO_L", "LOC", "SEX"), 3),
+        "tiny",
+        "2 000 inner cells of the census variables",
+        tuple(CENSUS),
+        partial(up_to, ("EDU", "GEO_L", "LOC", "SEX"), 3),
         partial(_write_census, 2000, 20_000),
     ),
-)  # fmt: skip
+)
 REGISTRY = {instance.name: instance for instance in (*INSTANCES, *TINY)}
 
 

@@ -1,5 +1,6 @@
-"""`make bench-rounding ARGS="…"`: every quality on every table, each in a process of its own; writes ROUNDING.md and rounding.json. Then
-controlled and quadratic rounding (rounding_controlled_run.py): ROUNDING_CONTROLLED.md.
+"""`make bench-rounding ARGS="…"`: every quality on every table, each in a process of its own;
+writes ROUNDING.md and rounding.json. Then controlled and quadratic rounding
+(rounding_controlled_run.py): ROUNDING_CONTROLLED.md.
 
 What is finished is kept in var/bench and not measured again, unless our sources have changed.
 """
@@ -57,13 +58,20 @@ def _small_counts(only: list[str], quick: bool, fresh: bool, said: str) -> int:
             path = _path(instance, quality)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
-            status, reason = run_python(["-m", "benchmarks.rounding_measure", instance.name, quality, "--out", str(path)], PATIENCE)
+            status, reason = run_python(
+                ["-m", "benchmarks.rounding_measure", instance.name, quality, "--out", str(path)], PATIENCE
+            )
             found = _record(instance, quality)
             if status or found is None:
                 failures[f"{instance.name}-{quality}"] = reason or f"exit code {status}"
             else:
-                out.print(f"    {found.seconds:.2f} s, max {found.maximum}, mean {found.mean:.4f}, RMS {found.rms:.4f}")
-    records = {r.name: r for i in instances for quality in i.qualities if (r := _record(i, quality)) is not None}
+                out.print(
+                    f"    {found.seconds:.2f} s, max {found.maximum}, mean {found.mean:.4f}, RMS "
+                    f"{found.rms:.4f}"
+                )
+    records = {
+        r.name: r for i in instances for quality in i.qualities if (r := _record(i, quality)) is not None
+    }
     folder = ROUNDING if quick else HERE  # quick figures are for looking at, not for keeping
     path = rounding_document.write(folder, records, instances, failures, said, datetime.now(UTC))
     out.print(f"written: {path.relative_to(HERE.parents[1])}")
@@ -71,8 +79,15 @@ def _small_counts(only: list[str], quick: bool, fresh: bool, said: str) -> int:
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make bench-rounding", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", metavar="NAME", help="tables by name or pattern, such as census-hub or 'sixway-*'")
+    parser = argparse.ArgumentParser(
+        prog="make bench-rounding", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="tables by name or pattern, such as census-hub or 'sixway-*'",
+    )
     parser.add_argument("--quick", action="store_true", help="tiny tables; results to var/bench")
     parser.add_argument("--fresh", action="store_true", help="measure again what is kept")
     return parser.parse_args(arguments)

@@ -1,7 +1,9 @@
-"""`make bench-cta ARGS="…"`: every instance × weights × method of the registry, each in a process of its own; writes RESULTS.md.
+"""`make bench-cta ARGS="…"`: every instance × weights × method of the registry, each in a
+process of its own; writes RESULTS.md.
 
-What is finished is kept in var/bench and not measured again, unless the table, the limit, or the code it depends on is another. So a run
-may be interrupted at any time, and RESULTS.md always shows everything that is kept. A new clone begins with the records of results.json.
+What is finished is kept in var/bench and not measured again, unless the table, the limit, or the code it
+depends on is another. So a run may be interrupted at any time, and RESULTS.md always shows everything that is
+kept. A new clone begins with the records of results.json.
 """
 
 from __future__ import annotations
@@ -15,7 +17,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table as Printed
 
 from benchmarks.measure import METHODS, OURS, Pair, Record, Setting, code_of
@@ -35,7 +44,13 @@ def main(arguments: list[str] | None = None) -> int:
     take_over(HERE / "results.json")
     failures: dict[str, tuple[int, str]] = {}
     pairs, interrupted = list(_pairs(given)), False
-    columns = SpinnerColumn(), TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:32}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=out) as progress:
         try:
             for pair in progress.track(pairs, description="CTA"):
@@ -59,7 +74,9 @@ def take_over(results: Path) -> None:
 
 
 def _settle(pair: Pair, setting: Setting, fresh: bool, failures: dict[str, tuple[int, str]]) -> None:
-    """Measures a pair unless it is kept, or its table could not be made; a failure is noted under the name of the pair or the table."""
+    """Measures a pair unless it is kept, or its table could not be made; a failure is noted under
+    the name of the pair or the table.
+    """
     if pair.instance in failures or (kept(pair, setting) and not fresh):
         return
     instance = REGISTRY[pair.instance]
@@ -85,18 +102,31 @@ def _report(pairs: list[Pair], reasons: dict[str, str], command: str) -> None:
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make bench-cta", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", metavar="NAME", help="instances by name or pattern, such as sbs-20160 or 'sbs-*'")
+    parser = argparse.ArgumentParser(
+        prog="make bench-cta", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="instances by name or pattern, such as sbs-20160 or 'sbs-*'",
+    )
     parser.add_argument("--weights", action="append", choices=[str(weights) for weights in THREE])
     parser.add_argument("--method", action="append", choices=METHODS)
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for a peer, and at most for ours (300)")
+    parser.add_argument(
+        "--limit", type=float, default=300.0, help="seconds for a peer, and at most for ours (300)"
+    )
     parser.add_argument("--ours", type=float, default=60.0, help="seconds for ours (60)")
     parser.add_argument("--quick", action="store_true", help="--limit 30")
     parser.add_argument("--threads", type=int, default=2, help="threads for ours (2); peers run on one")
     parser.add_argument("--fresh", action="store_true", help="measure again what is kept")
     parser.add_argument("--list", action="store_true", help="the registry, and nothing else")
     given = parser.parse_args(arguments)
-    given.chosen = [instance for instance in INSTANCES if any(fnmatch.fnmatch(instance.name, name) for name in given.only or ["*"])]
+    given.chosen = [
+        instance
+        for instance in INSTANCES
+        if any(fnmatch.fnmatch(instance.name, name) for name in given.only or ["*"])
+    ]
     if not given.chosen:
         parser.error(f"no table is called {' or '.join(given.only)}; --list names them")
     given.limit = 30.0 if given.quick else given.limit
@@ -107,7 +137,9 @@ def _pairs(given: argparse.Namespace) -> Iterator[Pair]:
     for instance in given.chosen:
         for weights in instance.weights:
             for method in METHODS:
-                if (not given.weights or weights in given.weights) and (not given.method or method in given.method):
+                if (not given.weights or weights in given.weights) and (
+                    not given.method or method in given.method
+                ):
                     yield Pair(instance.name, str(weights), method)
 
 
@@ -137,7 +169,9 @@ def _records() -> Iterator[Record]:
 
 
 def _prepared(instance: Instance) -> tuple[int, str]:
-    """Makes the table. In a process of its own: the memory of this one would count as that of those it starts."""
+    """Makes the table. In a process of its own: the memory of this one would count as that of those it
+    starts.
+    """
     return run_python(["-m", "benchmarks.registry", instance.name], None)
 
 
@@ -163,7 +197,14 @@ def _print_records(records: list[Record]) -> None:
     for record in records:
         numbers = ["—" if number is None else f"{number:.6g}" for number in (record.objective, record.bound)]
         short = "—" if record.unprotected is None else str(record.unprotected)
-        table.add_row(record.pair.instance, record.pair.weights, record.pair.method, *numbers, f"{record.seconds:.1f}", short)
+        table.add_row(
+            record.pair.instance,
+            record.pair.weights,
+            record.pair.method,
+            *numbers,
+            f"{record.seconds:.1f}",
+            short,
+        )
     out.print(table)
 
 

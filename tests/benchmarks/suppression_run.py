@@ -1,5 +1,6 @@
-"""`make bench-suppression ARGS="…"`: every method of cell suppression on every table, each in a process of its own; writes SUPPRESSION.md,
-suppression.json and suppression.svg. Costs are values. The limit is wall time, so that the figures depend on the machine and its load.
+"""`make bench-suppression ARGS="…"`: every method of cell suppression on every table, each in a process of
+its own; writes SUPPRESSION.md, suppression.json and suppression.svg. Costs are values. The limit is wall
+time, so that the figures depend on the machine and its load.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ MOST_ATTACKED = 50_000  # cells of a table up to which the attackers' own progra
 NOT_FOR_THIS = "not for this table"
 OTHERS = """\
 What others had on `tw_Var1` ([2] Table 2, their machines): Benders 18.7e6 (604 s, stopped), shortest paths 20.4e6 (1 s), HiTaS 25.7e6
-(4 s), hypercube 54.2e6 (4 s). The tables of Castro have no published optimum for these costs."""
+(4 s), hypercube 54.2e6 (4 s). The tables of Castro have no published optimum for these costs."""  # noqa: E501
 LEGEND = """\
 *first* is when a pattern cheaper than hiding everything was verified, *best* when the last one was; *cpu* is all of the search. *audit* is
 the CPU time in which the verifier judges the finished pattern anew, knowing nothing of how it was found. *at risk* counts requirements of
@@ -55,7 +56,7 @@ primaries and secondaries among all cells. *bound* is proven by `exact` alone.
 `hypercube` and `hitas` are as published, then completed until the whole table is safe; *alone* is what they cost before, and how many
 primaries they leave at risk. They and `cubes` need tables whose relations are those of dimensions. `paths` and `network` need networks;
 there `network` and `cover` are the same. *all hidden*: no cheaper pattern was found in the time, and everything but the open cells is
-hidden."""
+hidden."""  # noqa: E501
 out = Console(highlight=False)
 
 
@@ -119,9 +120,22 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
     alone = (None, None) if result.alone is None else (result.alone.cost, len(result.alone.at_risk))
     history = [[round(moment.seconds, 2), moment.objective, moment.bound] for moment in result.history]
     return Record(
-        *about, result.cost, secondaries, result.bound, min(cheaper, default=None), last, round(cpu, 2), round(peak, 1), at_risk,
-        round(load, 2), history, "", *alone, audit, sampled,
-    )  # fmt: skip
+        *about,
+        result.cost,
+        secondaries,
+        result.bound,
+        min(cheaper, default=None),
+        last,
+        round(cpu, 2),
+        round(peak, 1),
+        at_risk,
+        round(load, 2),
+        history,
+        "",
+        *alone,
+        audit,
+        sampled,
+    )
 
 
 def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: datetime) -> list[str]:
@@ -133,22 +147,59 @@ def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: dat
             if record.refused:
                 continue
             gap = NONE if not record.cost else f"{100 * (record.cost - bound) / record.cost:.2f} %"
-            rows.append([
-                name, record.method + (", all hidden" if record.first is None else ""), str(record.cells), str(record.primaries),
-                as_number(record.cost), NONE if record.secondaries is None else str(record.secondaries),
-                NONE if record.secondaries is None else f"{100 * (record.primaries + record.secondaries) / record.cells:.1f} %",
-                as_number(record.bound or None), gap,
-                _seconds(record.first), _seconds(record.best), f"{record.cpu:.1f}", f"{record.peak_mib:.0f}",
-                NONE if record.audit is None else f"{record.audit:.2f}", _at_risk(record),
-                NONE if record.alone is None else f"{as_number(record.alone)}, {record.alone_at_risk} at risk",
-            ])  # fmt: skip
-    head = ["table", "method", "cells", "primaries", "cost", "secondaries", "withheld", "bound", "gap to the best bound", "first s",
-            "best s", "cpu s", "peak MiB", "audit s", "at risk", "alone"]  # fmt: skip
+            rows.append(
+                [
+                    name,
+                    record.method + (", all hidden" if record.first is None else ""),
+                    str(record.cells),
+                    str(record.primaries),
+                    as_number(record.cost),
+                    NONE if record.secondaries is None else str(record.secondaries),
+                    NONE
+                    if record.secondaries is None
+                    else f"{100 * (record.primaries + record.secondaries) / record.cells:.1f} %",
+                    as_number(record.bound or None),
+                    gap,
+                    _seconds(record.first),
+                    _seconds(record.best),
+                    f"{record.cpu:.1f}",
+                    f"{record.peak_mib:.0f}",
+                    NONE if record.audit is None else f"{record.audit:.2f}",
+                    _at_risk(record),
+                    NONE
+                    if record.alone is None
+                    else f"{as_number(record.alone)}, {record.alone_at_risk} at risk",
+                ]
+            )
+    head = [
+        "table",
+        "method",
+        "cells",
+        "primaries",
+        "cost",
+        "secondaries",
+        "withheld",
+        "bound",
+        "gap to the best bound",
+        "first s",
+        "best s",
+        "cpu s",
+        "peak MiB",
+        "audit s",
+        "at risk",
+        "alone",
+    ]
     limits = ", ".join(sorted({f"{record.limit:g} s" for record in records}))
     return [
-        "# Cell suppression", f"Written {now:%Y-%m-%d %H:%M} UTC by `{said}`; limit {limits} a pair.", machine("suppression.json"), LEGEND,
-        as_table(head, rows, 2), "![pattern and bound over time](suppression.svg)", OTHERS, not_measured(reasons),
-    ]  # fmt: skip
+        "# Cell suppression",
+        f"Written {now:%Y-%m-%d %H:%M} UTC by `{said}`; limit {limits} a pair.",
+        machine("suppression.json"),
+        LEGEND,
+        as_table(head, rows, 2),
+        "![pattern and bound over time](suppression.svg)",
+        OTHERS,
+        not_measured(reasons),
+    ]
 
 
 def _place(record: Record) -> tuple[int, int]:
@@ -158,7 +209,9 @@ def _place(record: Record) -> tuple[int, int]:
 def _at_risk(record: Record) -> str:
     if record.at_risk is None:
         return NONE
-    return str(record.at_risk) if record.sampled is None else f"{record.at_risk} of {record.sampled} primaries"
+    return (
+        str(record.at_risk) if record.sampled is None else f"{record.at_risk} of {record.sampled} primaries"
+    )
 
 
 def _seconds(value: float | None) -> str:
@@ -181,25 +234,58 @@ def drawn(records: Sequence[Record]) -> bytes:
         for colour, method in zip(COLOURS, COMPARED, strict=True):
             for record in records:
                 if (record.table, record.method) == (name, method) and len(record.history) > 1:
-                    told = np.array([[np.nan if value is None else value for value in moment] for moment in record.history])
+                    told = np.array(
+                        [
+                            [np.nan if value is None else value for value in moment]
+                            for moment in record.history
+                        ]
+                    )
                     seconds, cost, bound = told.T
-                    axes.step(seconds[1:], cost[1:], "-", where="post", color=colour, linewidth=1.2, label=method)
-                    axes.step(seconds[1:], np.where(bound > 0, bound, np.nan)[1:], "--", where="post", color=colour, linewidth=1.0)
+                    axes.step(
+                        seconds[1:], cost[1:], "-", where="post", color=colour, linewidth=1.2, label=method
+                    )
+                    axes.step(
+                        seconds[1:],
+                        np.where(bound > 0, bound, np.nan)[1:],
+                        "--",
+                        where="post",
+                        color=colour,
+                        linewidth=1.0,
+                    )
         if axes.lines:
             axes.legend(fontsize=6, frameon=False)
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
         else:
-            axes.text(0.5, 0.5, "none cheaper than\nhiding everything", ha="center", va="center", fontsize=7, transform=axes.transAxes)
+            axes.text(
+                0.5,
+                0.5,
+                "none cheaper than\nhiding everything",
+                ha="center",
+                va="center",
+                fontsize=7,
+                transform=axes.transAxes,
+            )
             axes.set(xticks=(), yticks=())
     return picture(figure, "svg")
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench-suppression", description=__doc__)
-    parser.add_argument("--only", action="append", metavar="NAME", help="tables by name or pattern, such as tw_Var1 or 'hier*'")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds of each search of the exact method")
-    parser.add_argument("--others", type=float, default=30.0, help="seconds of each search of any other method")
-    parser.add_argument("--large", action="store_true", help="the table of 792 120 cells alone, for 15 minutes at most")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="tables by name or pattern, such as tw_Var1 or 'hier*'",
+    )
+    parser.add_argument(
+        "--limit", type=float, default=120.0, help="seconds of each search of the exact method"
+    )
+    parser.add_argument(
+        "--others", type=float, default=30.0, help="seconds of each search of any other method"
+    )
+    parser.add_argument(
+        "--large", action="store_true", help="the table of 792 120 cells alone, for 15 minutes at most"
+    )
     parser.add_argument("--one", nargs=3, metavar=("TABLE", "METHOD", "FILE"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.one:
@@ -209,31 +295,57 @@ def main(arguments: list[str] | None = None) -> int:
     records: list[Record] = []
     reasons: dict[str, str] = {}
     for table in TABLES:
-        if not any(fnmatch.fnmatch(table, name) for name in given.only or ["*"]) or (table in LARGE) != given.large:
+        if (
+            not any(fnmatch.fnmatch(table, name) for name in given.only or ["*"])
+            or (table in LARGE) != given.large
+        ):
             continue
         if absent(table):
             reasons[table] = "the file is not part of this project and not here"
             continue
         for method in COMPARED if table not in LARGE else ("cubes",):
-            limit = MINUTES_15 if table in LARGE else given.limit if method == "exact" else min(given.limit, given.others)
+            limit = (
+                MINUTES_15
+                if table in LARGE
+                else given.limit
+                if method == "exact"
+                else min(given.limit, given.others)
+            )
             with tempfile.TemporaryDirectory() as folder:
                 place = Path(folder) / "record.json"
-                asked = ["-m", "benchmarks.suppression_run", "--limit", str(limit), "--one", table, method, str(place)]
+                asked = [
+                    "-m",
+                    "benchmarks.suppression_run",
+                    "--limit",
+                    str(limit),
+                    "--one",
+                    table,
+                    method,
+                    str(place),
+                ]
                 status, reason = run_python(asked, limit + PATIENCE)
                 if status:
                     reasons[f"{table}, {method}"] = reason or f"exit code {status}"
                     continue
                 record = Record(**json.loads(place.read_text()))
             records.append(record)
-            out.print(f"{table}, {method}: {record.refused or record.cost}, bound {record.bound:.6g}, {record.cpu:.1f} CPU s")
+            out.print(
+                f"{table}, {method}: {record.refused or record.cost}, bound {record.bound:.6g}, "
+                f"{record.cpu:.1f} CPU s"
+            )
     if given.only or given.large:  # what is not measured now stays as it was
         again = {(record.table, record.method) for record in records}
         before = [Record(**each) for each in json.loads(RECORDS.read_text())] if RECORDS.is_file() else []
-        records = sorted([*(record for record in before if (record.table, record.method) not in again), *records], key=_place)
+        records = sorted(
+            [*(record for record in before if (record.table, record.method) not in again), *records],
+            key=_place,
+        )
     if records:
         (HERE / "suppression.svg").write_bytes(drawn(records))
         parts = page(records, reasons, command("bench-suppression", arguments), datetime.now(UTC))
-        write_document(HERE / "SUPPRESSION.md", parts, {f"{record.table}-{record.method}": record for record in records})
+        write_document(
+            HERE / "SUPPRESSION.md", parts, {f"{record.table}-{record.method}": record for record in records}
+        )
     return 1 if len(reasons) and not records else 0
 
 

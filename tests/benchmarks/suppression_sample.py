@@ -1,8 +1,10 @@
-"""Some primaries of a very large pattern, each judged by two linear programs of its own, in a neighbourhood where they can be solved.
+"""Some primaries of a very large pattern, each judged by two linear programs of its own, in a
+neighbourhood where they can be solved.
 
-The programs know nothing of hypercubes. The neighbourhood of a primary holds the hidden cells where codes cross, in each dimension a few
-whose cell beside the primary is hidden; everything else stays as it is. What can move in the neighbourhood can move in the table, so a
-solution proves that the primary is protected. Without a solution nothing is proven.
+The programs know nothing of hypercubes. The neighbourhood of a primary holds the hidden cells where codes
+cross, in each dimension a few whose cell beside the primary is hidden; everything else stays as it is. What
+can move in the neighbourhood can move in the table, so a solution proves that the primary is protected.
+Without a solution nothing is proven.
 """
 
 from __future__ import annotations
@@ -14,17 +16,27 @@ from scipy.optimize import linprog
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Ints
 
-NEAR = (4, 12, 1_000)  # codes beside the primary in each dimension: more, and at last all, where fewer do not show it
+NEAR = (
+    4,
+    12,
+    1_000,
+)  # codes beside the primary in each dimension: more, and at last all, where fewer do not show it
 MET = 1e-6  # relative: what the solver's tolerances leave of a need
 MISSED = 1e-6  # of what the primary moves: the most that a solution may miss a relation by
 
 
 def not_shown(problem: SuppressionProblem, hidden: Bools, number: int, seed: int = 1) -> tuple[Ints, Ints]:
-    """The primaries that were drawn (at most `number`), and those of them that no program shows to be protected."""
-    wanted = np.flatnonzero(problem.primary & (np.maximum(np.maximum(problem.up, problem.down), problem.width) > 0))
+    """The primaries that were drawn (at most `number`), and those of them that no program shows to be
+    protected.
+    """
+    wanted = np.flatnonzero(
+        problem.primary & (np.maximum(np.maximum(problem.up, problem.down), problem.width) > 0)
+    )
     drawn = np.sort(np.random.default_rng(seed).choice(wanted, min(number, len(wanted)), replace=False))
     by_column = sp.csc_array(problem.M)
-    return drawn, np.array([p for p in drawn.tolist() if not _shown(problem, hidden, by_column, p)], dtype=np.int64)
+    return drawn, np.array(
+        [p for p in drawn.tolist() if not _shown(problem, hidden, by_column, p)], dtype=np.int64
+    )
 
 
 def _shown(problem: SuppressionProblem, hidden: Bools, by_column: sp.csc_array, p: int) -> bool:
@@ -47,7 +59,9 @@ def _shown_among(problem: SuppressionProblem, by_column: sp.csc_array, p: int, n
         cost = np.zeros(len(near))
         cost[place] = -sign
         (high if sign > 0 else low)[place] = sign * min(1.0, float((high if sign > 0 else -low)[place]))
-        found = linprog(cost, A_eq=M, b_eq=np.zeros(M.shape[0]), bounds=np.column_stack([low, high]), method="highs")
+        found = linprog(
+            cost, A_eq=M, b_eq=np.zeros(M.shape[0]), bounds=np.column_stack([low, high]), method="highs"
+        )
         moved = 0.0 if found.x is None else max(0.0, sign * float(found.x[place]))
         sound = found.x is not None and np.abs(M @ found.x).max(initial=0.0) <= MISSED * max(moved, MISSED)
         reach.append(moved * unit if sound else 0.0)
@@ -56,16 +70,25 @@ def _shown_among(problem: SuppressionProblem, by_column: sp.csc_array, p: int, n
 
 
 def _neighbourhood(problem: SuppressionProblem, moves: Bools, p: int, most: int) -> Ints:
-    """The cells that may move where codes cross: in each dimension that of p, and at most so many whose cell beside p has most room."""
+    """The cells that may move where codes cross: in each dimension that of p, and at most so many
+    whose cell beside p has most room.
+    """
     assert problem.grid is not None
     cell, sizes = problem.grid.cell, problem.grid.sizes
     whole = cell.reshape(sizes)
     at = np.unravel_index(int(np.flatnonzero(cell == p)[0]), sizes)
-    lines = [whole[tuple(slice(None) if other == axis else place for other, place in enumerate(at))] for axis in range(len(sizes))]
+    lines = [
+        whole[tuple(slice(None) if other == axis else place for other, place in enumerate(at))]
+        for axis in range(len(sizes))
+    ]
     room = np.where(moves, np.minimum(problem.ub - problem.a, problem.a - problem.lb), -1.0)
     codes = []
     for line, place in zip(lines, at, strict=True):
-        others = [code for code in np.argsort(-room[line], kind="stable").tolist() if moves[line[code]] and code != place]
+        others = [
+            code
+            for code in np.argsort(-room[line], kind="stable").tolist()
+            if moves[line[code]] and code != place
+        ]
         codes.append(sorted([int(place), *others[:most]]))
     box = whole[np.ix_(*codes)].ravel()
     return np.asarray(np.sort(box[moves[box]]))

@@ -1,4 +1,6 @@
-"""The tables of `make bench-suppression`: files that are not part of this project, and tables that are made here."""
+"""The tables of `make bench-suppression`: files that are not part of this project, and tables that are made
+here.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +26,38 @@ P_PERCENT, FEWEST = 10.0, 3  # a cell is primary by the p% rule, or with fewer u
 DATA = HERE.parents[2] / "shared/data/jj"
 FILES = {
     "tw_Var1": DATA / "tw_Var1_one.jj.gz",
-    **{name: DATA / f"castro/{name}.jj.gz" for name in ("dale", "osorio", "hie1327d", "hier13", "hier133a", "two5in6", "ninenew")},
+    **{
+        name: DATA / f"castro/{name}.jj.gz"
+        for name in ("dale", "osorio", "hie1327d", "hier13", "hier133a", "two5in6", "ninenew")
+    },
 }
 
 
 def national(activities: int = 1200) -> SuppressionProblem:
-    """The table of the first country of the demonstration, with ten times as many activities; levels of a tenth of the value."""
+    """The table of the first country of the demonstration, with ten times as many activities;
+    levels of a tenth of the value.
+    """
     with tempfile.TemporaryDirectory() as folder:
         domain = load_domain(write_domain(Path(folder), 27, activities, 5))
     axes = (domain.space.hierarchies[0], domain.space.hierarchies[1])
     table = microtables(Economy(seed=1), 0, domain.space.areas[0], axes)["TURNOVER"]
-    primary = sensitive(*(each.ravel() for each in (table.x1, table.x2, table.value, table.units)), P_PERCENT, FEWEST)
+    primary = sensitive(
+        *(each.ravel() for each in (table.x1, table.x2, table.value, table.units)), P_PERCENT, FEWEST
+    )
     a = table.value.ravel().astype(float)
     none, level = np.zeros(len(a)), np.where(primary, 0.1 * a, 0.0)
     return SuppressionProblem(
-        domain.space.national_relations, a, none, none + np.inf, level, level, none, a, primary, a == 0, grid=grid_of(axes)
+        domain.space.national_relations,
+        a,
+        none,
+        none + np.inf,
+        level,
+        level,
+        none,
+        a,
+        primary,
+        a == 0,
+        grid=grid_of(axes),
     )
 
 

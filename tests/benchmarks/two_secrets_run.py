@@ -1,10 +1,12 @@
-"""Two warehouses with two secrets: how often they draw two tables of one period, and how often both together tell what each alone does not.
+"""Two warehouses with two secrets: how often they draw two tables of one period, and how often both
+together tell what each alone does not.
 
     .venv/bin/python -m benchmarks.two_secrets_run [--pairs 60] [--table 3x6x3]
 
-from `tests/`. Each pair is one demonstration, whose requirements are those of the pipeline. The same deliveries go through the pipeline's
-choice under two secrets. Where the published tables differ, linear programs of another library (support/oracles) attack both together: an
-attacker without knowledge of whole numbers, so that what he breaks is at least what can be broken. No warehouse lets such a pair out.
+from `tests/`. Each pair is one demonstration, whose requirements are those of the pipeline. The same
+deliveries go through the pipeline's choice under two secrets. Where the published tables differ, linear
+programs of another library (support/oracles) attack both together: an attacker without knowledge of whole
+numbers, so that what he breaks is at least what can be broken. No warehouse lets such a pair out.
 """
 
 from __future__ import annotations
@@ -49,10 +51,14 @@ def drawn(folder: Path, table: tuple[int, int, int], seed: int, more: Mapping[st
     domain, found = load_domain(path).of("2024"), []
     for secret in SECRETS:
         salt = secret.derive("release", domain.id, "2024")
-        tables = [intake.read(file, domain, "2024", salt).table for file in sorted((folder / "inbox").glob("*.csv"))]
+        tables = [
+            intake.read(file, domain, "2024", salt).table for file in sorted((folder / "inbox").glob("*.csv"))
+        ]
         problem = pipeline.build_problem([each for each in tables if each is not None], domain, salt)
         requirements, _ = pipeline.baseline(problem, domain)
-        found.append((problem, requirements, pipeline.choose_bases(problem, requirements, Adjustment(), domain)))
+        found.append(
+            (problem, requirements, pipeline.choose_bases(problem, requirements, Adjustment(), domain))
+        )
     return found
 
 
@@ -61,9 +67,12 @@ def broken(problem: ProtectionProblem, requirements: Requirements, publications:
     slacks = [slack(problem, each) for each in publications]
     low, high = (np.minimum.reduce([each[side] for each in slacks]) for side in (0, 1))
     attacker = ColdAttacker(problem, low, high)
-    asked = zip(requirements.primaries.tolist(), requirements.down.tolist(), requirements.up.tolist(), strict=True)
+    asked = zip(
+        requirements.primaries.tolist(), requirements.down.tolist(), requirements.up.tolist(), strict=True
+    )
     return sum(
-        attacker.reach(cell, DOWN) < down * (1 - TOLERANCE) or attacker.reach(cell, UP) < up * (1 - TOLERANCE) for cell, down, up in asked
+        attacker.reach(cell, DOWN) < down * (1 - TOLERANCE) or attacker.reach(cell, UP) < up * (1 - TOLERANCE)
+        for cell, down, up in asked
     )
 
 
@@ -92,7 +101,10 @@ def main() -> None:
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
     asked = parser.parse_args()
     countries, activities, sizes = map(int, asked.table.split("x"))
-    print("| method | table | pairs | differ | broken by one alone | broken by both together |\n|---|---|---|---|---|---|")
+    print(
+        "| method | table | pairs | differ | broken by one alone | broken by both together "
+        "|\n|---|---|---|---|---|---|"
+    )
     for name in asked.methods:
         print(measure(name, (countries, activities, sizes), asked.pairs), flush=True)
 

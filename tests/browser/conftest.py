@@ -1,4 +1,5 @@
-"""The pages in Chromium, inside Airflow's UI: over the running stack, and over an office with a release in every state.
+"""The pages in Chromium, inside Airflow's UI: over the running stack, and over an office with a release in
+every state.
 
     make test-stack                                   these tests, and those of tests/stack
     SDC_DOCS_IMAGES=1 make test-stack                 copies to docs/img what docs/operate.md shows
@@ -31,9 +32,14 @@ expect.set_options(timeout=PATIENCE)
 def chromium() -> Iterator[Browser]:
     """The system's browser."""
     if not Path(CHROMIUM).exists():
-        pytest.fail("these tests need Chromium. Remedy: apt-get install --no-install-recommends chromium", pytrace=False)
+        pytest.fail(
+            "these tests need Chromium. Remedy: apt-get install --no-install-recommends chromium",
+            pytrace=False,
+        )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-quic"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
+        )
         yield browser
         browser.close()
 
@@ -68,9 +74,15 @@ def picture() -> Callable[..., None]:
         page.wait_for_timeout(300)  # fonts and transitions
         PICTURES.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=PICTURES / f"{name}.png", **options)
-        if os.environ.get("SDC_DOCS_IMAGES") and f"img/{name}.png" in (ROOT / "docs" / "operate.md").read_text(encoding="utf-8"):
+        if os.environ.get("SDC_DOCS_IMAGES") and f"img/{name}.png" in (
+            ROOT / "docs" / "operate.md"
+        ).read_text(encoding="utf-8"):
             (ROOT / "docs" / "img").mkdir(parents=True, exist_ok=True)
-            with Image.open(PICTURES / f"{name}.png") as shown:  # 256 colours are enough for a page, in a third of the bytes
-                shown.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(ROOT / "docs" / "img" / f"{name}.png", optimize=True)
+            with Image.open(
+                PICTURES / f"{name}.png"
+            ) as shown:  # 256 colours are enough for a page, in a third of the bytes
+                shown.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+                    ROOT / "docs" / "img" / f"{name}.png", optimize=True
+                )
 
     return take

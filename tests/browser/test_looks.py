@@ -1,4 +1,6 @@
-"""Every page as people see it: light and dark, on a screen of 1280 and a phone of 390, over an office with a release in every state."""
+"""Every page as people see it: light and dark, on a screen of 1280 and a phone of 390, over an
+office with a release in every state.
+"""
 
 from __future__ import annotations
 
@@ -88,11 +90,21 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC"))}
     airflow = str(Path(sys.executable).with_name("airflow"))
     subprocess.run([airflow, "db", "migrate"], env=inherited | settings, check=True, capture_output=True)
-    with closing(sqlite3.connect(home / "airflow.db")) as database, database:  # a morning on which all services work
-        beats = [(each, f"{datetime.now(UTC) + timedelta(days=1):%F %T}") for each in ("SchedulerJob", "TriggererJob", "DagProcessorJob")]
-        database.executemany("INSERT INTO job (state, job_type, latest_heartbeat) VALUES ('running', ?, ?)", beats)
+    with (
+        closing(sqlite3.connect(home / "airflow.db")) as database,
+        database,
+    ):  # a morning on which all services work
+        beats = [
+            (each, f"{datetime.now(UTC) + timedelta(days=1):%F %T}")
+            for each in ("SchedulerJob", "TriggererJob", "DagProcessorJob")
+        ]
+        database.executemany(
+            "INSERT INTO job (state, job_type, latest_heartbeat) VALUES ('running', ?, ?)", beats
+        )
     with (home / "api-server.log").open("wb") as log:
-        server = subprocess.Popen([airflow, "api-server"], env=inherited | settings, stdout=log, stderr=log, start_new_session=True)
+        server = subprocess.Popen(
+            [airflow, "api-server"], env=inherited | settings, stdout=log, stderr=log, start_new_session=True
+        )
         try:
             wait_until_it_answers(f"http://127.0.0.1:{port}/api/v2/version", server)
             yield Desk(f"http://127.0.0.1:{port}", office)
@@ -109,11 +121,15 @@ def wait_until_it_answers(url: str, server: subprocess.Popen[bytes], seconds: fl
         except (URLError, TimeoutError):
             return False
 
-    assert until(lambda: server.poll() is not None or answers(), seconds, pause=0.5), f"the api-server does not answer at {url}"
+    assert until(lambda: server.poll() is not None or answers(), seconds, pause=0.5), (
+        f"the api-server does not answer at {url}"
+    )
     assert server.poll() is None, "the api-server has ended"
 
 
-def test_every_page_at_every_size_and_in_both_colours(desk: Desk, sign_in: Callable[..., Page], picture: Any) -> None:
+def test_every_page_at_every_size_and_in_both_colours(
+    desk: Desk, sign_in: Callable[..., Page], picture: Any
+) -> None:
     page = sign_in(desk.url, OPERATOR, OPERATOR)
     trouble: list[str] = []
     page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
@@ -133,9 +149,13 @@ def test_every_page_at_every_size_and_in_both_colours(desk: Desk, sign_in: Calla
     assert [each for each in trouble if "404" not in each] == []
 
 
-@pytest.mark.parametrize("name", ["pages-board", "late", "pages-findings", "country", "release", "pages-waiting"])
+@pytest.mark.parametrize(
+    "name", ["pages-board", "late", "pages-findings", "country", "release", "pages-waiting"]
+)
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_keyboard_reaches_everything_and_one_sees_where_it_is(desk: Desk, sign_in: Callable[..., Page], name: str, width: int) -> None:
+def test_the_keyboard_reaches_everything_and_one_sees_where_it_is(
+    desk: Desk, sign_in: Callable[..., Page], name: str, width: int
+) -> None:
     page = sign_in(desk.url, OPERATOR, OPERATOR)
     page.set_viewport_size({"width": width, "height": 860})
     page.goto(desk.url + desk.pages[name])
@@ -172,7 +192,9 @@ def test_a_change_of_colours_in_airflow_reaches_the_frame(desk: Desk, sign_in: C
     inside.locator("html:not(.dark)").wait_for()
 
 
-def test_an_action_asks_first_and_tells_what_airflow_answers(desk: Desk, sign_in: Callable[..., Page], picture: Any) -> None:
+def test_an_action_asks_first_and_tells_what_airflow_answers(
+    desk: Desk, sign_in: Callable[..., Page], picture: Any
+) -> None:
     page = sign_in(desk.url, OPERATOR, OPERATOR)
     page.goto(f"{desk.url}/plugin/releases/sdc/release/{desk.office.releases['second']}")
     inside = page.frame_locator("iframe[title=Releases]")
@@ -190,8 +212,13 @@ def test_an_action_asks_first_and_tells_what_airflow_answers(desk: Desk, sign_in
     dialog.get_by_role("textbox").fill("AT sent thousands for millions")
     with page.expect_request("**/api/v2/dags/retract_release/dagRuns") as sent:
         dialog.get_by_role("button", name="Confirm").click()
-    assert sent.value.post_data_json["conf"] == {"release": desk.office.releases["second"], "reason": "AT sent thousands for millions"}
-    expect(dialog.get_by_role("status")).to_have_text("Refused: Airflow does not know this DAG or run.")  # no DAG is parsed here
+    assert sent.value.post_data_json["conf"] == {
+        "release": desk.office.releases["second"],
+        "reason": "AT sent thousands for millions",
+    }
+    expect(dialog.get_by_role("status")).to_have_text(
+        "Refused: Airflow does not know this DAG or run."
+    )  # no DAG is parsed here
 
 
 def test_a_viewer_can_press_no_button(desk: Desk, sign_in: Callable[..., Page]) -> None:

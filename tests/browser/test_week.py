@@ -1,7 +1,9 @@
-"""A week at the desk, in the browser: deliveries are refused and corrected, a release is rejected, overtaken, published, taken back.
+"""A week at the desk, in the browser: deliveries are refused and corrected, a release is rejected,
+overtaken, published, taken back.
 
-Each day is a step of one story over a domain of four countries, and over one that is sealed by an embargo. The operator works by keyboard,
-on some days with a phone. Every page of ours that the week shows is examined at both widths.
+Each day is a step of one story over a domain of four countries, and over one that is sealed by an
+embargo. The operator works by keyboard, on some days with a phone. Every page of ours that the week
+shows is examined at both widths.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Desk:
         return self.stack.inbox / self.domain / PERIOD
 
     def look(self, page: Page, address: str, *texts: str, name: str | None = None) -> Page:
-        """Opens a page of ours, again and again until it shows these texts. One with a name is examined at both widths."""
+        """Opens a page of ours, again and again until it shows these texts. One with a
+        name is examined at both widths.
+        """
         url = f"{self.stack.url}/sdc/{address}"
 
         def shown() -> bool:
@@ -84,7 +88,9 @@ class Desk:
 
     def choose(self, page: Page, option: str, note: str = "", picture: str | None = None) -> None:
         """Answers the question that is shown."""
-        expect(page.get_by_text(re.compile("May this (publication go out|release be taken back)")).first).to_be_visible()
+        expect(
+            page.get_by_text(re.compile("May this (publication go out|release be taken back)")).first
+        ).to_be_visible()
         dialog = page.get_by_role("dialog")
         button = dialog.get_by_role("button", name=option, exact=True)
         expect(button).to_be_visible()
@@ -94,7 +100,9 @@ class Desk:
         if picture:
             button.scroll_into_view_if_needed()
             self.picture(page, picture)
-        with page.expect_response(lambda each: each.request.method == "PATCH" and "hitlDetails" in each.url) as answer:
+        with page.expect_response(
+            lambda each: each.request.method == "PATCH" and "hitlDetails" in each.url
+        ) as answer:
             button.press("Enter")
         assert answer.value.status == 200, answer.value.text()
 
@@ -135,10 +143,18 @@ class Desk:
 
     def published(self) -> list[int]:
         """The versions of the period whose tables the world sees."""
-        return [int(each) for each in self._rows(self.stack.public_url, "SELECT DISTINCT version FROM dissemination.public_cell")]
+        return [
+            int(each)
+            for each in self._rows(
+                self.stack.public_url, "SELECT DISTINCT version FROM dissemination.public_cell"
+            )
+        ]
 
     def approvers(self) -> list[str]:
-        return self._rows(self.stack.warehouse_url, "SELECT approver FROM operations.approval JOIN operations.run USING (release_id)")
+        return self._rows(
+            self.stack.warehouse_url,
+            "SELECT approver FROM operations.approval JOIN operations.run USING (release_id)",
+        )
 
     def _rows(self, address: str, query: str) -> list[str]:
         engine = create_engine(address)
@@ -151,11 +167,17 @@ class Desk:
 
 @pytest.fixture
 def desk(stack: Running, sign_in: Callable[..., Page], picture: Any) -> Desk:
-    domain = next(each for each in ("week", *(f"week_{number}" for number in range(2, 99))) if not (stack.inbox / each).exists())
+    domain = next(
+        each
+        for each in ("week", *(f"week_{number}" for number in range(2, 99)))
+        if not (stack.inbox / each).exists()
+    )
     if domain != "week":  # a stack that was found again
         prepare_domains(stack.stack.home, {domain: APPROVED | LATE})
     opening = (datetime.now(UTC) + SEALED_FOR).replace(microsecond=0)
-    embargo = {"cycles": {PERIOD: {"opens": (DUE - timedelta(days=30)).isoformat(), "embargo": opening.isoformat()}}}
+    embargo = {
+        "cycles": {PERIOD: {"opens": (DUE - timedelta(days=30)).isoformat(), "embargo": opening.isoformat()}}
+    }
     prepare_domains(stack.stack.home, {f"{domain}_sealed": {"calendar": embargo}})
     stack.deliver(f"{domain}_sealed")
     people = [sign_in(stack.url, name, stack.passwords[name]) for name in ("operator", "approver", "viewer")]
@@ -171,7 +193,7 @@ def test_a_week_at_the_desk(desk: Desk) -> None:
     weekend(desk)
 
 
-# --- Monday: the release starts by itself, and stops ------------------------------------------------------------------------------
+# --- Monday: the release starts by itself, and stops --------------------------------------------------------
 
 
 def monday(desk: Desk) -> Run:
@@ -187,7 +209,11 @@ def monday(desk: Desk) -> Run:
 
     page = desk.operator
     page.get_by_role("link", name="Releases").click()
-    card = frame(page).get_by_role("listitem").filter(has=page.get_by_role("heading", name=f"{desk.domain} {PERIOD}", exact=True))
+    card = (
+        frame(page)
+        .get_by_role("listitem")
+        .filter(has=page.get_by_role("heading", name=f"{desk.domain} {PERIOD}", exact=True))
+    )
     for told in ("2 refused", "1 awaited", "1 accepted", "Deliveries late by 2 d"):
         expect(card).to_contain_text(re.compile(told.replace(" ", r"\s")))
     desk.picture(page, "board")
@@ -197,13 +223,19 @@ def monday(desk: Desk) -> Run:
         expect(tiles.filter(has_text=country)).to_contain_text(state)
     frame(page).get_by_role("link", name="CY Cyprus").press("Enter")
     expect(frame(page).get_by_text("is not a plain number").first).to_be_visible()
-    page.wait_for_url(f"**/plugin/releases/sdc/cycle/{desk.domain}/{PERIOD}/findings/CY")  # an address that can be sent to somebody
+    page.wait_for_url(
+        f"**/plugin/releases/sdc/cycle/{desk.domain}/{PERIOD}/findings/CY"
+    )  # an address that can be sent to somebody
     desk.picture(page, "findings")
 
     desk.look(page, "", f"{desk.domain} {PERIOD}", name="monday-board")
     desk.cycle("BE", name="monday-cycle")
-    desk.findings("BE", "the same bytes as AT_2024.csv, which is the delivery of AT", name="monday-other-country")
-    desk.findings("CY", name="monday-findings").get_by_role("link", name="Page to print and send").press("Enter")
+    desk.findings(
+        "BE", "the same bytes as AT_2024.csv, which is the delivery of AT", name="monday-other-country"
+    )
+    desk.findings("CY", name="monday-findings").get_by_role("link", name="Page to print and send").press(
+        "Enter"
+    )
     expect(page.get_by_text("is not a plain number").first).to_be_visible()
     desk.examine(page, "monday-letter")
     ends_with_the_sentence(desk, run)
@@ -213,9 +245,13 @@ def monday(desk: Desk) -> Run:
 
 
 def ends_with_the_sentence(desk: Desk, run: Run) -> None:
-    """The log of a refused task ends with what the operator should know; how the program came there is not unfolded above it."""
+    """The log of a refused task ends with what the operator should know; how the program came
+    there is not unfolded above it.
+    """
     task = run.tasks()[f"ingest CY_{PERIOD}"]
-    desk.operator.goto(f"{desk.stack.url}/dags/{run.dag_id}/runs/{quote(run.id)}/tasks/ingest/mapped/{task['map_index']}")
+    desk.operator.goto(
+        f"{desk.stack.url}/dags/{run.dag_id}/runs/{quote(run.id)}/tasks/ingest/mapped/{task['map_index']}"
+    )
     sentence = desk.operator.get_by_text(re.compile(f"CY_{PERIOD}.csv refused, 1 error")).last
     expect(sentence).to_be_visible()
     expect(desk.operator.get_by_text("Where the program stopped")).to_be_visible()
@@ -224,14 +260,23 @@ def ends_with_the_sentence(desk: Desk, run: Run) -> None:
 
 
 def late(desk: Desk) -> None:
-    """Three countries have no accepted file: an alert for each, the same by web hook and mail. Who has sent is not late."""
+    """Three countries have no accepted file: an alert for each, the same by web hook and
+    mail. Who has sent is not late.
+    """
 
     def told(sent: list[Any]) -> set[str]:
         mine = [str(each) for each in sent if f"{desk.domain} {PERIOD}: " in str(each)]
-        return {country for country in ("AT", "BE", "BG", "CY") if any(f"no accepted delivery from {country}" in each for each in mine)}
+        return {
+            country
+            for country in ("AT", "BE", "BG", "CY")
+            if any(f"no accepted delivery from {country}" in each for each in mine)
+        }
 
     late = {"BE", "BG", "CY"}
-    wait_for(lambda: told(desk.stack.hooked) == late == told(desk.stack.mailed), lambda: f"{desk.stack.hooked} {desk.stack.mailed}")
+    wait_for(
+        lambda: told(desk.stack.hooked) == late == told(desk.stack.mailed),
+        lambda: f"{desk.stack.hooked} {desk.stack.mailed}",
+    )
     assert all(each["days"] == "2" for each in desk.stack.hooked if each["domain"] == desk.domain)
     desk.look(desk.operator, "", "3 alerts")
 
@@ -248,11 +293,13 @@ def under_embargo(desk: Desk) -> None:
     assert datetime.now(UTC) < desk.opening, "the embargo ended before its release was made"
 
 
-# --- Tuesday: corrections, and a second file --------------------------------------------------------------------------------------
+# --- Tuesday: corrections, and a second file ----------------------------------------------------------------
 
 
 def tuesday(desk: Desk, before: Run) -> Run:
-    """Two corrections are cleared by one button; a second file of a country waits for a person. The operator has a phone."""
+    """Two corrections are cleared by one button; a second file of a country waits for a
+    person. The operator has a phone.
+    """
     page = desk.operator
     inbox = desk.stack.deliver(desk.domain)
     (inbox / "AT_new.csv").write_bytes((inbox / f"AT_{PERIOD}.csv").read_bytes().replace(b"\n", b"\r\n"))
@@ -265,8 +312,14 @@ def tuesday(desk: Desk, before: Run) -> Run:
     refused_to_viewers(desk, before)
     press(tab, "Clear all corrected countries", picture=lambda: desk.picture(page, "clear"))
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    wait_for(lambda: before.states()[f"ingest BE_{PERIOD}"] == "success" and before.state in ENDED, before.states)
-    again = {name for name, each in before.tasks().items() if name.startswith("ingest ") and each["start_date"] != read[name]["start_date"]}
+    wait_for(
+        lambda: before.states()[f"ingest BE_{PERIOD}"] == "success" and before.state in ENDED, before.states
+    )
+    again = {
+        name
+        for name, each in before.tasks().items()
+        if name.startswith("ingest ") and each["start_date"] != read[name]["start_date"]
+    }
     assert again == {f"ingest BE_{PERIOD}", f"ingest CY_{PERIOD}"}, "nobody else's delivery was touched"
 
     run = desk.run_release()
@@ -287,7 +340,13 @@ def tuesday(desk: Desk, before: Run) -> Run:
 
 def refused_to_viewers(desk: Desk, run: Run) -> None:
     """Who may only read has no button to press, and Airflow refuses what he sends without one."""
-    clear = {"dry_run": False, "dag_run_id": run.id, "task_ids": ["ingest"], "include_downstream": True, "reset_dag_runs": True}
+    clear = {
+        "dry_run": False,
+        "dag_run_id": run.id,
+        "task_ids": ["ingest"],
+        "include_downstream": True,
+        "reset_dag_runs": True,
+    }
     for address in (f"cycle/{desk.domain}/{PERIOD}", f"cycle/{desk.domain}/{PERIOD}/findings/CY"):
         page = desk.look(desk.viewer, address, "Your role may read, not act.")
         assert page.locator("button.act:enabled").count() == 0
@@ -295,7 +354,7 @@ def refused_to_viewers(desk: Desk, run: Run) -> None:
         assert viewer.post(f"/dags/{run.dag_id}/clearTaskInstances", json=clear).status_code == 403
 
 
-# --- Wednesday: an answer that does not count, and a refusal ----------------------------------------------------------------------
+# --- Wednesday: an answer that does not count, and a refusal ------------------------------------------------
 
 
 def wednesday(desk: Desk, run: Run) -> None:
@@ -306,15 +365,17 @@ def wednesday(desk: Desk, run: Run) -> None:
     assert desk.published() == []
     desk.answer(desk.approver, run, "Reject", "CY looks ten times too large")
     assert run.wait() == "failed"
-    desk.look(desk.operator, "", "Rejected by approver", "CY looks ten times too large", name="wednesday-rejected")
+    desk.look(
+        desk.operator, "", "Rejected by approver", "CY looks ten times too large", name="wednesday-rejected"
+    )
 
 
-# --- Thursday: overtaken, and out -------------------------------------------------------------------------------------------------
+# --- Thursday: overtaken, and out ---------------------------------------------------------------------------
 
 
 def thursday(desk: Desk) -> None:
-    """A delivery overtakes the next release while somebody is asked: his answer does not count, and the question closes itself when a later
-    run asks. That one goes out. Meanwhile another period waits.
+    """A delivery overtakes the next release while somebody is asked: his answer does not count, and the
+    question closes itself when a later run asks. That one goes out. Meanwhile another period waits.
     """
     desk.stack.deliver(desk.domain, BEFORE)
     earlier = desk.stack.trigger(desk.domain, period=BEFORE)
@@ -324,20 +385,31 @@ def thursday(desk: Desk) -> None:
     desk.switch_on(f"national_delivery_{desk.domain}")
     corrected(desk.inbox / f"BG_{PERIOD}.csv", desk.inbox / f"BG_{PERIOD}_v2.csv")
     desk.look(desk.operator, "", "Newer deliveries wait")
-    desk.cycle("Newer deliveries wait", "Run the release again: it takes in the newer deliveries. Or somebody", name="thursday-newer")
+    desk.cycle(
+        "Newer deliveries wait",
+        "Run the release again: it takes in the newer deliveries. Or somebody",
+        name="thursday-newer",
+    )
     desk.answer(desk.approver, overtaken, "Approve")
     wait_for(lambda: desk.asked_again(overtaken), overtaken.states)
     assert desk.published() == []
 
     run = desk.run_release()
     run.wait_for("approve_1", *ASKED)
-    wait_for(lambda: overtaken.states()["approve_1"] == "skipped", lambda: f"the question closes: {overtaken.states()}")
+    wait_for(
+        lambda: overtaken.states()["approve_1"] == "skipped",
+        lambda: f"the question closes: {overtaken.states()}",
+    )
     assert earlier.states()["approve_1"] in ASKED, "a question about one period holds back no other"
 
     page = desk.approver
     page.goto(f"{desk.stack.url}/required_actions")
     for period in (BEFORE, PERIOD):
-        expect(page.get_by_text(f"May this publication go out? {desk.domain} {period}, {desk.domain}-{period}-").first).to_be_visible()
+        expect(
+            page.get_by_text(
+                f"May this publication go out? {desk.domain} {period}, {desk.domain}-{period}-"
+            ).first
+        ).to_be_visible()
     page.goto(f"{desk.stack.url}/plugin/releases/sdc/cycle/{desk.domain}/{PERIOD}")
     expect(frame(page).get_by_text("1 approval is missing.")).to_be_visible()
     desk.picture(page, "waiting")
@@ -352,17 +424,23 @@ def thursday(desk: Desk) -> None:
     expect(tab.get_by_text("published", exact=True).first).to_be_visible()
     expect(tab.get_by_text("approver").first).to_be_visible()
     desk.picture(page, "released")
-    said = desk.cycle("published", name="thursday-published").locator("section:has(#steps) th[scope=row]").all_inner_texts()
+    said = (
+        desk.cycle("published", name="thursday-published")
+        .locator("section:has(#steps) th[scope=row]")
+        .all_inner_texts()
+    )
     graph = ("discover", "assemble", "bases", "verdict", "publish")
     places = [next(place for place, step in enumerate(said) if step.startswith(name)) for name in graph]
     assert places == sorted(places), said
 
 
-# --- Friday: stale, taken back, made again ----------------------------------------------------------------------------------------
+# --- Friday: stale, taken back, made again ------------------------------------------------------------------
 
 
 def friday(desk: Desk) -> None:
-    """What is out is found stale, taken back with a second person, and made again. The embargo of the other domain ends."""
+    """What is out is found stale, taken back with a second person, and made again. The
+    embargo of the other domain ends.
+    """
     page = desk.operator
     corrected(desk.inbox / f"CY_{PERIOD}_v2.csv", desk.inbox / f"CY_{PERIOD}_v3.csv")
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -379,7 +457,9 @@ def friday(desk: Desk) -> None:
     desk.answer(desk.approver, taking, "Retract")
     assert taking.wait() == "success", taking.states()
     assert desk.published() == []
-    desk.look(page, f"release/{release}", "Retracted", "CY sent thousands for millions", name="friday-retracted")
+    desk.look(
+        page, f"release/{release}", "Retracted", "CY sent thousands for millions", name="friday-retracted"
+    )
 
     again = desk.run_release()
     again.wait_for("approve_1", *ASKED)
@@ -398,7 +478,7 @@ def friday(desk: Desk) -> None:
     desk.look(desk.viewer, f"release/{desk.viewer.url.rpartition('/')[2]}", "table.csv", name="friday-opened")
 
 
-# --- The weekend: every period, one country, no database --------------------------------------------------------------------------
+# --- The weekend: every period, one country, no database ----------------------------------------------------
 
 
 def weekend(desk: Desk) -> None:
@@ -406,7 +486,9 @@ def weekend(desk: Desk) -> None:
     page = desk.look(desk.operator, "", "Must agree", name="weekend-board")
     page.get_by_label("Find a domain").press_sequentially(f"{desk.domain} {BEFORE}")
     expect(page.locator("li.card:visible")).to_have_count(1)
-    desk.look(page, "country/CY", f"{desk.domain} {PERIOD}", f"{desk.domain} {BEFORE}", name="weekend-country")
+    desk.look(
+        page, "country/CY", f"{desk.domain} {PERIOD}", f"{desk.domain} {BEFORE}", name="weekend-country"
+    )
 
     stop_server(desk.stack.stack, "postgres")
     try:
@@ -419,7 +501,7 @@ def weekend(desk: Desk) -> None:
     desk.cycle("published")
 
 
-# --- what people do, and see ------------------------------------------------------------------------------------------------------
+# --- what people do, and see --------------------------------------------------------------------------------
 
 
 def seen(page: Page) -> str:
@@ -432,7 +514,9 @@ def frame(page: Page, title: str = "Releases") -> FrameLocator:
     return page.frame_locator(f"iframe[title={title}]")
 
 
-def press(page: Page | FrameLocator, label: str, said: str | None = None, picture: Callable[[], None] | None = None) -> None:
+def press(
+    page: Page | FrameLocator, label: str, said: str | None = None, picture: Callable[[], None] | None = None
+) -> None:
     """A button, its question, and Airflow's answer: all of it by keyboard."""
     dialog = page.get_by_role("dialog")
     page.get_by_role("button", name=label, exact=True).press("Enter")
@@ -447,16 +531,20 @@ def press(page: Page | FrameLocator, label: str, said: str | None = None, pictur
     expect(dialog.get_by_role("status")).to_contain_text("Done")
 
 
-# --- what countries send ----------------------------------------------------------------------------------------------------------
+# --- what countries send ------------------------------------------------------------------------------------
 
 
 def broken(file: Path) -> None:
     """Its first figure is no number."""
-    file.write_bytes(re.sub(rf"(?m)^(.*?[,;]{PERIOD}[,;])\d+".encode(), rb"\g<1>?", file.read_bytes(), count=1))
+    file.write_bytes(
+        re.sub(rf"(?m)^(.*?[,;]{PERIOD}[,;])\d+".encode(), rb"\g<1>?", file.read_bytes(), count=1)
+    )
 
 
 def corrected(file: Path, name: Path) -> None:
-    """The same table under another name, with twice the figures: all its sums hold, and so do the shares of its enterprises."""
+    """The same table under another name, with twice the figures: all its sums hold, and so
+    do the shares of its enterprises.
+    """
     head, *lines = file.read_text(encoding="utf-8-sig").splitlines()
     separator = ";" if ";" in head else ","
     place = head.split(separator).index("OBS_VALUE")

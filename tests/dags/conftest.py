@@ -36,11 +36,16 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(scope="session")
 def inbox() -> Path:
-    """Seeded deliveries of four countries, and domain files: one that blocks without a country, one that goes on, one not readable."""
+    """Seeded deliveries of four countries, and domain files: one that blocks without a country, one
+    that goes on, one not readable.
+    """
     from support.demo import quick_demo
 
     domain = quick_demo(DOMAINS, **SHAPE)
-    partial = yaml.safe_load(domain.read_text(encoding="utf-8")) | {"id": PARTIAL, "missing_country": "partial"}
+    partial = yaml.safe_load(domain.read_text(encoding="utf-8")) | {
+        "id": PARTIAL,
+        "missing_country": "partial",
+    }
     (DOMAINS / "small_partial.yaml").write_text(yaml.safe_dump(partial), encoding="utf-8")
     (DOMAINS / f"{REFUSED}.yaml").write_text("id: nonsense\ntypo: 1\n", encoding="utf-8")
     small_domains()
@@ -52,7 +57,11 @@ def small_domains() -> None:
     SMALL.mkdir(exist_ok=True)
     small_domain(SMALL)
     cycles = {
-        period: {"opens": f"{int(period) + 1}-03-01T06:00", "deliveries": f"{int(period) + 1}-04-01T06:00", "embargo": "2099-01-01T11:00"}
+        period: {
+            "opens": f"{int(period) + 1}-03-01T06:00",
+            "deliveries": f"{int(period) + 1}-04-01T06:00",
+            "embargo": "2099-01-01T11:00",
+        }
         for period in PERIODS
     }
     for name, settings in {
@@ -111,7 +120,9 @@ def warehouse_of_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @pytest.fixture
-def release(bag: Any, inbox: Path, warehouse_of_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def release(
+    bag: Any, inbox: Path, warehouse_of_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
     """Runs the DAG of a domain over an inbox and waits for its end."""
     import sdc_places
 

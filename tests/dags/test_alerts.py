@@ -51,7 +51,12 @@ def read_the_inbox(engine: Any, run: Flight) -> None:
 
 
 def test_each_missing_country_is_told_once(
-    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]], mail: list[EmailMessage], monkeypatch: pytest.MonkeyPatch
+    bag: Any,
+    deliver: Any,
+    warehouse_of_run: Any,
+    webhook: list[dict[str, str]],
+    mail: list[EmailMessage],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     deliver(PLAIN, "AT")
     run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
@@ -60,7 +65,9 @@ def test_each_missing_country_is_told_once(
     looks = iter(range(9))
 
     def judged(engine: Any, *_: Any) -> bool:
-        assert (reader.alerts(engine, PLAIN, "2024"), webhook) == ([], []), "nobody is late before the inbox was read"
+        assert (reader.alerts(engine, PLAIN, "2024"), webhook) == ([], []), (
+            "nobody is late before the inbox was read"
+        )
         return next(looks) > 2
 
     with monkeypatch.context() as patch:
@@ -71,19 +78,30 @@ def test_each_missing_country_is_told_once(
     [alert] = reader.alerts(warehouse_of_run, PLAIN, "2024")
     assert (alert["kind"], alert["country"], alert["days"]) == ("delivery", "BE", 0)
     said = f"{PLAIN} 2024: no accepted delivery from BE, and deliveries are due"
-    details = {"domain": PLAIN, "period": "2024", "kind": "delivery", "subject": "BE", "country": "BE", "days": "0"}
+    details = {
+        "domain": PLAIN,
+        "period": "2024",
+        "kind": "delivery",
+        "subject": "BE",
+        "country": "BE",
+        "days": "0",
+    }
     assert webhook == [{"text": said} | details]
     [message] = mail
     assert message["Subject"].strip() == said
     assert message.get_content().splitlines()[0] == said
-    assert all(f"{name}: {value}" in message.get_content() for name, value in details.items()), "mail says the same"
+    assert all(f"{name}: {value}" in message.get_content() for name, value in details.items()), (
+        "mail says the same"
+    )
 
     deliver(PLAIN, "BE")
     assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
     assert reader.alerts(warehouse_of_run, PLAIN, "2024") == [], "the reason is gone, and so is the alert"
 
 
-def test_countries_are_late_also_where_nobody_has_made_their_folder(bag: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
+def test_countries_are_late_also_where_nobody_has_made_their_folder(
+    bag: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]
+) -> None:
     run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
     assert run.in_state("failed") >= {"discover"}
     read_the_inbox(warehouse_of_run, run)
@@ -92,7 +110,9 @@ def test_countries_are_late_also_where_nobody_has_made_their_folder(bag: Any, wa
     assert {each["country"] for each in reader.alerts(warehouse_of_run, PLAIN, "2024")} == {"AT", "BE"}
 
 
-def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judged(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judged(
+    bag: Any, deliver: Any, warehouse_of_run: Any
+) -> None:
     from sdc_alerts import inbox_judged
 
     deliver(PLAIN, "AT")
@@ -107,14 +127,18 @@ def test_the_inbox_is_read_when_a_task_has_read_it_since_and_its_files_are_judge
 
 
 @pytest.mark.parametrize("kind", ["delivery", "solver", "protection", "approval"])
-def test_a_run_that_begins_after_the_instant_is_looked_at_again(bag: Any, warehouse_of_run: Any, kind: str) -> None:
+def test_a_run_that_begins_after_the_instant_is_looked_at_again(
+    bag: Any, warehouse_of_run: Any, kind: str
+) -> None:
     from sdc_alerts import alert
 
     assert alert(kind, PLAIN, f"eu_release_{PLAIN}", "scheduled, not begun") is None
     assert alert(kind, PLAIN, f"eu_release_{PLAIN}", "scheduled, not begun", unread=True) == []
 
 
-def test_nobody_is_told_of_what_is_done_or_not_late(bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
+def test_nobody_is_told_of_what_is_done_or_not_late(
+    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]
+) -> None:
     for country in ("AT", "BE"):
         deliver(PLAIN, country)
     run = Flight.start(bag, f"eu_release_{PLAIN}", period="2024")
@@ -125,7 +149,9 @@ def test_nobody_is_told_of_what_is_done_or_not_late(bag: Any, deliver: Any, ware
     assert (webhook, reader.alerts(warehouse_of_run, PLAIN, "2024")) == ([], [])
 
 
-def test_an_approval_that_is_pending_is_told(bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]) -> None:
+def test_an_approval_that_is_pending_is_told(
+    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]]
+) -> None:
     for country in ("AT", "BE"):
         deliver(AGREED, country)
     run = Flight.start(bag, f"eu_release_{AGREED}", period="2024")
@@ -135,9 +161,15 @@ def test_an_approval_that_is_pending_is_told(bag: Any, deliver: Any, warehouse_o
 
 
 def test_a_release_that_begins_to_wait_after_its_approval_was_due_is_told(
-    bag: Any, deliver: Any, warehouse_of_run: Any, webhook: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+    bag: Any,
+    deliver: Any,
+    warehouse_of_run: Any,
+    webhook: list[dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The deadline passed at the beginning of the run, when nothing waited yet. Airflow does not come back."""
+    """The deadline passed at the beginning of the run, when nothing waited yet. Airflow does not
+    come back.
+    """
     import sdc_alerts
 
     monkeypatch.setattr(sdc_alerts, "approval_due", lambda domain, period: datetime(2026, 1, 1, tzinfo=UTC))
@@ -173,9 +205,18 @@ def test_whoever_is_asked_or_can_act_is_told_beyond_the_board(
     run.answer("approve_1", "anna")
     run.answer("approve_1", "bert").answer("approve_2", "cleo")
     [release] = reader.releases(warehouse_of_run)
-    back = Flight.start(bag, "retract_release", user="anna", release=release.release_id, reason="a wrong delivery")
+    back = Flight.start(
+        bag, "retract_release", user="anna", release=release.release_id, reason="a wrong delivery"
+    )
     back.answer("agree", "anna", "Retract")
-    assert [each["kind"] for each in webhook] == ["ready", "asked", "own", "asked", "retraction", "retraction"]
+    assert [each["kind"] for each in webhook] == [
+        "ready",
+        "asked",
+        "own",
+        "asked",
+        "retraction",
+        "retraction",
+    ]
     assert webhook[0]["subject"] == release.release_id
     for each in (1, 3):  # the tables of AT and BE do not protect their primaries
         assert "audit passed with exceptions" in webhook[each]["text"]
@@ -184,7 +225,11 @@ def test_whoever_is_asked_or_can_act_is_told_beyond_the_board(
 
 
 def test_a_hook_that_is_away_hinders_nothing(
-    bag: Any, deliver: Any, warehouse_of_run: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bag: Any,
+    deliver: Any,
+    warehouse_of_run: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("SDC_ALERT_WEBHOOK", "http://127.0.0.1:9/")
     monkeypatch.setenv("SDC_ALERT_EMAIL", "desk@example.org")
@@ -257,9 +302,15 @@ def test_airflow_makes_the_deadlines_of_a_run_from_its_database(inbox: Any, bag:
         )
         session.flush()
         run = session.query(DagRun).filter_by(dag_id=dag_id, run_id="with_deadlines").one()
-        made = {each.callback.data["kwargs"]["kind"]: each for each in session.query(Deadline).filter_by(dagrun_id=run.id)}
+        made = {
+            each.callback.data["kwargs"]["kind"]: each
+            for each in session.query(Deadline).filter_by(dagrun_id=run.id)
+        }
         judged = timedelta(minutes=15)  # files that came in time are judged by then
-        assert made["delivery"].deadline_time == datetime(2024, 4, 1, 6, tzinfo=ZoneInfo("Europe/Luxembourg")) + judged
+        assert (
+            made["delivery"].deadline_time
+            == datetime(2024, 4, 1, 6, tzinfo=ZoneInfo("Europe/Luxembourg")) + judged
+        )
         assert made["delivery"].callback.data["path"] == "sdc_alerts.overdue"
         assert set(made) == {"delivery", "solver"}
         session.delete(run)

@@ -21,11 +21,16 @@ def test_a_count_goes_through_the_dag_beside_a_magnitude(tmp_path: Path) -> None
     path = write_two_indicators(tmp_path, 3, 8, 3)
     out = tmp_path / "out"
     wanted = ["--domain", path, "--period", "2024", "--inbox", tmp_path / "inbox", "--out", out]
-    home = {"AIRFLOW_HOME": str(tmp_path / "airflow"), "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{tmp_path / 'airflow.db'}"}
+    home = {
+        "AIRFLOW_HOME": str(tmp_path / "airflow"),
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{tmp_path / 'airflow.db'}",
+    }
     home["SDC_WAREHOUSE_SECRET"] = WAREHOUSE_SECRET  # it draws the counts, so it is kept
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SDC_"))}
     command = [sys.executable, DAGS / "run_here.py", *wanted]
-    run = subprocess.run([str(each) for each in command], env=kept | home, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [str(each) for each in command], env=kept | home, capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     told = json.loads((out / "audit.json").read_text(encoding="utf-8"))
     assert (told["verdict"], told["small_counts"]) == ("passed", [])

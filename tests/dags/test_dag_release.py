@@ -69,7 +69,9 @@ def test_a_release_is_published_once(release: Any, warehouse_of_run: Any) -> Non
     assert reader.releases(warehouse_of_run) == [published]
 
 
-def test_a_broken_file_fails_alone_and_the_domain_blocks(release: Any, broken_inbox: Path, warehouse_of_run: Any) -> None:
+def test_a_broken_file_fails_alone_and_the_domain_blocks(
+    release: Any, broken_inbox: Path, warehouse_of_run: Any
+) -> None:
     run = release(inbox=broken_inbox)
     assert run.state == "failed"
     assert run.failed() == {"ingest CY_2024", "assemble"}
@@ -77,10 +79,14 @@ def test_a_broken_file_fails_alone_and_the_domain_blocks(release: Any, broken_in
     not_run = ("verdict", "publish", "report", "released")
     assert {run.tasks[name] for name in not_run} | of_bases(run) == {"upstream_failed"}
     assert reader.releases(warehouse_of_run) == []
-    assert [path.name for path in run.out.iterdir()] == ["findings.csv"], "what to ask the country for, and nothing else"
+    assert [path.name for path in run.out.iterdir()] == ["findings.csv"], (
+        "what to ask the country for, and nothing else"
+    )
 
 
-def test_a_broken_file_fails_alone_and_the_domain_goes_on(release: Any, broken_inbox: Path, warehouse_of_run: Any) -> None:
+def test_a_broken_file_fails_alone_and_the_domain_goes_on(
+    release: Any, broken_inbox: Path, warehouse_of_run: Any
+) -> None:
     run = release(PARTIAL, broken_inbox)
     assert run.state == "success"
     assert run.failed() == {"ingest CY_2024"}
@@ -97,7 +103,9 @@ def test_an_empty_inbox_fails_where_it_is_seen(release: Any, tmp_path: Path) -> 
     assert run.tasks["assemble"] == "upstream_failed"
 
 
-def test_a_blocked_release_is_reported_and_the_run_failed(release: Any, warehouse_of_run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blocked_release_is_reported_and_the_run_failed(
+    release: Any, warehouse_of_run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import numpy as np
 
     from sdc_tasks import pipeline
@@ -119,25 +127,37 @@ def test_a_blocked_release_is_reported_and_the_run_failed(release: Any, warehous
     assert reader.releases(warehouse_of_run) == []
 
 
-def test_no_rung_is_climbed_after_one_that_was_good_enough(release: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_rung_is_climbed_after_one_that_was_good_enough(
+    release: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sdc_tasks import pipeline
     from sdc_tasks.model.results import Adjustment, Outcome, Rung
 
     climbed = []
 
-    def climb(problem: Any, requirements: Any, domain: Any, rung: int, before: Adjustment, progress: Any) -> Adjustment:
+    def climb(
+        problem: Any, requirements: Any, domain: Any, rung: int, before: Adjustment, progress: Any
+    ) -> Adjustment:
         climbed.append(rung)
-        found = Rung("stub", Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "by hand", accepted=rung == 0, chosen=rung == 0)
+        found = Rung(
+            "stub", Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "by hand", accepted=rung == 0, chosen=rung == 0
+        )
         return Adjustment(problem.a, (*before.rungs, found))
 
     monkeypatch.setattr(pipeline, "climb", climb)
     run = release()
     assert climbed == [0]
-    assert [run.tasks[name] for name in ("cta_1_auto", "cta_2_bcd", "cta_3_milp")] == ["success", "skipped", "skipped"]
+    assert [run.tasks[name] for name in ("cta_1_auto", "cta_2_bcd", "cta_3_milp")] == [
+        "success",
+        "skipped",
+        "skipped",
+    ]
     assert run.tasks["cta_outcome"] == run.state == "success"
 
 
-def test_a_rung_that_crashes_stops_the_release_for_going_on_would_make_another(release: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rung_that_crashes_stops_the_release_for_going_on_would_make_another(
+    release: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sdc_tasks import pipeline
 
     def crash(*_: Any) -> None:

@@ -1,4 +1,6 @@
-"""One country is corrected and re-run alone: the release follows with the corrected file, in the right order, under its own id."""
+"""One country is corrected and re-run alone: the release follows with the corrected file, in
+the right order, under its own id.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from support.dags.in_process import Flight
 from support.deliveries import HEALTHY
 
 DAG = f"eu_release_{PLAIN}"
-OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+OTHER = (
+    HEALTHY.replace("749391", "749392")
+    .replace("700 ", "701 ")
+    .replace("300 D", "301 D")
+    .replace("400 F", "401 F")
+)
 
 
 def states(engine: Any) -> dict[str, list[str]]:
@@ -48,7 +55,11 @@ def test_the_corrected_file_of_one_country_is_taken_in_by_clearing_it(
     assert published.version == 1
     known = reader.dag_run(warehouse_of_run, DAG, run.run_id)
     assert known is not None
-    assert (known["release_id"], known["state"], known["triggered_by"]) == (published.release_id, "success", "anna")
+    assert (known["release_id"], known["state"], known["triggered_by"]) == (
+        published.release_id,
+        "success",
+        "anna",
+    )
     assert reader.submissions(warehouse_of_run, published.release_id)[0]["submitter"] == "anna"
     assert {country: sorted(found) for country, found in states(warehouse_of_run).items()} == {
         "AT": ["accepted"],
@@ -67,7 +78,9 @@ def test_the_corrected_file_of_one_country_is_taken_in_by_clearing_it(
     assert not any(run_checks(warehouse_of_run).values())
 
 
-def test_a_refused_file_sent_again_unchanged_makes_no_other_release(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+def test_a_refused_file_sent_again_unchanged_makes_no_other_release(
+    bag: Any, deliver: Any, warehouse_of_run: Any
+) -> None:
     """The id is that of what is accepted."""
     deliver(PLAIN, "AT")
     deliver(PLAIN, "BE")

@@ -1,4 +1,6 @@
-"""The receiver sets secondaries, through the DAG: a task for each country, what travels between tasks, and what a red one says."""
+"""The receiver sets secondaries, through the DAG: a task for each country, what travels between
+tasks, and what a red one says.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,15 @@ def test_each_country_is_looked_at_and_told(release: Any, deliver: Any, warehous
     assert run.state == "success"
     assert {"collect", "suppress AT", "suppress BE", "assemble", "released"} <= set(run.tasks)
     assert sorted(file.name for file in (run.out / "secondaries").iterdir()) == ["AT.csv"]
-    told = {each["country"] for each in reader.findings(warehouse_of_run, RECEIVER, "2024") if each["code"] == "SDC/secondary"}
+    told = {
+        each["country"]
+        for each in reader.findings(warehouse_of_run, RECEIVER, "2024")
+        if each["code"] == "SDC/secondary"
+    }
     assert told == {"AT"}
-    assert not [sent for sent in run.xcoms for secret in ("251409", "498591", "TURNOVER") if secret in repr(sent)], "nor which cells"
+    assert not [
+        sent for sent in run.xcoms for secret in ("251409", "498591", "TURNOVER") if secret in repr(sent)
+    ], "nor which cells"
 
     again = release(RECEIVER, INBOX)
     assert again.state == "success"
@@ -49,7 +57,11 @@ def test_a_table_that_cannot_be_protected_stops_the_release_and_names_the_cell(
     assert (run.state, run.failed()) == ("failed", {"suppress AT"})
     assert run.tasks["suppress BE"] == "success"
     assert run.tasks["assemble"] == "upstream_failed"
-    (told,) = [each for each in reader.findings(warehouse_of_run, RECEIVER, "2024") if each["code"] == "SDC/unprotectable"]
+    (told,) = [
+        each
+        for each in reader.findings(warehouse_of_run, RECEIVER, "2024")
+        if each["code"] == "SDC/unprotectable"
+    ]
     assert "AT.TURNOVER.D.L" in told["message"]
     assert "Remedy" in told["message"]
     assert reader.releases(warehouse_of_run) == []

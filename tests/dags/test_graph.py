@@ -1,4 +1,6 @@
-"""The DAGs as the DAG processor sees them: which there are, what follows what, and that reading them is cheap."""
+"""The DAGs as the DAG processor sees them: which there are, what follows what, and that reading them is
+cheap.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def edges(dag: Any) -> dict[str, list[str]]:
 
 
 def drawn(text: str) -> dict[str, list[str]]:
-    return {task.strip(): sorted(after.split()) for task, after in (line.split("->") for line in text.strip().splitlines())}
+    return {
+        task.strip(): sorted(after.split())
+        for task, after in (line.split("->") for line in text.strip().splitlines())
+    }
 
 
 def test_one_dag_per_domain_file(bag: Any) -> None:
@@ -41,7 +46,11 @@ def test_one_dag_per_domain_file(bag: Any) -> None:
         "maintenance",
         "retract_release",
         "second_file",
-        *(f"{kind}_{domain}" for kind in ("eu_release", "national_delivery", "after_embargo") for domain in domains),
+        *(
+            f"{kind}_{domain}"
+            for kind in ("eu_release", "national_delivery", "after_embargo")
+            for domain in domains
+        ),
     }
 
 
@@ -128,7 +137,9 @@ def test_a_limit_on_every_task(bag: Any) -> None:
 def test_what_is_heavy_goes_to_the_workers_with_the_solvers(bag: Any) -> None:
     heavy = {"baseline", "cta_1_auto", "cta_2_bcd", "cta_3_milp", "bases", "audit"}
     for task in bag.dags["eu_release_sbs"].tasks:
-        assert (task.queue, task.pool) == (("solver", "solver") if task.task_id in heavy else ("default", "default_pool"))
+        assert (task.queue, task.pool) == (
+            ("solver", "solver") if task.task_id in heavy else ("default", "default_pool")
+        )
     rung = bag.dags["eu_release_sbs"].task_dict["cta_1_auto"]
     assert rung.execution_timeout.total_seconds() > 1800, "the rung's own limit comes first"
 
@@ -139,7 +150,9 @@ def test_what_buttons_trigger_does_not_wait_for_somebody_to_switch_it_on(bag: An
     assert not any(bag.dags[dag_id].timetable.can_be_scheduled for dag_id in buttons)
     assert {dag_id for dag_id in on if not dag_id.startswith("after_embargo_")} == buttons
     sound = {dag_id for dag_id, dag in bag.dags.items() if "refused" not in dag.tags}
-    assert {dag_id for dag_id in sound if dag_id.startswith("after_embargo_")} < on, "the table is written when the embargo ends"
+    assert {dag_id for dag_id in sound if dag_id.startswith("after_embargo_")} < on, (
+        "the table is written when the embargo ends"
+    )
 
 
 def test_a_refused_domain_file_has_a_dag_that_says_so(bag: Any) -> None:
@@ -151,9 +164,16 @@ def test_the_warehouse_is_no_parameter(bag: Any) -> None:
 
 
 def test_parsing_imports_neither_solver_nor_checks() -> None:
-    heavy = "{'pulp', 'highspy', 'great_expectations', 'pandas', 'matplotlib', 'sdc_tasks.steps', 'sdc_tasks.pipeline'}"
+    heavy = (
+        "{'pulp', 'highspy', 'great_expectations', 'pandas', 'matplotlib', "
+        "'sdc_tasks.steps', 'sdc_tasks.pipeline'}"
+    )
     folders = [str(DAGS), str(DAGS.parent / "plugins")]
     modules = "after_embargo, eu_release, maintenance, national_delivery, retract_release, second_file"
-    program = f"import sys; sys.path[:0] = {folders}; import {modules}; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        f"import sys; sys.path[:0] = {folders}; import {modules}; print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

@@ -11,7 +11,9 @@ from support.dags.airflow_home import PLAIN
 from support.dags.in_process import Flight
 
 
-def test_a_sound_warehouse_is_green_and_one_that_was_tampered_with_is_red(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+def test_a_sound_warehouse_is_green_and_one_that_was_tampered_with_is_red(
+    bag: Any, deliver: Any, warehouse_of_run: Any
+) -> None:
     for country in ("AT", "BE"):
         deliver(PLAIN, country)
     assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"

@@ -1,4 +1,6 @@
-"""A country's file comes: it is judged at once, told with its country, and the release is marked as ready once all is there."""
+"""A country's file comes: it is judged at once, told with its country, and the release is
+marked as ready once all is there.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from support.dags.in_process import Flight
 from support.deliveries import HEALTHY, sdmx_1
 
 DAG = f"national_delivery_{PLAIN}"
-OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+OTHER = (
+    HEALTHY.replace("749391", "749392")
+    .replace("700 ", "701 ")
+    .replace("300 D", "301 D")
+    .replace("400 F", "401 F")
+)
 
 
 def events(name: str) -> list[tuple[str | None, dict[str, Any]]]:
@@ -34,11 +41,18 @@ def ready(engine: Any) -> list[str]:
     return [each["subject"] for each in reader.alerts(engine, PLAIN, "2024") if each["kind"] == "ready"]
 
 
-def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(
+    bag: Any, deliver: Any, warehouse_of_run: Any
+) -> None:
     deliver(PLAIN, "AT")
     run = Flight.start(bag, DAG, period="2024")
     assert run.state == "success"
-    assert run.tasks == {"arrived": "success", "judge AT_2024": "success", "outdated": "skipped", "ready": "skipped"}
+    assert run.tasks == {
+        "arrived": "success",
+        "judge AT_2024": "success",
+        "outdated": "skipped",
+        "ready": "skipped",
+    }
     assert ready(warehouse_of_run) == [], "BE is missing, and the domain blocks"
     assert events(f"accepted_{PLAIN}")[-1][0] == "AT"
     assert events(f"accepted_{PLAIN}")[-1][1]["period"] == "2024"
@@ -59,9 +73,12 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     run = Flight.start(bag, DAG, period="2024")
     assert run.state == "success"
     assert (len(events(f"accepted_{PLAIN}")), ready(warehouse_of_run)) == (before, [marked])
-    assert run.tasks == {"arrived": "success", "judge": "skipped", "outdated": "skipped", "ready": "success"}, (
-        "asked, and it still can be run"
-    )
+    assert run.tasks == {
+        "arrived": "success",
+        "judge": "skipped",
+        "outdated": "skipped",
+        "ready": "success",
+    }, "asked, and it still can be run"
 
     # the release that is run then is the one that was marked
     assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").state == "success"
@@ -76,15 +93,27 @@ def test_deliveries_are_judged_as_they_come_and_the_release_is_marked(bag: Any, 
     assert len(ready(warehouse_of_run)) == 1
     assert events(f"stale_{PLAIN}") == [("2024", {"releases": {"2024": marked}})]
     run = Flight.start(bag, DAG, period="2024")
-    assert run.tasks == {"arrived": "success", "judge": "skipped", "outdated": "success", "ready": "success"}, "no file is new"
+    assert run.tasks == {
+        "arrived": "success",
+        "judge": "skipped",
+        "outdated": "success",
+        "ready": "success",
+    }, "no file is new"
     assert events(f"stale_{PLAIN}")[1:] == [("2024", {"releases": {"2024": marked}})]
 
 
 def test_an_inbox_that_cannot_be_read_is_red_to_the_end(bag: Any, warehouse_of_run: Any) -> None:
-    """The states of the last tasks are the state of the run: none of them may be green. There is no folder of 2031."""
+    """The states of the last tasks are the state of the run: none of them may be green. There is no folder of
+    2031.
+    """
     run = Flight.start(bag, DAG, period="2031")
     assert run.state == "failed"
-    assert run.tasks == {"arrived": "failed", "judge": "upstream_failed", "outdated": "failed", "ready": "failed"}
+    assert run.tasks == {
+        "arrived": "failed",
+        "judge": "upstream_failed",
+        "outdated": "failed",
+        "ready": "failed",
+    }
 
 
 LISTENING = """
@@ -94,7 +123,7 @@ for name, schedule in (("plain", [Asset("{asset}")]), ("partitioned", Partitione
     with DAG(f"listens_{{name}}", schedule=schedule) as dag:
         task(lambda: None, task_id="hear")()
     globals()[name] = dag
-"""
+"""  # noqa: E501
 
 
 def test_a_dag_hears_of_partitions_with_the_timetable_that_the_pages_name(
@@ -126,7 +155,9 @@ def test_a_dag_hears_of_partitions_with_the_timetable_that_the_pages_name(
     assert not queued & {"listens_plain", "listens_partitioned"}
 
 
-def test_a_second_file_waits_for_the_answer_of_a_person(bag: Any, deliver: Any, warehouse_of_run: Any) -> None:
+def test_a_second_file_waits_for_the_answer_of_a_person(
+    bag: Any, deliver: Any, warehouse_of_run: Any
+) -> None:
     from sdc_tasks.warehouse.log import entries
 
     deliver(PLAIN, "BE")
@@ -135,7 +166,10 @@ def test_a_second_file_waits_for_the_answer_of_a_person(bag: Any, deliver: Any, 
     new = first.with_name("AT_new.csv")
     new.write_text(sdmx_1(OTHER))
     assert Flight.start(bag, DAG, period="2024").in_state("failed") == {"judge AT_2024 + AT_new"}
-    assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").in_state("failed") >= {"ingest AT_2024 + AT_new", "assemble"}
+    assert Flight.start(bag, f"eu_release_{PLAIN}", period="2024").in_state("failed") >= {
+        "ingest AT_2024 + AT_new",
+        "assemble",
+    }
     asked = {"domain": PLAIN, "period": "2024", "files": ["AT_new.csv"], "answer": "replace"}
     assert Flight.start(bag, "second_file", **asked | {"files": ["AT_2024.csv"]}).state == "failed"
     assert Flight.start(bag, "second_file", user="dora", **asked).state == "success"
@@ -181,7 +215,9 @@ def test_a_file_counts_once_it_is_the_same_at_two_looks(bag: Any) -> None:
     from sdc_inbox import Looks
 
     looks = Looks()
-    assert [list(looks.news({"2024": {"AT.csv": mark}})) for mark in ("1 byte", "2 bytes", "2 bytes", "2 bytes")] == [
+    assert [
+        list(looks.news({"2024": {"AT.csv": mark}})) for mark in ("1 byte", "2 bytes", "2 bytes", "2 bytes")
+    ] == [
         [],
         [],
         [("2024", ["AT.csv"])],
@@ -189,9 +225,11 @@ def test_a_file_counts_once_it_is_the_same_at_two_looks(bag: Any) -> None:
     ]
 
 
-def test_the_trigger_looks_until_there_is_something(bag: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look that fails is no second look: a file may have grown in between. Of two events at a time Airflow can lose the second, so there
-    is one for all periods.
+def test_the_trigger_looks_until_there_is_something(
+    bag: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that fails is no second look: a file may have grown in between. Of two events at a time Airflow
+    can lose the second, so there is one for all periods.
     """
     import sdc_inbox
 
@@ -208,7 +246,9 @@ def test_the_trigger_looks_until_there_is_something(bag: Any, tmp_path: Path, mo
         return await anext(sdc_inbox.InboxTrigger("{period}", seconds=0).run())
 
     monkeypatch.setattr(sdc_inbox, "marks", marks)
-    assert asyncio.run(first()).payload == {"periods": {"2023": ["BE.csv"], "2024": ["AT.csv"]}}, "all that came, in one event"
+    assert asyncio.run(first()).payload == {"periods": {"2023": ["BE.csv"], "2024": ["AT.csv"]}}, (
+        "all that came, in one event"
+    )
     assert list(looked) == []
 
 
@@ -225,7 +265,9 @@ def test_an_inbox_may_lie_in_an_object_store(bag: Any, tmp_path: Path) -> None:
     for country in ("AT", "BE"):
         (tmp_path / "inbox" / "2024" / f"{country}.csv").write_text(sdmx_1(HEALTHY, country))
     address = f"file://{tmp_path}/inbox/{{period}}"
-    assert {period: sorted(files) for period, files in marks(address).items()} == {"2024": ["AT.csv", "BE.csv"]}
+    assert {period: sorted(files) for period, files in marks(address).items()} == {
+        "2024": ["AT.csv", "BE.csv"]
+    }
     desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", domain._folder / "small.yaml", "2024")
     inbox = folder(address.replace("{period}", "2024"))
     assert [each.file for each in steps.discover(desk, inbox)] == ["AT.csv", "BE.csv"]

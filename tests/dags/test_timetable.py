@@ -1,4 +1,6 @@
-"""The release calendar as a timetable: which run comes next, what a backfill makes, and that three periods become three releases."""
+"""The release calendar as a timetable: which run comes next, what a backfill makes, and that
+three periods become three releases.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from support.deliveries import HEALTHY
 
 LUXEMBOURG = ZoneInfo("Europe/Luxembourg")
 DAG = f"eu_release_{CYCLES}"
-OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+OTHER = (
+    HEALTHY.replace("749391", "749392")
+    .replace("700 ", "701 ")
+    .replace("300 D", "301 D")
+    .replace("400 F", "401 F")
+)
 
 
 def table(*days: int) -> Any:
@@ -25,7 +32,10 @@ def table(*days: int) -> Any:
 
     now = datetime.now(UTC)
     cycles = {
-        str(2001 + i): {"opens": now + timedelta(days=day) - timedelta(hours=1), "deliveries": now + timedelta(days=day)}
+        str(2001 + i): {
+            "opens": now + timedelta(days=day) - timedelta(hours=1),
+            "deliveries": now + timedelta(days=day),
+        }
         for i, day in enumerate(days)
     }
     return CycleTimetable.of(Calendar.model_validate({"cycles": cycles}))
@@ -35,8 +45,14 @@ def following(timetable: Any, last: int | None = None, catchup: bool = False) ->
     """The reference period of the run after that of year `last`."""
     from airflow.timetables.base import DataInterval, TimeRestriction
 
-    before = None if last is None else DataInterval(datetime(last, 1, 1, tzinfo=UTC), datetime(last + 1, 1, 1, tzinfo=UTC))
-    info = timetable.next_dagrun_info(last_automated_data_interval=before, restriction=TimeRestriction(None, None, catchup))
+    before = (
+        None
+        if last is None
+        else DataInterval(datetime(last, 1, 1, tzinfo=UTC), datetime(last + 1, 1, 1, tzinfo=UTC))
+    )
+    info = timetable.next_dagrun_info(
+        last_automated_data_interval=before, restriction=TimeRestriction(None, None, catchup)
+    )
     return None if info is None else str(info.data_interval.start.year)
 
 
@@ -56,14 +72,20 @@ def test_of_the_cycles_that_were_missed_only_the_last_is_run(bag: Any) -> None:
 def test_a_run_starts_when_deliveries_are_due_and_is_of_its_reference_period(bag: Any) -> None:
     first = next(iter(bag.dags[DAG].timetable.periods))
     assert first.info.run_after == datetime(2023, 4, 1, 6, tzinfo=LUXEMBOURG)
-    assert first.info.data_interval == (datetime(2022, 1, 1, tzinfo=LUXEMBOURG), datetime(2023, 1, 1, tzinfo=LUXEMBOURG))
+    assert first.info.data_interval == (
+        datetime(2022, 1, 1, tzinfo=LUXEMBOURG),
+        datetime(2023, 1, 1, tzinfo=LUXEMBOURG),
+    )
     assert first.info.logical_date == datetime(2022, 1, 1, tzinfo=LUXEMBOURG)
 
 
 def test_the_table_is_written_at_the_instant_when_the_embargo_ends(bag: Any) -> None:
     first = next(iter(bag.dags[f"after_embargo_{CYCLES}"].timetable.periods))
     assert first.info.run_after == datetime(2099, 1, 1, 11, tzinfo=LUXEMBOURG)
-    assert first.info.data_interval == (datetime(2022, 1, 1, tzinfo=LUXEMBOURG), datetime(2023, 1, 1, tzinfo=LUXEMBOURG))
+    assert first.info.data_interval == (
+        datetime(2022, 1, 1, tzinfo=LUXEMBOURG),
+        datetime(2023, 1, 1, tzinfo=LUXEMBOURG),
+    )
     assert not bag.dags[f"after_embargo_{PLAIN}"].timetable.can_be_scheduled, "a domain without an embargo"
 
 
@@ -85,8 +107,14 @@ def test_it_comes_back_from_the_database_as_it_was(bag: Any) -> None:
 
     timetable = bag.dags[DAG].timetable
     again = DagSerialization.deserialize_dag(DagSerialization.serialize_dag(bag.dags[DAG])).timetable
-    assert (again.periods, again.summary, again.description) == (timetable.periods, timetable.summary, timetable.description)
-    assert bag.dags["eu_release_sbs"].timetable.can_be_scheduled is False, "without a calendar it is run by hand"
+    assert (again.periods, again.summary, again.description) == (
+        timetable.periods,
+        timetable.summary,
+        timetable.description,
+    )
+    assert bag.dags["eu_release_sbs"].timetable.can_be_scheduled is False, (
+        "without a calendar it is run by hand"
+    )
 
 
 def backfilled(bag: Any, reprocess: str) -> list[Flight]:
@@ -108,7 +136,9 @@ def backfilled(bag: Any, reprocess: str) -> list[Flight]:
         reprocess_behavior=ReprocessBehavior(reprocess),
     )
     with create_session() as session:
-        rows = session.query(BackfillDagRun).filter_by(backfill_id=made.id).order_by(BackfillDagRun.sort_ordinal)
+        rows = (
+            session.query(BackfillDagRun).filter_by(backfill_id=made.id).order_by(BackfillDagRun.sort_ordinal)
+        )
         runs = [session.get(DagRun, row.dag_run_id).run_id for row in rows if row.dag_run_id is not None]
     ended = [Flight(bag.dags[DAG], run_id).fly() for run_id in runs]
     with create_session() as session:

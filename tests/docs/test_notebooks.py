@@ -17,7 +17,12 @@ def test_the_four_notebooks_are_there():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for place in ("JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR", "MPLCONFIGDIR"):  # nothing is written into the home
+    for place in (
+        "JUPYTER_RUNTIME_DIR",
+        "JUPYTER_DATA_DIR",
+        "IPYTHONDIR",
+        "MPLCONFIGDIR",
+    ):  # nothing is written into the home
         monkeypatch.setenv(place, str(tmp_path / place.lower()))
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)

@@ -33,7 +33,9 @@ def done(*command: object) -> str:
 def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of the tutorial, and what the release printed."""
     folder = tmp_path_factory.mktemp("tutorial")
-    assert "28 deliveries" in done(sys.executable, ROOT / "docs" / "tutorial" / "deliveries.py", "2017", folder / "inbox")
+    assert "28 deliveries" in done(
+        sys.executable, ROOT / "docs" / "tutorial" / "deliveries.py", "2017", folder / "inbox"
+    )
     assert "28 deliveries" in TEXT
     where = ["--domain", DOMAIN, "--period", "2017", "--inbox", folder / "inbox"]
     return folder, done(Path(sys.executable).with_name("sdc"), "release", *where, "--out", folder / "out")
@@ -50,14 +52,18 @@ def test_the_table_is_what_the_tutorial_shows(released: tuple[Path, str]):
     with (folder / "out" / "table.csv").open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     head, *told = shown("table")
-    assert {tuple(line.split(",")) for line in told} <= {tuple(row[column] for column in head.split(",")) for row in rows}
+    assert {tuple(line.split(",")) for line in told} <= {
+        tuple(row[column] for column in head.split(",")) for row in rows
+    }
 
 
 @pytest.mark.slow
 def test_the_table_is_safe_from_the_outside(released: tuple[Path, str]):
     folder, _ = released
     where = ["--domain", DOMAIN, "--period", "2017", "--inbox", folder / "inbox"]
-    assert "safe: 0 one-sided" in done(Path(sys.executable).with_name("sdc"), "audit", *where, "--published", folder / "out" / "table.csv")
+    assert "safe: 0 one-sided" in done(
+        Path(sys.executable).with_name("sdc"), "audit", *where, "--published", folder / "out" / "table.csv"
+    )
 
 
 def test_the_deliveries_are_parts_of_what_the_tutorial_shows(released: tuple[Path, str]):
@@ -69,6 +75,10 @@ def test_the_deliveries_are_parts_of_what_the_tutorial_shows(released: tuple[Pat
 def test_the_figures_are_those_of_eurostat():
     """2017: Luxembourg is confidential in four of five indicators, and nobody else is in any."""
     with FIGURES.open(newline="", encoding="utf-8") as lines:
-        hidden = [(row["geo\\TIME_PERIOD"], row["indic_sb"]) for row in csv.DictReader(lines) if "@C" in row["2017_flag"]]
+        hidden = [
+            (row["geo\\TIME_PERIOD"], row["indic_sb"])
+            for row in csv.DictReader(lines)
+            if "@C" in row["2017_flag"]
+        ]
     assert {country for country, _ in hidden} == {"LU"}
     assert len(hidden) == 4

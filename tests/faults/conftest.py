@@ -1,4 +1,6 @@
-"""The process that children are forked from, a place for each of their releases, and what a release leaves that nobody disturbs."""
+"""The process that children are forked from, a place for each of their releases, and what a
+release leaves that nobody disturbs.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Office:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def new_place(request: pytest.FixtureRequest, nursery: Nursery, office: Office, tmp_path: Path) -> Iterator[NewPlace]:
+def new_place(
+    request: pytest.FixtureRequest, nursery: Nursery, office: Office, tmp_path: Path
+) -> Iterator[NewPlace]:
     """Makes places, each with an empty database; they are removed when the next one is made."""
     made: list[Place] = []
     databases = Databases(request.getfixturevalue("postgres_url")) if request.param == "postgresql" else None
@@ -63,7 +67,9 @@ def undisturbed_on() -> dict[str, tuple[Left, tuple[str, ...]]]:
 
 
 @pytest.fixture
-def undisturbed(new_place: NewPlace, undisturbed_on: dict[str, tuple[Left, tuple[str, ...]]]) -> tuple[Left, tuple[str, ...]]:
+def undisturbed(
+    new_place: NewPlace, undisturbed_on: dict[str, tuple[Left, tuple[str, ...]]]
+) -> tuple[Left, tuple[str, ...]]:
     """What a release leaves, and its writes, with nothing wrong."""
     place = new_place()
     engine = place.warehouse.partition(":")[0]

@@ -1,5 +1,5 @@
-"""The disk is full, wherever in a release: by a quota (RLIMIT_FSIZE), and as a small disk of its own. What is there is whole, and with
-more room the release is completed.
+"""The disk is full, wherever in a release: by a quota (RLIMIT_FSIZE), and as a small disk of its own. What is
+there is whole, and with more room the release is completed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def test_no_room_for_the_files_of_a_release(new_place, undisturbed):
 @pytest.mark.slow
 @pytest.mark.parametrize("new_place", ["sqlite"], indirect=True)
 def test_no_room_for_the_warehouse(new_place, undisturbed):
-    """A quota that the database file meets at its first page, in the migrations, in the middle of the release, near its end."""
+    """A quota that the database file meets at its first page, in the migrations, in the
+    middle of the release, near its end.
+    """
     whole = new_place()
     assert whole.release().code == 0
     size = max(path.stat().st_size for path in whole.folder.glob("warehouse.db*"))

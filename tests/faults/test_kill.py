@@ -1,8 +1,9 @@
-"""A release is killed with SIGKILL before each of its writes, and run again: nothing half-published, nothing left lying about, the same
-bytes as without.
+"""A release is killed with SIGKILL before each of its writes, and run again: nothing half-published, nothing
+left lying about, the same bytes as without.
 
-The writes are counted by a release that nobody disturbs, from the first migration to the report (`writes.py`), so that none can be
-forgotten. Those that publish in `make test`, a sample and a part more in `make test-all`, all of them in `make test-faults`.
+The writes are counted by a release that nobody disturbs, from the first migration to the report
+(`writes.py`), so that none can be forgotten. Those that publish in `make test`, a sample and a part more in
+`make test-all`, all of them in `make test-faults`.
 """
 
 from __future__ import annotations
@@ -31,10 +32,16 @@ def rows(writes: tuple[str, ...]) -> Iterator[list[int]]:
 
 def sample(writes: tuple[str, ...]) -> list[int]:
     """Each so many, and of the rows that publish: before the first, in the middle, before the last."""
-    return sorted(set(range(0, len(writes), EVERY)).union(*({row[0], row[len(row) // 2], row[-1]} for row in rows(writes))))
+    return sorted(
+        set(range(0, len(writes), EVERY)).union(
+            *({row[0], row[len(row) // 2], row[-1]} for row in rows(writes))
+        )
+    )
 
 
-def killed_and_run_again(new_place: NewPlace, undisturbed: tuple[Left, tuple[str, ...]], points: Iterable[int]) -> dict[str, str]:
+def killed_and_run_again(
+    new_place: NewPlace, undisturbed: tuple[Left, tuple[str, ...]], points: Iterable[int]
+) -> dict[str, str]:
     """What went wrong, by the write before which it was killed."""
     left, writes = undisturbed
     wrong = {}
@@ -57,7 +64,9 @@ def killed_and_run_again(new_place: NewPlace, undisturbed: tuple[Left, tuple[str
 
 def test_a_release_that_is_killed_as_it_publishes_is_completed_by_the_next(new_place, undisturbed):
     published = [row[-1] for row in rows(undisturbed[1])]
-    points = {PUBLISHES.match(undisturbed[1][n])[0]: n for n in published}.values()  # the last write of each kind
+    points = {
+        PUBLISHES.match(undisturbed[1][n])[0]: n for n in published
+    }.values()  # the last write of each kind
     assert len(points) > 3
     assert killed_and_run_again(new_place, undisturbed, points) == {}
 

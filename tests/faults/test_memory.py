@@ -1,4 +1,6 @@
-"""What is in memory when a process fails does not come out: no core file, no local variables behind an exception, no temporary file."""
+"""What is in memory when a process fails does not come out: no core file, no local variables behind
+an exception, no temporary file.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,14 @@ def aborted(folder: Path, who: str) -> tuple[int, str, list[str]]:
         resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 
     folder.mkdir()
-    done = subprocess.run([sys.executable, "-c", ABORT, who], cwd=folder, preexec_fn=allow, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", ABORT, who],
+        cwd=folder,
+        preexec_fn=allow,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.returncode, done.stdout, [path.name for path in folder.iterdir()]
 
 
@@ -80,7 +89,9 @@ def desk(tmp_path, monkeypatch):
 
 
 def test_a_failing_step_tells_files_and_lines_and_no_local_variable(desk, monkeypatch):
-    """The step fails where the tables are its local variables, with an error of its own and with one that nobody expected."""
+    """The step fails where the tables are its local variables, with an error of its own
+    and with one that nobody expected.
+    """
     where = f"sqlite:///{desk.folder / 'warehouse.db'}"
     domain = load_domain(desk.domain)
     tables = [intake.read(path, domain, PERIOD).table for path in sorted(desk.inbox.iterdir())]
@@ -109,7 +120,17 @@ def test_a_failing_step_tells_files_and_lines_and_no_local_variable(desk, monkey
     office.engine.dispose()
 
 
-STEPS = ("discover", "ingest", "assemble", "baseline", "adjust", "choose_bases", "audit_chunk", "verdict", "publish")
+STEPS = (
+    "discover",
+    "ingest",
+    "assemble",
+    "baseline",
+    "adjust",
+    "choose_bases",
+    "audit_chunk",
+    "verdict",
+    "publish",
+)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -129,7 +150,9 @@ def test_chains_and_circles_of_exceptions_are_forgotten():
 
     with pytest.raises(ValueError) as caught:
         deep(np.array([251409.0]))
-    inner = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__) if frame.f_code.co_name == "deep"]
+    inner = [
+        frame for frame, _ in traceback.walk_tb(caught.value.__traceback__) if frame.f_code.co_name == "deep"
+    ]
     assert "secret" in inner[0].f_locals
     forget_locals(caught.value)
     assert inner[0].f_locals == {}
@@ -137,14 +160,18 @@ def test_chains_and_circles_of_exceptions_are_forgotten():
 
 @pytest.mark.slow
 def test_the_checks_of_a_delivery_write_no_file(desk, tmp_path):
-    """Great Expectations, pandas, matplotlib: a process whose every write is heard (`writes.py`) makes files in the out folder alone."""
+    """Great Expectations, pandas, matplotlib: a process whose every write is heard (`writes.py`)
+    makes files in the out folder alone.
+    """
     from support.faults.nursery import Nursery
 
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     nursery = Nursery(tmp_path / "nursery")
     where = ["--domain", desk.domain, "--period", PERIOD, "--inbox", desk.inbox, "--out", tmp_path / "out"]
-    ended = nursery.run(["release", *where], folders=["/"], environment={"TMPDIR": str(scratch), "TMP": str(scratch)})
+    ended = nursery.run(
+        ["release", *where], folders=["/"], environment={"TMPDIR": str(scratch), "TMP": str(scratch)}
+    )
     nursery.close()
     assert ended.code == 0, ended.said
     opened = {what.removeprefix("open ") for what in ended.writes if what.startswith("open ")}

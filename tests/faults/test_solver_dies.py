@@ -1,5 +1,6 @@
-"""CBC is killed at its work, or the process that waits for it is: the release stops, and is completed by the next with the bytes that it
-would have had; nothing of the model stays on a disk, and no CBC goes on by itself.
+"""CBC is killed at its work, or the process that waits for it is: the release stops, and is
+completed by the next with the bytes that it would have had; nothing of the model stays on a
+disk, and no CBC goes on by itself.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ from support.waiting import until
 def cbc_of(parent: int) -> list[psutil.Process]:
     """The CBC processes that work on papers of that process, whoever their parent is now."""
     papers = f"/proc/{parent}/fd/"
-    return [each for each in psutil.process_iter(["cmdline"]) if any(papers in word for word in each.info["cmdline"] or ())]
+    return [
+        each
+        for each in psutil.process_iter(["cmdline"])
+        if any(papers in word for word in each.info["cmdline"] or ())
+    ]
 
 
 @pytest.mark.slow
@@ -78,7 +83,9 @@ def busy(hopeless: Milp, tmp_path: Path):
 
 def test_cbc_and_its_model_do_not_outlive_who_asked(busy, tmp_path):
     (cbc,) = cbc_of(busy.pid)
-    assert until(lambda: cbc.rlimit(psutil.RLIMIT_CPU)[0] != -1), "its processor time is limited once it is seen"
+    assert until(lambda: cbc.rlimit(psutil.RLIMIT_CPU)[0] != -1), (
+        "its processor time is limited once it is seen"
+    )
     assert cbc.rlimit(psutil.RLIMIT_CPU)[0] <= 1 + GRACE_SECONDS + 1
     os.kill(busy.pid, signal.SIGKILL)
     busy.join()

@@ -1,4 +1,5 @@
-"""Files of every format with damage inside: tokens of the text, parts of the package, bytes. Each is read or refused within bounds.
+"""Files of every format with damage inside: tokens of the text, parts of the package, bytes. Each
+is read or refused within bounds.
 
 50 000 inputs in all; those of Parquet and Arrow, each in a process of its own, are fewer.
 """
@@ -31,10 +32,37 @@ WATCHED = 25  # of so many inputs, one is measured
 MOST_MEMORY = 64 << 20  # bytes of Python's own, of a file of some kilobytes
 TOKEN = re.compile(rb'(<[^<>]*>|"[^"]*"|[{}\[\],:;\t\n= ])')
 WORDS = (
-    b"", b"<Obs/>", b"</Obs>", b"<Series>", b"<c>", b"<row>", b"<v>9</v>", b'"', b"[", b"]", b"{}", b"null", b"true", b"1e999", b"-1",
-    b"999999999999", b'"OBS_VALUE"', b'"REF_AREA"', b"NaN", b"&#1;", b"&x;", b"<!DOCTYPE a>", b"<![CDATA[", b"\xff\xfe", b":", b": c",
-    b"\\", b'r="A1"', b't="s"', *(secret.encode() for secret in SECRETS),
-)  # fmt: skip
+    b"",
+    b"<Obs/>",
+    b"</Obs>",
+    b"<Series>",
+    b"<c>",
+    b"<row>",
+    b"<v>9</v>",
+    b'"',
+    b"[",
+    b"]",
+    b"{}",
+    b"null",
+    b"true",
+    b"1e999",
+    b"-1",
+    b"999999999999",
+    b'"OBS_VALUE"',
+    b'"REF_AREA"',
+    b"NaN",
+    b"&#1;",
+    b"&x;",
+    b"<!DOCTYPE a>",
+    b"<![CDATA[",
+    b"\xff\xfe",
+    b":",
+    b": c",
+    b"\\",
+    b'r="A1"',
+    b't="s"',
+    *(secret.encode() for secret in SECRETS),
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +99,14 @@ def by_byte(chance: random.Random, data: bytes) -> bytes:
 
 
 def inside(chance: random.Random, data: bytes) -> bytes:
-    """A package with damage in one of its parts, each of which is whole otherwise; now and then one is gone, or there twice."""
+    """A package with damage in one of its parts, each of which is whole otherwise; now and
+    then one is gone, or there twice.
+    """
     stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as before,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after,
+    ):
         names = before.namelist()
         chosen = chance.choice([*names, *(name for name in names if "sheet" in name for _ in range(8))])
         for name in names:
@@ -138,7 +171,10 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 def blown_up() -> bytes:
     """A workbook whose sheet has a cell of some megabytes."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(FORMATS["Excel"][1](TEXT))) as before, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after:
+    with (
+        zipfile.ZipFile(io.BytesIO(FORMATS["Excel"][1](TEXT))) as before,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after,
+    ):
         for name in before.namelist():
             content = before.read(name)
             after.writestr(name, content.replace(b"<t>AT<", b"<t>" + b"A" * 50_000_000 + b"<", 1))

@@ -1,7 +1,9 @@
-"""Whatever an NSI sends, intake answers with findings: it never crashes, and never repeats a confidential value.
+"""Whatever an NSI sends, intake answers with findings: it never crashes, and never repeats a confidential
+value.
 
-100 000 seeded mutations of good deliveries, and more by Hypothesis. Looked through for the planted values: findings, everything that is
-logged or printed, and the text of a traceback with local variables where something is raised.
+100 000 seeded mutations of good deliveries, and more by Hypothesis. Looked through for the planted
+values: findings, everything that is logged or printed, and the text of a traceback with local
+variables where something is raised.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ def test_the_law_sees_what_it_should(domain):
     assert leaked(read_bytes(b"", f"AT_{SECRETS[0]}.csv", domain, PERIOD))
 
 
-@pytest.mark.parametrize("part", [pytest.param(part, marks=[pytest.mark.slow] if part >= FAST else []) for part in range(PARTS)])
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=[pytest.mark.slow] if part >= FAST else []) for part in range(PARTS)]
+)
 def test_mutated_deliveries_are_read_or_refused(domain, heard, capfd, part):
     chance = random.Random(part)
     codes, accepted = set(), 0
@@ -91,7 +95,10 @@ def both_ways(data: bytes, domain: Domain, monkeypatch: pytest.MonkeyPatch) -> b
     with monkeypatch.context() as patched:
         patched.setattr(FieldBytes, "column", lambda *_: None)
         by_pandas = read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D")
-    tables = [None if each.table is None else (each.table.value.tolist(), each.table.flag.tolist()) for each in (by_bytes, by_pandas)]
+    tables = [
+        None if each.table is None else (each.table.value.tolist(), each.table.flag.tolist())
+        for each in (by_bytes, by_pandas)
+    ]
     return by_bytes.findings == by_pandas.findings and tables[0] == tables[1]
 
 
@@ -108,7 +115,9 @@ def test_a_field_of_any_length_and_any_letters_is_split_alike(domain, monkeypatc
     """Around the ends of the words of eight bytes, and of what is short."""
     for length in (*range(1, 20), 63, 64, 65, 200):
         for letter in ("A", "é", "\N{SNOWMAN}", " "):
-            assert both_ways(BASES[0].replace(b",_T,", f",{letter * length},".encode()), domain, monkeypatch), (length, letter)
+            assert both_ways(
+                BASES[0].replace(b",_T,", f",{letter * length},".encode()), domain, monkeypatch
+            ), (length, letter)
 
 
 CODES = ("AT", "F", "D", "A", "TURNOVER", "C", "TOTAL", "_T", "S", "2024", "EUR", "3", *SECRETS)

@@ -1,7 +1,9 @@
-"""Real Eurostat figures (SBS, NACE C2229, 2017): two compositions of the same countries, attacked together (METHOD §2).
+"""Real Eurostat figures (SBS, NACE C2229, 2017): two compositions of the same countries, attacked together
+(METHOD §2).
 
-EU27_2020 persons employed is printed as 540 000 in ten thousands, EU28 as 591 000 in thousands, and the United Kingdom's 55 662 are
-public. EU28 less the United Kingdom is 534 838 to 535 838; EU27_2020 alone reads 535 000 to 545 000: what is left is 838 wide.
+EU27_2020 persons employed is printed as 540 000 in ten thousands, EU28 as 591 000 in thousands, and the
+United Kingdom's 55 662 are public. EU28 less the United Kingdom is 534 838 to 535 838; EU27_2020 alone reads
+535 000 to 545 000: what is left is 838 wide.
 """
 
 from __future__ import annotations
@@ -20,10 +22,37 @@ from support.oracles.attack import one_cell_release, published
 
 FIGURES = Path(__file__).parents[2] / "docs/tutorial/figures.csv"
 MEMBERS = (
-    "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR", "HU", "IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL",
-    "PT", "RO", "SE", "SI", "SK",
-)  # fmt: skip
-BEYOND = 100_000  # a level that no publication here leaves: so every attack succeeds, and tells how far it reached
+    "AT",
+    "BE",
+    "BG",
+    "CY",
+    "CZ",
+    "DE",
+    "DK",
+    "EE",
+    "EL",
+    "ES",
+    "FI",
+    "FR",
+    "HR",
+    "HU",
+    "IE",
+    "IT",
+    "LT",
+    "LU",
+    "LV",
+    "MT",
+    "NL",
+    "PL",
+    "PT",
+    "RO",
+    "SE",
+    "SI",
+    "SK",
+)
+BEYOND = (
+    100_000  # a level that no publication here leaves: so every attack succeeds, and tells how far it reached
+)
 
 
 def figures(indicator: str) -> dict[str, float]:
@@ -33,17 +62,25 @@ def figures(indicator: str) -> dict[str, float]:
 
 
 def release(indicator: str, inside: float) -> ProtectionProblem:
-    """The members of 2017; those whose figures are confidential are one unknown, LU, which makes the EU27_2020 total `inside`."""
+    """The members of 2017; those whose figures are confidential are one unknown, LU, which
+    makes the EU27_2020 total `inside`.
+    """
     known = figures(indicator)
     others = [country for country in MEMBERS if country in known]
     hidden = inside - sum(known[country] for country in others)
     assert hidden > 0
-    cells = [f"{country} {known[country]} public" for country in (*others, "UK")] + [f"LU {hidden} secret {BEYOND}"]
-    return one_cell_release(" | ".join(cells), EU27_2020=" ".join((*others, "LU")), EU28=" ".join((*others, "LU", "UK")))
+    cells = [f"{country} {known[country]} public" for country in (*others, "UK")] + [
+        f"LU {hidden} secret {BEYOND}"
+    ]
+    return one_cell_release(
+        " | ".join(cells), EU27_2020=" ".join((*others, "LU")), EU28=" ".join((*others, "LU", "UK"))
+    )
 
 
 def interval(problem: ProtectionProblem, *told: tuple[float, float] | str) -> float:
-    """How wide the hidden figure's interval is, which is that of the EU27_2020 total, if nothing else is known of it."""
+    """How wide the hidden figure's interval is, which is that of the EU27_2020 total, if nothing else is
+    known of it.
+    """
     anything = replace(problem, lb=np.where(problem.primary, -np.inf, problem.lb))
     found = attacks(anything, published(anything, *told), promised(anything, ("external",)))
     assert {attack.side for attack in found} == {-1, 1}
@@ -69,8 +106,17 @@ def test_what_a_report_is_told_of_them_is_the_same():
 
 
 def test_luxembourg_which_is_confidential_is_given_away_to_within_742():
-    """The others add up to 535 096, and nobody employs fewer than 0: [0, 742], of up to 9 904 that EU27_2020 alone would leave."""
+    """The others add up to 535 096, and nobody employs fewer than 0: [0, 742], of up to 9 904
+    that EU27_2020 alone would leave.
+    """
     problem = release("V16110", 535_400)
-    for told, most in ((((540_000, 10_000), "withheld"), 9_904), (((540_000, 10_000), (591_000, 1_000)), 742)):
-        up = [attack.reach for attack in attacks(problem, published(problem, *told), promised(problem, ("external",))) if attack.side == 1]
+    for told, most in (
+        (((540_000, 10_000), "withheld"), 9_904),
+        (((540_000, 10_000), (591_000, 1_000)), 742),
+    ):
+        up = [
+            attack.reach
+            for attack in attacks(problem, published(problem, *told), promised(problem, ("external",)))
+            if attack.side == 1
+        ]
         assert 304 + up[0] == pytest.approx(most)

@@ -40,9 +40,17 @@ def figure_11(level: float) -> ProtectionProblem:
     named = {name: cell[f"XX.PEOPLE.{name}"] for name in ("M_1.P_1", "M_1.P_3", "M_2.P_1", "M_2.P_3")}
     primary = np.arange(32) == named["M_2.P_3"]
     return ProtectionProblem(
-        space=FIGURE_11, a=a, lb=np.zeros(32), ub=np.full(32, np.inf), lpl=level * primary, upl=level * primary, spl=np.zeros(32),
-        public=(np.arange(32) < 16) & ~np.isin(np.arange(32), list(named.values())), primary=primary, deliveries=("figure 11",),
-    )  # fmt: skip
+        space=FIGURE_11,
+        a=a,
+        lb=np.zeros(32),
+        ub=np.full(32, np.inf),
+        lpl=level * primary,
+        upl=level * primary,
+        spl=np.zeros(32),
+        public=(np.arange(32) < 16) & ~np.isin(np.arange(32), list(named.values())),
+        primary=primary,
+        deliveries=("figure 11",),
+    )
 
 
 def test_figure_11_is_drawn_as_printed():
@@ -61,14 +69,21 @@ def test_figure_11_the_attacker_of_equation_4_finds_20_and_68():
     assert (40 + reaches(problem, None) * [-1, 1]).tolist() == [[20, 68]]
 
 
-@pytest.mark.parametrize(("level", "protected"), [(10, True), (20, True), (21, False), (28, False), (29, False)])
+@pytest.mark.parametrize(
+    ("level", "protected"), [(10, True), (20, True), (21, False), (28, False), (29, False)]
+)
 def test_figure_11_is_protected_for_the_level_of_ten_that_the_paper_asks_for(level, protected):
-    """[30, 50] lies inside [20, 68]. The national table alone gives 20 below: a level beyond is the country's own under-protection."""
+    """[30, 50] lies inside [20, 68]. The national table alone gives 20 below: a level beyond is the
+    country's own under-protection.
+    """
     problem = figure_11(level)
     nothing = everything(problem, "withheld")
     assert audit(problem, nothing, promised(problem, ("external",))).passed == protected
     effective, _ = baseline(problem, ("external",))
-    assert (effective.down.tolist(), effective.up.tolist()) == ([pytest.approx(min(level, 20))], [pytest.approx(min(level, 28))])
+    assert (effective.down.tolist(), effective.up.tolist()) == (
+        [pytest.approx(min(level, 20))],
+        [pytest.approx(min(level, 28))],
+    )
     assert effective.cut.tolist() == [not protected]
 
 
@@ -81,7 +96,9 @@ def test_figure_11_without_its_secondaries_is_not_protected():
 
 
 def test_figure_11_published_again_under_another_name_is_not_protected():
-    """The same table as the "aggregate" of its only country: exact, it gives everything away; in tens ± 10, half of it."""
+    """The same table as the "aggregate" of its only country: exact, it gives everything
+    away; in tens ± 10, half of it.
+    """
     problem = figure_11(10)
     requirements, _ = baseline(problem, ("external",))
     assert audit(problem, everything(problem, "exact"), requirements).broken == 2
@@ -90,9 +107,10 @@ def test_figure_11_published_again_under_another_name_is_not_protected():
     assert (report.down.tolist(), report.up.tolist()) == ([0.5], [0.5])
 
 
-# --- an EU total worked by hand -------------------------------------------------------------------------------------------------
+# --- an EU total worked by hand -----------------------------------------------------------------------------
 
-# AT 100 is secret, level 10; BE 240 and CY 357 are public. EU = 697. The world subtracts 597 from what it reads.
+# AT 100 is secret, level 10; BE 240 and CY 357 are public. EU = 697. The world subtracts 597 from what it
+# reads.
 #    base   printed   interval         AT in             down, up      safe?
 #    exact    697     [697, 697]       [100, 100]          0,   0      no
 #      1      697     [696.5, 697.5]   [99.5, 100.5]      .5,  .5      no
@@ -105,9 +123,16 @@ def test_figure_11_published_again_under_another_name_is_not_protected():
 #    200      600     [500, 700]       [0, 103]          100,   3      no: wider, and worse
 EXAMPLE = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY")
 BY_HAND = [
-    (697, 0, 0, 0), (697, 1, 0.05, 0.05), (698, 2, 0, 0.2), (695, 5, 0.45, 0.05), (700, 10, 0.2, 0.8), (700, 20, 0.7, 1),
-    (700, 50, 1, 1), (700, 100, 1, 1), (600, 200, 1, 0.3),
-]  # fmt: skip
+    (697, 0, 0, 0),
+    (697, 1, 0.05, 0.05),
+    (698, 2, 0, 0.2),
+    (695, 5, 0.45, 0.05),
+    (700, 10, 0.2, 0.8),
+    (700, 20, 0.7, 1),
+    (700, 50, 1, 1),
+    (700, 100, 1, 1),
+    (600, 200, 1, 0.3),
+]
 
 
 @pytest.mark.parametrize(("printed", "base", "down", "up"), BY_HAND)
@@ -138,7 +163,9 @@ def test_the_eu_example_with_a_second_suppressed_country_every_base_is_safe():
     assert audit(problem, everything(problem, "exact"), baseline(problem, ("external",))[0]).passed
 
 
-@pytest.mark.parametrize(("printed", "base", "down", "up"), [(697, 0, 0.4, 0.4), (700, 10, 0.6, 1), (700, 20, 1, 1)])
+@pytest.mark.parametrize(
+    ("printed", "base", "down", "up"), [(697, 0, 0.4, 0.4), (700, 10, 0.6, 1), (700, 20, 1, 1)]
+)
 def test_the_eu_example_when_the_world_knows_the_second_country_to_within_four(printed, base, down, up):
     """BE lies in [236, 244]: its 4 add to what the rounding leaves, 2 and 8, then 7 and 13."""
     problem = one_cell_release("AT 100 secret 10 | BE 240 hidden | CY 357 public", EU="AT BE CY")

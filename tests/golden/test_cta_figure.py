@@ -1,4 +1,6 @@
-"""[2] Figure 16: the closest table that moves one sensitive cell by five, in either sense, by every method."""
+"""[2] Figure 16: the closest table that moves one sensitive cell by five, in either sense, by
+every method.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from sdc_tasks.model.results import Adjustment
 #    M_2      38    38   [40] 116      43    38   [35] 116      33    38   [45] 116
 #    M_3      40    39    42  121      40    39    42  121      40    39    42  121
 #             98   101   110  309      98   101   110  309      98   101   110  309
-ORIGINAL = np.array([[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float)
+ORIGINAL = np.array(
+    [[20, 24, 28, 72], [38, 38, 40, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float
+)
 LOWER = np.array([[15, 24, 33, 72], [43, 38, 35, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float)
 UPPER = np.array([[25, 24, 23, 72], [33, 38, 45, 116], [40, 39, 42, 121], [98, 101, 110, 309]], dtype=float)
 SENSITIVE = 6  # (M_2, P_3)
@@ -42,7 +46,9 @@ def relations() -> sp.csr_array:
     return sp.csr_array(M)
 
 
-def figure_16(sense: str, lpl: float = 5, upl: float = 5, margins_move: bool = False, dear: float = 1) -> CtaProblem:
+def figure_16(
+    sense: str, lpl: float = 5, upl: float = 5, margins_move: bool = False, dear: float = 1
+) -> CtaProblem:
     """w = 1, cells at least 0; `dear` is the weight of the cells outside the figure's square."""
     a = ORIGINAL.ravel()
     lower, upper = -a.copy(), a.copy()
@@ -55,9 +61,16 @@ def figure_16(sense: str, lpl: float = 5, upl: float = 5, margins_move: bool = F
     w = np.full(16, float(dear))
     w[[0, 2, 4, 6]] = 1
     return CtaProblem(
-        unit=1.0, cells=np.arange(16), A=relations(), w=w, lower=lower, upper=upper, sensitive=np.array([SENSITIVE]),
-        lpl=np.array([float(lpl)]), upl=np.array([float(upl)]),
-    )  # fmt: skip
+        unit=1.0,
+        cells=np.arange(16),
+        A=relations(),
+        w=w,
+        lower=lower,
+        upper=upper,
+        sensitive=np.array([SENSITIVE]),
+        lpl=np.array([float(lpl)]),
+        upl=np.array([float(upl)]),
+    )
 
 
 def adjusted(problem: CtaProblem, rung: str) -> tuple[np.ndarray, float]:

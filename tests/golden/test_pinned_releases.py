@@ -1,11 +1,14 @@
-"""The bytes of releases, pinned: whoever changes the program without meaning to change a release sees here that he did not.
+"""The bytes of releases, pinned: whoever changes the program without meaning to change a
+release sees here that he did not.
 
-A pin that moves is a decision, told in the changelog. To renew the pins, and read what moved in `git diff tests/golden/pins.json`:
+A pin that moves is a decision, told in the changelog. To renew the pins, and read what moved in
+`git diff tests/golden/pins.json`:
 
     RENEW_PINS=1 .venv/bin/pytest tests/golden/test_pinned_releases.py
 
-All warehouses here have one secret, so that digests keyed by it can be compared. `proof` holds the keyed digests of a certificate; `audit`
-is the rest of it. The digest of the domain file is not pinned: a new option of domain files changes it for every domain.
+All warehouses here have one secret, so that digests keyed by it can be compared. `proof` holds the keyed
+digests of a certificate; `audit` is the rest of it. The digest of the domain file is not pinned: a new option
+of domain files changes it for every domain.
 """
 
 from __future__ import annotations
@@ -44,7 +47,11 @@ DOMAINS: Mapping[str, Settings] = {
     "every method of adjustment": {
         "cta": {
             "weights": "inverse",
-            "ladder": [rung("bcd", rounds=1, blocks=3), rung("fix-and-relax", blocks=3), rung("milp", nodes=3, solver="highs")],
+            "ladder": [
+                rung("bcd", rounds=1, blocks=3),
+                rung("fix-and-relax", blocks=3),
+                rung("milp", nodes=3, solver="highs"),
+            ],
         },
         "bases": {"rule": "cta"},
     },
@@ -85,11 +92,15 @@ def as_pinned(name: str, found: dict[str, str]) -> None:
     if os.environ.get("RENEW_PINS"):
         PINS.write_text(json.dumps({**pins, name: found}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         return
-    assert found == pins[name], f"{name}: other bytes than before. If that is meant, renew the pins and tell it in CHANGELOG.md"
+    assert found == pins[name], (
+        f"{name}: other bytes than before. If that is meant, renew the pins and tell it in CHANGELOG.md"
+    )
 
 
 def asks_also(path: Path, more: Settings) -> None:
-    """Puts settings into a domain file, beside those that it has; those of `indicators` into each indicator."""
+    """Puts settings into a domain file, beside those that it has; those of `indicators` into each
+    indicator.
+    """
     settings = yaml.safe_load(path.read_text(encoding="utf-8"))
     for section, options in more.items():
         for each in settings[section] if section == "indicators" else [settings[section]]:
@@ -97,7 +108,9 @@ def asks_also(path: Path, more: Settings) -> None:
     path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in OFTEN_ENOUGH else []) for name in DOMAINS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in OFTEN_ENOUGH else []) for name in DOMAINS]
+)
 def test_a_small_release_has_the_bytes_that_are_pinned(name, tmp_path):
     path = write_demo(tmp_path, *SMALL)
     asks_also(path, DOMAINS[name])

@@ -1,17 +1,29 @@
-"""Protection levels against contributions drawn by hand: X, its largest units, and the arithmetic beside each case."""
+"""Protection levels against contributions drawn by hand: X, its largest units, and the arithmetic beside each
+case.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.primary import LevelRule, NKRule, PercentRule, PPercentRule, PQRule, protection_levels, sensitive
+from sdc_tasks.methods.primary import (
+    LevelRule,
+    NKRule,
+    PercentRule,
+    PPercentRule,
+    PQRule,
+    protection_levels,
+    sensitive,
+)
 
 P10 = PPercentRule(p=10)
 
 
 def level(rule: LevelRule, X: float, units: int, share_1: float, share_2: float) -> float:
-    lpl, upl, _ = protection_levels(np.array([X]), np.array([units]), np.array([share_1]), np.array([share_2]), rule)
+    lpl, upl, _ = protection_levels(
+        np.array([X]), np.array([units]), np.array([share_1]), np.array([share_2]), rule
+    )
     assert lpl == upl
     return float(lpl[0])
 
@@ -69,7 +81,9 @@ def test_a_negative_value_is_protected_by_its_size() -> None:
 
 def test_the_sliding_level_is_a_multiple_of_both_sides() -> None:
     rule = PercentRule(percent=10, sliding=0.5)
-    *_, spl = protection_levels(np.array([1000.0]), np.array([-1]), np.array([np.nan]), np.array([np.nan]), rule)
+    *_, spl = protection_levels(
+        np.array([1000.0]), np.array([-1]), np.array([np.nan]), np.array([np.nan]), rule
+    )
     assert spl[0] == pytest.approx(100)
 
 
@@ -84,14 +98,26 @@ def test_the_sliding_level_is_a_multiple_of_both_sides() -> None:
 def test_the_central_remainder_of_the_regional_reference_figures(
     X: float, units: int, share_1: float, share_2: float, expected: float
 ) -> None:
-    """x1 half a percent up, x2 half a percent down: X − x1 − x2 as the shares say it, which is *not* the safe side."""
-    assert level(P10.model_copy(update={"share_error": (0.5, -0.5)}), X, units, share_1, share_2) == pytest.approx(expected)
+    """x1 half a percent up, x2 half a percent down: X − x1 − x2 as the shares say it, which is *not* the safe
+    side.
+    """
+    assert level(
+        P10.model_copy(update={"share_error": (0.5, -0.5)}), X, units, share_1, share_2
+    ) == pytest.approx(expected)
 
 
 def test_sensitive_cells_have_few_units_or_one_that_the_second_can_estimate() -> None:
-    #        empty  one  two  three: 10 % of 900 > 30   three: 10 % of 600 > 50, no: 60 > 50 yes   many, none dominates
+    # empty  one  two  three: 10 % of 900 > 30   three: 10 % of 600 > 50, no: 60 > 50 yes   many, none
+    # dominates
     x1 = np.array([0, 50, 60, 900, 600, 200])
     x2 = np.array([0, 0, 40, 70, 340, 150])
     X = np.array([0, 50, 100, 1000, 1000, 1000])
     units = np.array([0, 1, 2, 3, 4, 20])
-    assert sensitive(x1, x2, X, units, p=10, minimum_frequency=3).tolist() == [False, True, True, True, False, False]
+    assert sensitive(x1, x2, X, units, p=10, minimum_frequency=3).tolist() == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]

@@ -1,4 +1,6 @@
-"""[2], Figure 9: respondents by profession and municipality; one of a single respondent; professions P2 and P3 become one."""
+"""[2], Figure 9: respondents by profession and municipality; one of a single respondent;
+professions P2 and P3 become one.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,22 @@ def figure_9(groups: tuple[CodeGroup, ...]) -> Recoding:
 
 
 def test_the_recoded_table_of_the_paper() -> None:
-    """Of the groups that may be used, P2 + P3 loses least: 4 cells; towns M1 + M2 would lose 6, and P1 + P2 does not help."""
+    """Of the groups that may be used, P2 + P3 loses least: 4 cells; towns M1 + M2 would
+    lose 6, and P1 + P2 does not help.
+    """
     groups = (
         CodeGroup("JOB", "P2+P3", ("P2", "P3")),
         CodeGroup("TOWN", "M1+M2", ("M1", "M2")),
         CodeGroup("JOB", "P4+P5", ("P4", "P5")),
     )
     done = figure_9(groups).cheapest()
-    assert (done.closed, done.lost, done.before, done.primaries, done.proven) == (((), ("P2+P3",)), 4, 1, 0, True)
+    assert (done.closed, done.lost, done.before, done.primaries, done.proven) == (
+        ((), ("P2+P3",)),
+        4,
+        1,
+        0,
+        True,
+    )
     jobs = done.table.axes[1].codes
     assert jobs == ("TOTAL", "P1", "P4", "P5", "P2+P3")
     grid = done.table.a.reshape(4, 5)
@@ -48,7 +58,9 @@ def test_the_recoded_table_of_the_paper() -> None:
 
 
 def test_without_groups_a_whole_dimension_goes() -> None:
-    """The towns below their total: three rows of six; the jobs below theirs would be four columns' worth more."""
+    """The towns below their total: three rows of six; the jobs below theirs would be four columns' worth
+    more.
+    """
     done = figure_9(()).cheapest()
     assert (done.closed, done.lost, done.primaries) == ((("TOTAL",), ()), 18, 0)
     assert [axis.codes for axis in done.table.axes] == [("TOTAL",), ("TOTAL", *JOBS)]
@@ -62,7 +74,11 @@ def test_a_primary_may_be_left() -> None:
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "counts.csv"
-    lines = [f"{town},{job},{GRID[i, j]},{GRID[i, j]}" for i, town in enumerate(TOWNS) for j, job in enumerate(JOBS)]
+    lines = [
+        f"{town},{job},{GRID[i, j]},{GRID[i, j]}"
+        for i, town in enumerate(TOWNS)
+        for j, job in enumerate(JOBS)
+    ]
     path.write_text("\n".join(["TOWN,JOB,VALUE,COUNT", *lines, ""]))
     return path
 
@@ -71,24 +87,52 @@ def test_at_a_shell(table, tmp_path) -> None:
     groups, facts, folder = tmp_path / "groups.csv", tmp_path / "facts.json", tmp_path / "out"
     folder.mkdir()
     groups.write_text("dimension,code,into\nJOB,P2,P2+P3\nJOB,P3,P2+P3\nTOWN,M1,M1+M2\nTOWN,M2,M1+M2\n")
-    run = sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3", "--groups", groups, "--out", folder, "--json", facts)
+    run = sdc(
+        "recode",
+        table,
+        "--dims",
+        "TOWN,JOB",
+        "--least",
+        "3",
+        "--groups",
+        groups,
+        "--out",
+        folder,
+        "--json",
+        facts,
+    )
     assert run.code == 0, run.complained
     assert "JOB: collapsed P2+P3" in run.said
     told = json.loads(facts.read_text())
-    assert told == {"collapsed": {"JOB": ["P2+P3"]}, "cells": 20, "lost": 4, "primaries_before": 1, "primaries": 0, "proven": True}
+    assert told == {
+        "collapsed": {"JOB": ["P2+P3"]},
+        "cells": 20,
+        "lost": 4,
+        "primaries_before": 1,
+        "primaries": 0,
+        "proven": True,
+    }
     assert "M2,P2+P3,21,s,,," in (folder / "table.csv").read_text().splitlines()
     codes = (folder / "JOB.codes.csv").read_text().splitlines()
     assert codes == ["code,parent", "TOTAL,", "P1,TOTAL", "P4,TOTAL", "P5,TOTAL", "P2+P3,TOTAL"]
     again = sdc(
-        "suppress", folder / "table.csv", "--dims", "TOWN,JOB", "--hierarchy", f"JOB={folder / 'JOB.codes.csv'}",
-        "--hierarchy", f"TOWN={folder / 'TOWN.codes.csv'}",
-    )  # fmt: skip
+        "suppress",
+        folder / "table.csv",
+        "--dims",
+        "TOWN,JOB",
+        "--hierarchy",
+        f"JOB={folder / 'JOB.codes.csv'}",
+        "--hierarchy",
+        f"TOWN={folder / 'TOWN.codes.csv'}",
+    )
     assert again.code == 0, again.complained
     assert "objective" in again.said
 
 
 def test_a_plan_is_done_as_it_says(table, tmp_path) -> None:
-    """Statuses: the group that holds the primary cell is primary itself, with its levels; nobody re-judged it."""
+    """Statuses: the group that holds the primary cell is primary itself, with its levels; nobody re-judged
+    it.
+    """
     plan, folder = tmp_path / "plan.csv", tmp_path / "out"
     folder.mkdir()
     plan.write_text("dimension,code,into\nJOB,P2,P23\nJOB,P3,P23\n")
@@ -102,8 +146,13 @@ def test_a_plan_is_done_as_it_says(table, tmp_path) -> None:
     plan.write_text("dimension,code\nTOWN,TOTAL\n")
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--plan", plan, "--out", folder).code == 0
     assert (folder / "table.csv").read_text().splitlines()[1:] == [
-        "TOTAL,TOTAL,370,s,,,", "TOTAL,P1,130,s,,,", "TOTAL,P2,73,s,,,", "TOTAL,P3,46,s,,,", "TOTAL,P4,90,s,,,", "TOTAL,P5,31,s,,,",
-    ]  # fmt: skip
+        "TOTAL,TOTAL,370,s,,,",
+        "TOTAL,P1,130,s,,,",
+        "TOTAL,P2,73,s,,,",
+        "TOTAL,P3,46,s,,,",
+        "TOTAL,P4,90,s,,,",
+        "TOTAL,P5,31,s,,,",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -115,25 +164,47 @@ def test_a_plan_is_done_as_it_says(table, tmp_path) -> None:
         ("dimension,code,into\nAGE,P1,X\nAGE,P2,X\n", (), "line 2: AGE is no dimension"),
         ("dimension,code,into\nJOB,P1,P2\nJOB,P3,P2\n", (), "line 2: P2 is a code already"),
         ("dimension,code,into\nJOB,P1,X\n", (), "line 2: X needs two codes or more"),
-        ("dimension,code,into\nJOB,P1,X\nJOB,TOTAL,X\n", (), "line 2: X needs two codes or more with the same parent"),
-        ("dimension,code,into\nJOB,P1,X\nJOB,P2,X\nJOB,P2,Y\nJOB,P3,Y\n", (), "line 4: P2 is in the group X already"),
+        (
+            "dimension,code,into\nJOB,P1,X\nJOB,TOTAL,X\n",
+            (),
+            "line 2: X needs two codes or more with the same parent",
+        ),
+        (
+            "dimension,code,into\nJOB,P1,X\nJOB,P2,X\nJOB,P2,Y\nJOB,P3,Y\n",
+            (),
+            "line 4: P2 is in the group X already",
+        ),
         ("dimension,code,into\nJOB,P1,\n", (), "line 2: there is nothing below P1"),
         ("dimension,code,into\nJOB,P9,\n", (), "line 2: JOB has no code P9"),
-        ("dimension,code,into\nJOB,TOTAL,\n", ("--remaining", "2"), "--plan goes with neither --groups nor --remaining"),
+        (
+            "dimension,code,into\nJOB,TOTAL,\n",
+            ("--remaining", "2"),
+            "--plan goes with neither --groups nor --remaining",
+        ),
     ],
 )
 def test_plans_that_cannot_be(table, tmp_path, text, options, message) -> None:
     plan = tmp_path / "recoding.csv"
     plan.write_text(text)
-    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3", "--plan", plan, *options).refused(message, "Remedy: ")
+    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3", "--plan", plan, *options).refused(
+        message, "Remedy: "
+    )
 
 
 def test_what_tells_no_primaries_is_refused(table, tmp_path) -> None:
-    assert sdc("recode", table, "--dims", "TOWN,JOB").refused("nothing says which cells are primary", "Remedy: ")
-    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3", "--out", tmp_path).refused("not a folder of its own", "Remedy: ")
+    assert sdc("recode", table, "--dims", "TOWN,JOB").refused(
+        "nothing says which cells are primary", "Remedy: "
+    )
+    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3", "--out", tmp_path).refused(
+        "not a folder of its own", "Remedy: "
+    )
     table.write_text(table.read_text().replace("COUNT", "PEOPLE"))
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "3").refused("no column COUNT", "Remedy: ")
     assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "1000", "--count", "PEOPLE").code == 3
-    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "nan").refused("--least: a number of contributors above 0", "Remedy: ")
+    assert sdc("recode", table, "--dims", "TOWN,JOB", "--least", "nan").refused(
+        "--least: a number of contributors above 0", "Remedy: "
+    )
     for command in ("recode", "protect"):
-        assert sdc(command, tmp_path / "table.jj", "--dims", "TOWN").refused("table.jj: a JJ file has no dimensions", "Remedy: ")
+        assert sdc(command, tmp_path / "table.jj", "--dims", "TOWN").refused(
+            "table.jj: a JJ file has no dimensions", "Remedy: "
+        )

@@ -1,4 +1,5 @@
-"""The examples of METHOD §9 by hand: what small count rounding leaves somebody who has the program, without and with `rule_aware`.
+"""The examples of METHOD §9 by hand: what small count rounding leaves somebody who has the
+program, without and with `rule_aware`.
 
 Tables are four inner cells, 2 × 2, with margins; base 3.
 """
@@ -8,7 +9,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.counts_replay_run import BASE, OFTEN, inner_cells_of, key_of_every_pattern, left_of, publications
+from benchmarks.counts_replay_run import (
+    BASE,
+    OFTEN,
+    inner_cells_of,
+    key_of_every_pattern,
+    left_of,
+    publications,
+)
 from sdc_tasks.methods.rounding.small_count import CountOptions
 from sdc_tasks.methods.rounding.small_count.drawn import UNDRAWN, directions
 
@@ -38,7 +46,9 @@ def test_a_key_prints_zero_one_and_two_as_zero_and_one_two_and_three_as_three():
 
 
 def test_margins_alone_tell_a_count_that_was_not_rounded_and_with_the_rule_none_is_left():
-    """1 and 1 in a row, 2 and 2 in the other: no margin is small, so nothing is rounded, and an inner count stays as it is."""
+    """1 and 1 in a row, 2 and 2 in the other: no margin is small, so nothing is rounded,
+    and an inner count stays as it is.
+    """
     plain = set(publications((1, 2, 2, 1), DEFAULT, margins=True))
     assert plain == {(6, 3, 3, 3, 3)}
     assert all(n % BASE == 0 for each in publications((1, 2, 2, 1), AWARE, margins=True) for n in each)
@@ -53,9 +63,15 @@ def test_every_hidden_count_of_every_table_keeps_as_many_candidates_as_the_base(
 
 
 def test_two_versions_with_one_key_would_leave_two_candidates():
-    """A 1 about which the key says nothing is printed as 0, and as 3 beside another 1: 0 and 3 would have stayed, so it is 1 or 2."""
+    """A 1 about which the key says nothing is printed as 0, and as 3 beside another 1: 0 and 3
+    would have stayed, so it is 1 or 2.
+    """
     cells = inner_cells_of((1, 1, 0, 0))
-    free = [each for each in AWARE if (directions(cells, np.ones(4, dtype=bool), BASE, OFTEN, each.seed)[:2] == UNDRAWN).all()]
+    free = [
+        each
+        for each in AWARE
+        if (directions(cells, np.ones(4, dtype=bool), BASE, OFTEN, each.seed)[:2] == UNDRAWN).all()
+    ]
     first = [next(iter(publications((1, 0, 0, 0), [each]))) for each in free]
     second = [next(iter(publications((1, 1, 0, 0), [each]))) for each in free]
     assert set(first) == {NOTHING}

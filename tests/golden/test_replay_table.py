@@ -1,4 +1,6 @@
-"""The table of METHOD §9: three countries, one of which hides A0 = x and A1 = 300 − x; the default rule is run for every x."""
+"""The table of METHOD §9: three countries, one of which hides A0 = x and A1 = 300 − x; the
+default rule is run for every x.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ def left(x: int) -> tuple[Support, float, Sampled]:
     def program(z):
         return float(told(x + z[0]) == publication.digest)
 
-    return support(problem, needs, fitting.every(301), program), float(publication.base[1]), sampled(fitting, needs, program, 10, 1)
+    return (
+        support(problem, needs, fitting.every(301), program),
+        float(publication.base[1]),
+        sampled(fitting, needs, program, 10, 1),
+    )
 
 
 @pytest.mark.parametrize("x", [60, *(pytest.param(x, marks=pytest.mark.slow) for x in TABLE if x != 60)])
@@ -43,7 +49,11 @@ def test_a_replay_leaves_less_than_the_audit_promises(x):
     found, published, sides = left(x)
     assert (found.up[0], published) == (pytest.approx(level), base)
     assert (x + found.low_fit[0], x + found.high_fit[0]) == audited
-    assert (x + found.low[0], x + found.high[0], found.values[0], found.odds[0]) == (*replayed, candidates, 1.0)
+    assert (x + found.low[0], x + found.high[0], found.values[0], found.odds[0]) == (
+        *replayed,
+        candidates,
+        1.0,
+    )
     assert (found.broken[0], found.narrow[0]) == (True, False)
     enough = [x - level >= replayed[0], x + level <= replayed[1]]
     assert (sides.sides, sides.asked, sides.none) == (2, 2, 0)

@@ -17,29 +17,220 @@ from support.oracles.two_way import two_way
 SEARCH = Search(seed=1)
 
 LINE = sp.csr_array(np.array([[1.0] * 10 + [-1.0]]))
-# relations, truth, printed by [3], printed there for Salazar's method, base, (LPL, UPL, SPL) of the sensitive cells from 1 on,
-# distances (3.1) of both, z of Salazar's method
+# relations, truth, printed by [3], printed there for Salazar's method, base, (LPL, UPL, SPL) of the sensitive
+# cells from 1 on, distances (3.1) of both, z of Salazar's method
 ONE = (
     LINE, [12, 23, 34, 3, 49, 23, 50, 17, 8, 13, 232], [12, 23, 34, 0, 50, 23, 50, 17, 10, 13, 232],
     [10, 25, 35, 0, 50, 25, 50, 15, 10, 10, 230], 5, {4: (1, 2, 5), 9: (2, 4, 5)}, 3.74, 6.63, -9,
 )  # fmt: skip
 TWO = (
     two_way(5, 6),
-    [20, 10, 20, 10, 20, 80, 10, 10, 20, 5, 15, 60, 40, 10, 10, 20, 10, 90, 5, 5, 15, 10, 5, 40, 75, 35, 65, 45, 50, 270],
-    [14, 12, 18, 13, 23, 80, 9, 8, 28, 4, 11, 60, 47, 10, 8, 14, 11, 90, 5, 5, 11, 14, 5, 40, 75, 35, 65, 45, 50, 270],
-    [14, 14, 28, 14, 14, 84, 14, 14, 14, 0, 14, 56, 42, 0, 14, 14, 14, 84, 0, 0, 14, 14, 14, 42, 70, 28, 70, 42, 56, 266],
-    14, {1: (5, 7, 14), 9: (5, 7, 14), 16: (5, 7, 14), 22: (2, 5, 14)}, 16.43, 28.53, -68,
-)  # fmt: skip
+    [
+        20,
+        10,
+        20,
+        10,
+        20,
+        80,
+        10,
+        10,
+        20,
+        5,
+        15,
+        60,
+        40,
+        10,
+        10,
+        20,
+        10,
+        90,
+        5,
+        5,
+        15,
+        10,
+        5,
+        40,
+        75,
+        35,
+        65,
+        45,
+        50,
+        270,
+    ],
+    [
+        14,
+        12,
+        18,
+        13,
+        23,
+        80,
+        9,
+        8,
+        28,
+        4,
+        11,
+        60,
+        47,
+        10,
+        8,
+        14,
+        11,
+        90,
+        5,
+        5,
+        11,
+        14,
+        5,
+        40,
+        75,
+        35,
+        65,
+        45,
+        50,
+        270,
+    ],
+    [
+        14,
+        14,
+        28,
+        14,
+        14,
+        84,
+        14,
+        14,
+        14,
+        0,
+        14,
+        56,
+        42,
+        0,
+        14,
+        14,
+        14,
+        84,
+        0,
+        0,
+        14,
+        14,
+        14,
+        42,
+        70,
+        28,
+        70,
+        42,
+        56,
+        266,
+    ],
+    14,
+    {1: (5, 7, 14), 9: (5, 7, 14), 16: (5, 7, 14), 22: (2, 5, 14)},
+    16.43,
+    28.53,
+    -68,
+)
 THREE = (
     two_way(5, 6),
-    [200, 40, 50, 200, 120, 610, 20, 70, 60, 100, 120, 370, 40, 90, 250, 100, 30, 510, 100, 150, 30, 80, 150, 510,
-     360, 350, 390, 480, 420, 2000],
-    [204, 41, 52, 190, 123, 610, 19, 65, 58, 114, 114, 370, 42, 92, 247, 98, 31, 510, 95, 152, 33, 78, 152, 510,
-     360, 350, 390, 480, 420, 2000],
-    [209, 38, 57, 190, 114, 608, 19, 57, 57, 114, 114, 361, 38, 95, 247, 95, 38, 513, 95, 152, 38, 76, 152, 513,
-     361, 342, 399, 475, 418, 1995],
-    19, {4: (10, 20, 15), 10: (5, 10, 15), 15: (20, 25, 15), 19: (5, 10, 15), 20: (7, 15, 15), 23: (7, 15, 15)}, 21.45, 34.99, -86,
-)  # fmt: skip
+    [
+        200,
+        40,
+        50,
+        200,
+        120,
+        610,
+        20,
+        70,
+        60,
+        100,
+        120,
+        370,
+        40,
+        90,
+        250,
+        100,
+        30,
+        510,
+        100,
+        150,
+        30,
+        80,
+        150,
+        510,
+        360,
+        350,
+        390,
+        480,
+        420,
+        2000,
+    ],
+    [
+        204,
+        41,
+        52,
+        190,
+        123,
+        610,
+        19,
+        65,
+        58,
+        114,
+        114,
+        370,
+        42,
+        92,
+        247,
+        98,
+        31,
+        510,
+        95,
+        152,
+        33,
+        78,
+        152,
+        510,
+        360,
+        350,
+        390,
+        480,
+        420,
+        2000,
+    ],
+    [
+        209,
+        38,
+        57,
+        190,
+        114,
+        608,
+        19,
+        57,
+        57,
+        114,
+        114,
+        361,
+        38,
+        95,
+        247,
+        95,
+        38,
+        513,
+        95,
+        152,
+        38,
+        76,
+        152,
+        513,
+        361,
+        342,
+        399,
+        475,
+        418,
+        1995,
+    ],
+    19,
+    {4: (10, 20, 15), 10: (5, 10, 15), 15: (20, 25, 15), 19: (5, 10, 15), 20: (7, 15, 15), 23: (7, 15, 15)},
+    21.45,
+    34.99,
+    -86,
+)
 FOUR = (
     two_way(4, 4), [20, 50, 10, 80, 8, 19, 22, 49, 17, 32, 12, 61, 45, 101, 44, 190],
     [20, 49, 11, 80, 9, 20, 20, 49, 16, 32, 13, 61, 45, 101, 44, 190],
@@ -50,19 +241,27 @@ EXAMPLES = [ONE, TWO, THREE, FOUR]
 
 def table_of(example, levels=None) -> RoundingTable:
     """No cell is negative, and nothing else is known."""
-    M, a, base, asked = example[0], np.array(example[1], dtype=float), example[4], example[5] if levels is None else levels
+    M, a, base, asked = (
+        example[0],
+        np.array(example[1], dtype=float),
+        example[4],
+        example[5] if levels is None else levels,
+    )
     p = np.array(sorted(asked)) - 1
     lpl, upl, spl = np.array([asked[cell] for cell in sorted(asked)], dtype=float).reshape(-1, 3).T
     n = len(a)
     assert base > 0
-    return RoundingTable(M, np.zeros(M.shape[0]), a, np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool), p, lpl, upl, spl)
+    return RoundingTable(
+        M, np.zeros(M.shape[0]), a, np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool), p, lpl, upl, spl
+    )
 
 
 def bearable(example):
     """The levels, but for those wider than twice the base: no table rounded to it keeps them."""
     base, asked = example[4], example[5]
     return {
-        cell: (0, 0, 0) if low + high > 2 * base or slide > 2 * base else (low, high, slide) for cell, (low, high, slide) in asked.items()
+        cell: (0, 0, 0) if low + high > 2 * base or slide > 2 * base else (low, high, slide)
+        for cell, (low, high, slide) in asked.items()
     }
 
 
@@ -75,7 +274,9 @@ def z_of(example, x) -> float:
 def all_protected(example, table: RoundingTable, x: Floats, base: Floats) -> bool:
     """By the dual of the attacker's problem, which shares nothing with our attacker."""
     rounded = Rounded(table.A, table.a, x, base, table.lb, table.ub)
-    levels = zip(table.primary.tolist(), table.lpl.tolist(), table.upl.tolist(), table.spl.tolist(), strict=True)
+    levels = zip(
+        table.primary.tolist(), table.lpl.tolist(), table.upl.tolist(), table.spl.tolist(), strict=True
+    )
     return all(all(protected(rounded, cell, low, high, slide)) for cell, low, high, slide in levels)
 
 
@@ -88,13 +289,17 @@ def test_the_distances_that_the_paper_prints_follow_from_its_tables(example):
     assert not (M @ salazar).any()
     assert quadratic.distance(table, ours) == pytest.approx(example[6], abs=0.005)
     assert quadratic.distance(table, salazar) == pytest.approx(example[7], abs=0.005)
-    # Of example 4 the z printed, −9, is that of the best table, which the one printed is not: cells that are multiples moved in it.
+    # Of example 4 the z printed, −9, is that of the best table, which the one printed is not: cells
+    # that are multiples moved in it.
     assert z_of(example, salazar) == (11 if example is FOUR else example[8])
 
 
 def test_z_by_the_formula_is_not_what_the_paper_prints():
     """(3.2) over the cells that are not sensitive, with its −1; printed are 209.71, 1056.65 and 172.32."""
-    found = [quadratic.directed_distance(table_of(example), np.array(example[2], dtype=float)) for example in (TWO, FOUR)]
+    found = [
+        quadratic.directed_distance(table_of(example), np.array(example[2], dtype=float))
+        for example in (TWO, FOUR)
+    ]
     assert found == pytest.approx([205.51, 171.44], abs=0.005)
 
 
@@ -162,7 +367,16 @@ def test_figure_10_of_the_survey():
     assert not (M @ printed).any()
     nothing = np.zeros(0)
     table = RoundingTable(
-        M, np.zeros(8), a, np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool), np.zeros(0, dtype=np.int64), nothing, nothing, nothing
+        M,
+        np.zeros(8),
+        a,
+        np.zeros(n),
+        np.full(n, np.inf),
+        np.zeros(n, dtype=bool),
+        np.zeros(0, dtype=np.int64),
+        nothing,
+        nothing,
+        nothing,
     )
     assert np.abs(printed - a).sum() == 30
     for zero_restricted in (False, True):

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.rounding.small_count import CountOptions, RoundedCells, by_formula, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count import (
+    CountOptions,
+    RoundedCells,
+    by_formula,
+    dummy_of,
+    inner_cells,
+    round_counts,
+)
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.methods.rounding.small_count.inner import Steps, cross_product, fill
 from sdc_tasks.methods.rounding.small_count.measures import simply_rounded
@@ -16,14 +23,25 @@ BASE = 5
 TABLE_1 = np.array([[6, 0, 1, 3, 4], [1, 2, 3, 1, 2], [0, 1, 1, 0, 2]])
 TABLE_2 = np.array([[6, 0, 5, 0, 4], [1, 0, 0, 5, 2], [0, 5, 0, 0, 0]])
 TABLE_3 = np.array([[6, 0, 1, 0, 4], [1, 0, 3, 5, 2], [0, 5, 0, 0, 0]])
-SIX = [(2, 2), (3, 2), (3, 3), (1, 4), (2, 4), (3, 5)]  # the inner cells that cause small margins, as the paper lists them
+SIX = [
+    (2, 2),
+    (3, 2),
+    (3, 3),
+    (1, 4),
+    (2, 4),
+    (3, 5),
+]  # the inner cells that cause small margins, as the paper lists them
 NO_EXCHANGE = Steps(final=0)
 
 
 @pytest.fixture(scope="module")
 def dummy() -> Dummy:
     rows, columns = np.divmod(np.arange(15, dtype=np.int32), 5)
-    cells, _ = inner_cells(["row", "col"], [(rows, ["row1", "row2", "row3"]), (columns, [f"col{j}" for j in range(1, 6)])], TABLE_1.ravel())
+    cells, _ = inner_cells(
+        ["row", "col"],
+        [(rows, ["row1", "row2", "row3"]), (columns, [f"col{j}" for j in range(1, 6)])],
+        TABLE_1.ravel(),
+    )
     return dummy_of(cells, by_formula(cells, "~row+col"))
 
 
@@ -37,7 +55,11 @@ def margins(table: np.ndarray) -> list[int]:
 
 def test_publishable_cells_are_the_total_and_the_margins(dummy: Dummy) -> None:
     names = [".".join(map(str, key)) for key in zip(*dummy.labels(np.arange(dummy.published)), strict=True)]
-    assert names == ["TOTAL.TOTAL", *(f"row{i}.TOTAL" for i in range(1, 4)), *(f"TOTAL.col{j}" for j in range(1, 6))]
+    assert names == [
+        "TOTAL.TOTAL",
+        *(f"row{i}.TOTAL" for i in range(1, 4)),
+        *(f"TOTAL.col{j}" for j in range(1, 6)),
+    ]
     assert dummy.z.tolist() == margins(TABLE_1) == [27, 14, 9, 4, 7, 3, 5, 4, 8]
     assert (matrix(dummy).T @ dummy.cells.y).tolist() == dummy.z.tolist()
 
@@ -63,7 +85,14 @@ def test_first_round(dummy: Dummy) -> None:
     assert fill(c, M, 1, NO_EXCHANGE).tolist() == [False, True, False, False, False, False]
     assert (c - M[1]).tolist() == [1, -3, 0, 7, 7, 1]
     assert fill(c, M, 2, NO_EXCHANGE).tolist() == [False, True, False, True, False, False]
-    assert fill(c, M, 2).tolist() == [False, True, False, True, False, False]  # the exchange of §5 finds nothing better
+    assert fill(c, M, 2).tolist() == [
+        False,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]  # the exchange of §5 finds nothing better
 
 
 def test_second_round(dummy: Dummy) -> None:
@@ -98,7 +127,9 @@ def test_results_are_no_further_than_table_2(dummy: Dummy) -> None:
 
 
 def test_the_simple_method_rounds_every_small_inner_cell(dummy: Dummy) -> None:
-    """Over half the base to the base; of eight ones and twos, 12 of 23 in all, as many as bring 23 + … nearest to the total."""
+    """Over half the base to the base; of eight ones and twos, 12 of 23 in all, as many as
+    bring 23 + … nearest to the total.
+    """
     simple = simply_rounded(dummy, BASE, seed=1)
     assert set(simple.tolist()) <= {0, 5, 6}
     assert all(simple[k] == BASE for k in indices([(1, 4), (1, 5), (2, 3)]))

@@ -1,4 +1,6 @@
-"""The methods that offices know, worked by hand: what each hides, and where it falls short alone ([2] §4.3, Figures 11, 14, 15)."""
+"""The methods that offices know, worked by hand: what each hides, and where it falls short alone
+([2] §4.3, Figures 11, 14, 15).
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,21 @@ FLAT = {"T": None, "1": "T", "2": "T", "3": "T"}
 GRID = [[20, 24, 28], [38, 38, 40], [40, 39, 42]]  # Figure 11
 
 
-def crossed(trees: list[dict[str, str | None]], inner: np.ndarray) -> tuple[tuple[Hierarchy, ...], sp.csr_array, np.ndarray]:
-    """Axes, relations and values of a table; `inner` has an entry for each code, those of totals do not matter."""
+def crossed(
+    trees: list[dict[str, str | None]], inner: np.ndarray
+) -> tuple[tuple[Hierarchy, ...], sp.csr_array, np.ndarray]:
+    """Axes, relations and values of a table; `inner` has an entry for each code, those of totals do not
+    matter.
+    """
     axes = tuple(Hierarchy(str(k), tuple(tree), tuple(tree.values())) for k, tree in enumerate(trees))
     return axes, CellSpace(("here",), (), ("a",), axes).national_relations, added_up(inner, axes).ravel()
 
 
 def drawn(
-    trees: list[dict[str, str | None]], inner: np.ndarray, levels: dict[tuple[int, ...], float], stays: tuple[tuple[int, ...], ...] = ()
+    trees: list[dict[str, str | None]],
+    inner: np.ndarray,
+    levels: dict[tuple[int, ...], float],
+    stays: tuple[tuple[int, ...], ...] = (),
 ) -> SuppressionProblem:
     """`levels`: lpl = upl of each primary, by its position."""
     axes, M, a = crossed(trees, inner)
@@ -39,8 +48,19 @@ def drawn(
     for place in stays:
         fixed[place] = True
     none = np.zeros(a.size)
-    return SuppressionProblem(M, a, none, none + 1000, level.ravel(), level.ravel(), none, a, level.ravel() > 0, fixed.ravel(),
-                              grid=grid_of(axes))  # fmt: skip
+    return SuppressionProblem(
+        M,
+        a,
+        none,
+        none + 1000,
+        level.ravel(),
+        level.ravel(),
+        none,
+        a,
+        level.ravel() > 0,
+        fixed.ravel(),
+        grid=grid_of(axes),
+    )
 
 
 def paper(levels: dict[tuple[int, ...], float], margins_stay: bool = False) -> SuppressionProblem:
@@ -58,17 +78,23 @@ def hidden(problem: SuppressionProblem, pattern: np.ndarray | None) -> set[tuple
 
 
 def test_hypercube_takes_the_cheapest_rectangle_that_is_wide_enough():
-    """At (2,3), level 10, the corners (1,1) (1,3) (2,1) cost 86; by 28 up nothing changes, by 29 the cell (1,3) = 28 falls short."""
+    """At (2,3), level 10, the corners (1,1) (1,3) (2,1) cost 86; by 28 up nothing changes, by 29
+    the cell (1,3) = 28 falls short.
+    """
     found = suppress(paper({(2, 3): 10}), PatternOptions("hypercube"))
     assert hidden(paper({(2, 3): 10}), found.pattern) == {(2, 3), (2, 1), (1, 3), (1, 1)}
     assert (found.cost, found.alone.cost, found.alone.at_risk.tolist()) == (86, 86, [])
     wide = suppress(paper({(2, 3): 29}), PatternOptions("hypercube"))
-    assert hidden(paper({(2, 3): 29}), wide.pattern) == {(2, 3), (2, 2), (3, 3), (3, 2)}, "38 + 42 + 39, of which each can move by 29"
+    assert hidden(paper({(2, 3): 29}), wide.pattern) == {(2, 3), (2, 2), (3, 3), (3, 2)}, (
+        "38 + 42 + 39, of which each can move by 29"
+    )
     assert wide.cost == 38 + 42 + 39
 
 
 def test_hypercube_falls_short_where_two_rectangles_would_do():
-    """Figure 14: with open margins no rectangle lowers (2,3) by 40; the widest, by 39, is taken, and paths are added."""
+    """Figure 14: with open margins no rectangle lowers (2,3) by 40; the widest, by 39, is taken, and paths
+    are added.
+    """
     problem = paper({(2, 3): 40}, margins_stay=True)
     found = suppress(problem, PatternOptions("hypercube"))
     assert found.alone.at_risk.tolist() == [2 * 4 + 3]
@@ -88,7 +114,9 @@ def test_hypercube_hides_one_more_where_a_cycle_is_hidden_already():
 
 
 def test_hypercube_in_three_dimensions_hides_seven_corners():
-    problem = drawn([{"T": None, "1": "T", "2": "T"}] * 3, np.arange(27.0).reshape(3, 3, 3) + 5, {(1, 1, 1): 5.0})
+    problem = drawn(
+        [{"T": None, "1": "T", "2": "T"}] * 3, np.arange(27.0).reshape(3, 3, 3) + 5, {(1, 1, 1): 5.0}
+    )
     found = suppress(problem, PatternOptions("hypercube"))
     assert hidden(problem, found.pattern) == {(i, j, k) for i in (1, 2) for j in (1, 2) for k in (1, 2)}
     assert found.alone.at_risk.size == 0
@@ -102,7 +130,8 @@ def two_steps() -> SuppressionProblem:
 
 
 def test_hitas_goes_from_the_top_down_and_judges_each_sub_table_alone():
-    """The top table takes (b,y) (a,x) (a,y): 45 + 51 + 62. Below, (a,x) and (a,y) must only not be recalculated: a1, 1 + 2, is cheapest.
+    """The top table takes (b,y) (a,x) (a,y): 45 + 51 + 62. Below, (a,x) and (a,y) must only not be
+    recalculated: a1, 1 + 2, is cheapest.
 
     But then (a,x) falls by 1 at most, and (b,x) rises by no more than that: at risk until more is hidden.
     """
@@ -118,31 +147,57 @@ def test_hitas_goes_from_the_top_down_and_judges_each_sub_table_alone():
 
 
 def test_hitas_leaves_a_higher_table_as_it_is_where_it_can():
-    """(a1, x) is primary: the top table has nothing to protect, and its cells stay open below, though (T) and (a) would be dear anyway."""
+    """(a1, x) is primary: the top table has nothing to protect, and its cells stay open below, though
+    (T) and (a) would be dear anyway.
+    """
     problem = two_steps()
     level = np.zeros((5, 3))
     level[4, 1] = 1.0
-    low = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, level.ravel(), level.ravel(), problem.spl, problem.cost,
-                             level.ravel() > 0, problem.fixed, grid=problem.grid)  # fmt: skip
+    low = SuppressionProblem(
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        level.ravel(),
+        level.ravel(),
+        problem.spl,
+        problem.cost,
+        level.ravel() > 0,
+        problem.fixed,
+        grid=problem.grid,
+    )
     found = suppress(low, PatternOptions("hitas"))
     assert hidden(low, found.pattern) == {(4, 1), (4, 2), (3, 1), (3, 2)}
 
 
 def test_hitas_goes_back_to_a_higher_table_where_a_lower_one_cannot_do_without():
-    """a2 must stay open, so that (a1, x) is hidden with (a, x) only: then the top table has a cell to protect that it had not."""
+    """a2 must stay open, so that (a1, x) is hidden with (a, x) only: then the top table has a
+    cell to protect that it had not.
+    """
     problem = two_steps()
     level, stays = np.zeros((5, 3)), np.zeros((5, 3), dtype=bool)
     level[3, 1] = 1.0
     stays[4] = True
-    low = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, level.ravel(), level.ravel(), problem.spl, problem.cost,
-                             level.ravel() > 0, stays.ravel(), grid=problem.grid)  # fmt: skip
+    low = SuppressionProblem(
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        level.ravel(),
+        level.ravel(),
+        problem.spl,
+        problem.cost,
+        level.ravel() > 0,
+        stays.ravel(),
+        grid=problem.grid,
+    )
     found = suppress(low, PatternOptions("hitas"))
     assert {(3, 1), (3, 2), (1, 1), (1, 2)} < hidden(low, found.pattern)
     assert found.alone.at_risk.size == 0
     assert unprotected(low, found.pattern) == []
 
 
-# --- dimensions that a JJ file does not name -----------------------------------------------------------------------------------------
+# --- dimensions that a JJ file does not name ----------------------------------------------------------------
 
 TREES = {
     "flat": {"T": None, "1": "T", "2": "T"},
@@ -151,7 +206,10 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize("kinds", [("wide",), ("deep",), ("flat", "wide"), ("deep", "wide"), ("deep", "deep"), ("flat", "deep", "wide")])
+@pytest.mark.parametrize(
+    "kinds",
+    [("wide",), ("deep",), ("flat", "wide"), ("deep", "wide"), ("deep", "deep"), ("flat", "deep", "wide")],
+)
 def test_dimensions_are_found_in_relations_whatever_their_order(kinds):
     axes, M, a = crossed([TREES[kind] for kind in kinds], np.ones([len(TREES[kind]) for kind in kinds]))
     rng = np.random.default_rng(7)
@@ -171,9 +229,13 @@ def test_relations_of_no_dimensions_are_told_and_refused():
     short = sp.csr_array(M[1:])
     assert recognised(short) is None
     none = np.zeros(len(a))
-    problem = SuppressionProblem(short, a, none, none + 9, none + 1, none + 1, none, a, np.arange(len(a)) == 6, none > 0)
+    problem = SuppressionProblem(
+        short, a, none, none + 9, none + 1, none + 1, none, a, np.arange(len(a)) == 6, none > 0
+    )
     for method in ("hypercube", "hitas"):
-        with pytest.raises(InvalidInput, match=rf"{method}: this method needs the dimensions.*Remedy: .*--dims"):
+        with pytest.raises(
+            InvalidInput, match=rf"{method}: this method needs the dimensions.*Remedy: .*--dims"
+        ):
             suppress(problem, PatternOptions(method))
 
 

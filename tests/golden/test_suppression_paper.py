@@ -1,4 +1,6 @@
-"""The examples of [2] §4: Figures 11 to 13, and a singleton pattern that is safe from outside and not from inside (eq. 8–9)."""
+"""The examples of [2] §4: Figures 11 to 13, and a singleton pattern that is safe from
+outside and not from inside (eq. 8–9).
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,19 @@ def paper(
     primary, lone = marked(*primaries), marked(*singletons)
     a = GRID.ravel()
     return SuppressionProblem(
-        sp.csr_array(M), a, np.zeros(16), np.full(16, np.inf), np.where(primary, lpl, 0), np.where(primary, upl, 0), np.zeros(16), a,
-        primary, np.zeros(16, dtype=bool), singleton=lone,
+        sp.csr_array(M),
+        a,
+        np.zeros(16),
+        np.full(16, np.inf),
+        np.where(primary, lpl, 0),
+        np.where(primary, upl, 0),
+        np.zeros(16),
+        a,
+        primary,
+        np.zeros(16, dtype=bool),
+        singleton=lone,
         respondent=None if respondent is None else np.where(lone, respondent, -1),
-    )  # fmt: skip
+    )
 
 
 def marked(*cells: tuple[int, int]) -> np.ndarray:
@@ -71,7 +82,9 @@ def test_figure_13_totals_protect_without_end_upwards() -> None:
 
 
 def test_singletons_see_through_a_pattern_that_is_safe_from_outside() -> None:
-    """Two single respondents in one row: each subtracts himself and reads the other, unless a third cell is hidden with them."""
+    """Two single respondents in one row: each subtracts himself and reads the other, unless a
+    third cell is hidden with them.
+    """
     both = ((2, 1), (2, 3))
     outside, inside = paper(1, 1, both), paper(1, 1, both, both)
     assert verify(outside, FIGURE_11).safe
@@ -92,12 +105,16 @@ def test_cells_of_one_respondent_do_not_give_each_other_away() -> None:
 
 
 def test_a_total_and_its_only_part_are_one_respondent() -> None:
-    """T = a + b with b = 0: whoever is alone in T is alone in a. Hidden in both columns, neither gives the other away."""
+    """T = a + b with b = 0: whoever is alone in T is alone in a. Hidden in both columns, neither gives the
+    other away.
+    """
     a = np.array([50.0, 50.0, 0.0, 90.0, 50.0, 40.0])
     rows = sp.csr_array(np.array([[-1, 1, 1, 0, 0, 0], [0, 0, 0, -1, 1, 1], [1, 0, 0, 1, 0, 0]], dtype=float))
     lone = np.array([True, True, False, False, False, False])
     level = np.where(lone, 5.0, 0.0)
-    problem = SuppressionProblem(rows, a, 0 * a, 0 * a + 500, level, level, 0 * a, a, lone, a == 0, rhs=rows @ a, singleton=lone)
+    problem = SuppressionProblem(
+        rows, a, 0 * a, 0 * a + 500, level, level, 0 * a, a, lone, a == 0, rhs=rows @ a, singleton=lone
+    )
     assert problem.respondents.tolist() == [0, 0, -1, -1, -1, -1]
     found = suppress(problem, PatternOptions(gap=0.0))
     assert found.pattern is not None
@@ -106,14 +123,39 @@ def test_a_total_and_its_only_part_are_one_respondent() -> None:
 
 
 def test_a_cell_whose_parts_have_one_respondent_each_can_be_protected() -> None:
-    """T = a + b, each part one respondent. If both attack T they know it; if T protects the larger one from the other, they do not."""
-    M = sp.csr_array(np.array([[-1, 1, 1, 0, 0, 0], [0, 0, 0, -1, 1, 1], [1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1.0]]))
+    """T = a + b, each part one respondent. If both attack T they know it; if T protects the larger
+    one from the other, they do not.
+    """
+    M = sp.csr_array(
+        np.array(
+            [
+                [-1, 1, 1, 0, 0, 0],
+                [0, 0, 0, -1, 1, 1],
+                [1, 0, 0, 1, 0, 0],
+                [0, 1, 0, 0, 1, 0],
+                [0, 0, 1, 0, 0, 1.0],
+            ]
+        )
+    )
     a = np.array([50.0, 30.0, 20.0, 90.0, 50.0, 40.0])
     lone, primary = np.arange(6) % 6 == 1, np.arange(6) < 3
     lone[2] = True
     level = np.where(primary, 3.0, 0.0)
-    both = SuppressionProblem(M, a, 0 * a, 0 * a + 500, level, level, 0 * a, a, primary, a == 0, rhs=M @ a, singleton=lone,
-                              respondent=np.where(lone, np.arange(6), -1))  # fmt: skip
+    both = SuppressionProblem(
+        M,
+        a,
+        0 * a,
+        0 * a + 500,
+        level,
+        level,
+        0 * a,
+        a,
+        primary,
+        a == 0,
+        rhs=M @ a,
+        singleton=lone,
+        respondent=np.where(lone, np.arange(6), -1),
+    )
     with pytest.raises(Unprotectable, match="cell 0"):
         suppress(both)
     one = replace(both, guarded=np.array([1, 1, 2, -1, -1, -1]))
@@ -127,15 +169,42 @@ def test_respondents_that_a_total_contradicts_are_refused() -> None:
     M = sp.csr_array(np.array([[-1.0, 1.0, 1.0]]))
     a, none = np.array([3.0, 3.0, 0.0]), np.zeros(3)
     lone = np.array([True, True, False])
-    with pytest.raises(InvalidInput, match=r"cell 0 and cell 1: two respondents, but a total that holds both has only one.*Remedy"):
-        SuppressionProblem(M, a, none, a + 9, none + 1, none + 1, none, a, lone, a == 0, singleton=lone, respondent=np.array([4, 5, -1]))
+    with pytest.raises(
+        InvalidInput,
+        match=r"cell 0 and cell 1: two respondents, but a total that holds both has only one.*Remedy",
+    ):
+        SuppressionProblem(
+            M,
+            a,
+            none,
+            a + 9,
+            none + 1,
+            none + 1,
+            none,
+            a,
+            lone,
+            a == 0,
+            singleton=lone,
+            respondent=np.array([4, 5, -1]),
+        )
 
 
 def test_what_cannot_be_protected_is_named() -> None:
     problem = paper(10, 10)
     fixed = ~problem.primary
-    stuck = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
-                               problem.primary, fixed, label=lambda i: f"R{i // 4 + 1}C{i % 4 + 1}")  # fmt: skip
+    stuck = SuppressionProblem(
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        problem.lpl,
+        problem.upl,
+        problem.spl,
+        problem.cost,
+        problem.primary,
+        fixed,
+        label=lambda i: f"R{i // 4 + 1}C{i % 4 + 1}",
+    )
     with pytest.raises(Unprotectable, match=r"R2C3: .*relations.*Remedy"):
         suppress(stuck)
 
@@ -146,18 +215,40 @@ def test_a_level_that_nothing_reaches_is_named() -> None:
     fixed[[3, 7, 11, 12, 13, 14, 15]] = True  # margins stay open: no more than a row is left above
     with pytest.raises(Unprotectable, match="cell 6: not protected to the level even with every cell hidden"):
         suppress(
-            SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
-                               problem.primary, fixed)
-        )  # fmt: skip
+            SuppressionProblem(
+                problem.M,
+                problem.a,
+                problem.lb,
+                problem.ub,
+                problem.lpl,
+                problem.upl,
+                problem.spl,
+                problem.cost,
+                problem.primary,
+                fixed,
+            )
+        )
 
 
 def test_a_table_that_does_not_add_up_says_where_and_by_how_much() -> None:
     problem = paper(10, 10)
     wrong = problem.a.copy()
     wrong[0] += 1
-    with pytest.raises(InvalidInput, match=r"relation 0 \(cell 0, .* and 1 more do not add up: off by 0\.0069 of its values"):
-        SuppressionProblem(problem.M, wrong, problem.lb, problem.ub, problem.lpl, problem.upl, problem.spl, problem.cost,
-                           problem.primary, problem.fixed)  # fmt: skip
+    with pytest.raises(
+        InvalidInput, match=r"relation 0 \(cell 0, .* and 1 more do not add up: off by 0\.0069 of its values"
+    ):
+        SuppressionProblem(
+            problem.M,
+            wrong,
+            problem.lb,
+            problem.ub,
+            problem.lpl,
+            problem.upl,
+            problem.spl,
+            problem.cost,
+            problem.primary,
+            problem.fixed,
+        )
 
 
 def test_figure_13_what_two_paths_protect() -> None:
@@ -172,12 +263,25 @@ def test_figure_13_what_two_paths_protect() -> None:
 
 
 def test_figure_14_paths_add_up_and_serve_other_primaries() -> None:
-    """No single path of inner cells lowers cell (2,3) by 39: two do together. What they show of another primary counts for it."""
+    """No single path of inner cells lowers cell (2,3) by 39: two do together. What they show
+    of another primary counts for it.
+    """
     margins = marked((1, 4), (2, 4), (3, 4), (4, 1), (4, 2), (4, 3), (4, 4))
     problem = paper(39, 39, ((2, 3), (1, 1)))
     lpl, upl = problem.lpl.copy(), problem.upl.copy()
     lpl[0] = upl[0] = 5.0
-    both = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, lpl, upl, problem.spl, problem.cost, problem.primary, margins)
+    both = SuppressionProblem(
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        lpl,
+        upl,
+        problem.spl,
+        problem.cost,
+        problem.primary,
+        margins,
+    )
     found, least = suppress(both, PatternOptions("paths")), suppress(both, PatternOptions("exact", gap=0.0))
     assert found.pattern is not None
     assert least.cost is not None
@@ -188,9 +292,11 @@ def test_figure_14_paths_add_up_and_serve_other_primaries() -> None:
 
 
 def test_figure_15_paths_use_what_is_hidden_already() -> None:
-    """P at (1,1) lies on a cycle of cells that are hidden already (C): the rectangle of the hypercube method would hide one more (X).
+    """P at (1,1) lies on a cycle of cells that are hidden already (C): the rectangle of the hypercube
+    method would hide one more (X).
 
-    C: (1,2) (2,2) (2,3) (3,3) (3,1), of which no three make a rectangle with P; X: (2,1), the fourth corner of P (1,2) (2,2).
+    C: (1,2) (2,2) (2,3) (3,3) (3,1), of which no three make a rectangle with P; X: (2,1), the
+    fourth corner of P (1,2) (2,2).
     """
     wanted = ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 1))
     problem = paper(1, 1, wanted)
@@ -201,10 +307,22 @@ def test_figure_15_paths_use_what_is_hidden_already() -> None:
 
 
 def test_a_width_beyond_what_the_cell_can_fall_is_proven() -> None:
-    """a_23 = 40 cannot fall by more than 40, so that a width of 100 needs a rise of 60, whatever other cells could do."""
+    """a_23 = 40 cannot fall by more than 40, so that a width of 100 needs a rise of 60, whatever other cells
+    could do.
+    """
     problem = paper(1, 1)
-    wide = SuppressionProblem(problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, np.where(problem.primary, 100.0, 0),
-                              problem.cost, problem.primary, problem.fixed)  # fmt: skip
+    wide = SuppressionProblem(
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        problem.lpl,
+        problem.upl,
+        np.where(problem.primary, 100.0, 0),
+        problem.cost,
+        problem.primary,
+        problem.fixed,
+    )
     result = suppress(wide, PatternOptions("exact", gap=0.0))
     assert result.ended == "proven"
     assert result.pattern is not None

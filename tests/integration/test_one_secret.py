@@ -1,6 +1,8 @@
-"""One secret for an office and period: it is there from the beginning, has a public name, and is never drawn anew in silence.
+"""One secret for an office and period: it is there from the beginning, has a public name, and
+is never drawn anew in silence.
 
-Two warehouses with two secrets draw two tables of the same deliveries. Each is safe alone; whoever sees both computes what neither tells.
+Two warehouses with two secrets draw two tables of the same deliveries. Each is safe alone; whoever sees
+both computes what neither tells.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ def made(url: str, given: Secret | None = None) -> Engine:
 
 @contextmanager
 def restored(engine: Engine, tmp_path: Path) -> Iterator[str]:
-    """The address of a copy: of the file alone on SQLite, without its write-ahead log; of the database on PostgreSQL."""
+    """The address of a copy: of the file alone on SQLite, without its write-ahead log; of the database on
+    PostgreSQL.
+    """
     if engine.dialect.name == "sqlite":
         copy = tmp_path / "copy.db"
         shutil.copy(str(engine.url.database), copy)
@@ -68,7 +72,9 @@ def actions(engine: Engine) -> list[tuple[str, dict[str, object]]]:
 
 
 def test_a_backup_of_a_warehouse_that_nobody_has_used_yet_holds_the_secret(warehouse_url, tmp_path):
-    """On SQLite the first connection stays open, so that its log is not moved into the file when it closes."""
+    """On SQLite the first connection stays open, so that its log is not moved into the file when
+    it closes.
+    """
     engine = made(warehouse_url)
     [(action, told)] = actions(engine)
     with restored(engine, tmp_path) as url:
@@ -114,7 +120,10 @@ def test_a_lost_secret_is_not_drawn_anew(warehouse, warehouse_url):
     assert run_checks(warehouse, CHECKS)["secret_not_logged"]
     for given in (None, Secret.fresh()):
         engine = open_warehouse(warehouse_url, KEYS, secret=given)
-        with pytest.raises(InvalidInput, match=rf"is lost: the log tells of {GIVEN.fingerprint}.*Remedy: restore.*SDC_WAREHOUSE_SECRET"):
+        with pytest.raises(
+            InvalidInput,
+            match=rf"is lost: the log tells of {GIVEN.fingerprint}.*Remedy: restore.*SDC_WAREHOUSE_SECRET",
+        ):
             secret_of(engine)
         engine.dispose()
     assert count(warehouse, "confidential.secret") == 0
@@ -161,13 +170,22 @@ def test_what_it_is_called_by_does_not_change(warehouse):
     secret_of(warehouse)
     for change in ("fingerprint = 'another'", "fingerprint = NULL", "kept = :no"):
         with pytest.raises(IntegrityError, match="secret refused: it is named already"):
-            raw(warehouse, f"UPDATE confidential.secret SET {change}", **({"no": False} if ":no" in change else {}))
+            raw(
+                warehouse,
+                f"UPDATE confidential.secret SET {change}",
+                **({"no": False} if ":no" in change else {}),
+            )
 
 
 def test_another_content_under_the_old_name_is_seen(warehouse):
     other = Secret.fresh()
     key_id, content = KEYS.seal("the secret of this warehouse", other.key, KEYS.newest)
-    raw(warehouse, "UPDATE confidential.secret SET content = :content, key_id = :key", content=content, key=key_id)
+    raw(
+        warehouse,
+        "UPDATE confidential.secret SET content = :content, key_id = :key",
+        content=content,
+        key=key_id,
+    )
     with pytest.raises(InvalidInput, match=r"was changed since it was stored.*Remedy: restore"):
         secret_of(warehouse)
 
@@ -218,11 +236,18 @@ def test_a_key_is_replaced_and_the_name_stays(warehouse, warehouse_url):
     engine.dispose()
 
 
-# --- what is drawn by it ------------------------------------------------------------------------------------------------------
+# --- what is drawn by it ------------------------------------------------------------------------------------
 
 AWARE = {"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}}
-ROUNDED = {"indicators": [{"code": "TURNOVER", "label": "x", "rounding": {"method": "controlled", "base": 5}}]}
-SHOWN = {"program": {"verdict": "passed", "bases": {"removed": 0.05, "epoch": 1, "wide": 2, "narrow": [], "without_claim": []}}}
+ROUNDED = {
+    "indicators": [{"code": "TURNOVER", "label": "x", "rounding": {"method": "controlled", "base": 5}}]
+}
+SHOWN = {
+    "program": {
+        "verdict": "passed",
+        "bases": {"removed": 0.05, "epoch": 1, "wide": 2, "narrow": [], "without_claim": []},
+    }
+}
 
 
 @pytest.fixture
@@ -234,7 +259,9 @@ def fresh(warehouse_url) -> Iterator[Engine]:
 
 
 def drawn(engine: Engine, release_id: str, settings: dict[str, object], **told: object) -> dict[str, object]:
-    """A release of these settings whose certificate says this too; the row by which somebody publishes it by plain SQL."""
+    """A release of these settings whose certificate says this too; the row by which
+    somebody publishes it by plain SQL.
+    """
     asked = replace(TERMS, digest=sha256_hex(release_id), settings=json.dumps(settings))
     start_run(engine, release_id, "sbs", "2024")
     submit(engine, release_id, asked)
@@ -242,7 +269,13 @@ def drawn(engine: Engine, release_id: str, settings: dict[str, object], **told: 
     certified = json.loads(certificate(report)) | (SHOWN if "bases" in settings else {}) | told
     certified["digests"]["domain"] = asked.digest
     audit = save_audit(engine, release_id, report, json.dumps(certified), printed(FIRST, SPACE))
-    row = {"release_id": release_id, "domain": "sbs", "period": "2024", "version": 1, "publication": FIRST.digest}
+    row = {
+        "release_id": release_id,
+        "domain": "sbs",
+        "period": "2024",
+        "version": 1,
+        "publication": FIRST.digest,
+    }
     return {**row, "audit": audit, "passed": True, "now": "2026-01-01 00:00:00"}
 
 
@@ -278,7 +311,9 @@ def test_a_release_by_another_secret_is_found(fresh):
     on = " ON dissemination.release" if fresh.dialect.name == "postgresql" else ""
     raw(fresh, f"DROP TRIGGER release_secret{on}")
     raw(fresh, RELEASE, **drawn(fresh, "r1", AWARE, secret=GIVEN.fingerprint))
-    assert run_checks(fresh, CHECKS)["release_of_another_secret"] == [{"release_id": "r1", "secret": GIVEN.fingerprint}]
+    assert run_checks(fresh, CHECKS)["release_of_another_secret"] == [
+        {"release_id": "r1", "secret": GIVEN.fingerprint}
+    ]
 
 
 OPTIONS = {
@@ -293,13 +328,17 @@ OPTIONS = {
 
 @pytest.mark.parametrize("what", OPTIONS)
 def test_program_and_database_mean_the_same_by_what_is_drawn(warehouse, tmp_path, what):
-    """Both ask the settings of a domain file: a release of it without a name of the secret goes out where nothing is drawn."""
+    """Both ask the settings of a domain file: a release of it without a name of the secret
+    goes out where nothing is drawn.
+    """
     own, more, draws = OPTIONS[what]
     small_domain(tmp_path)
     text = (tmp_path / "small.yaml").read_text()
     if "label" in own:
         text = text.replace("label: Turnover, ", "")
-    (tmp_path / "drawn.yaml").write_text(text.replace("unit_multiplier: 3", f"unit_multiplier: 3{own}") + more)
+    (tmp_path / "drawn.yaml").write_text(
+        text.replace("unit_multiplier: 3", f"unit_multiplier: 3{own}") + more
+    )
     domain = load_domain(tmp_path / "drawn.yaml")
     assert domain.draws is draws
     staged(warehouse, FIRST)

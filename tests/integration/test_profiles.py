@@ -1,4 +1,6 @@
-"""One registry names the attacker profiles: a profile that is added in one place only is refused, loudly, in every other."""
+"""One registry names the attacker profiles: a profile that is added in one place only is
+refused, loudly, in every other.
+"""
 
 from __future__ import annotations
 
@@ -60,13 +62,30 @@ def put(warehouse, table: str, profiles: str) -> None:
     if table == "audit":
         start_run(warehouse, "r", "sbs", "2024")
         said = {"domain": "sbs", "period": "2024", "verdict": "failed", "profiles": profiles.split(",")}
-        said |= {"digests": {"domain": "d", "problem": "p", "publication": "q"}, "counts": {"primaries": 0, "broken_requirements": 0}}
+        said |= {
+            "digests": {"domain": "d", "problem": "p", "publication": "q"},
+            "counts": {"primaries": 0, "broken_requirements": 0},
+        }
         told = json.dumps(said)
-        row = {"release_id": "r", "digest": hashlib.sha256(told.encode()).hexdigest(), "profiles": profiles, "certificate": told}
-        row |= {"problem_digest": "p", "publication_digest": "q", "passed": False, **dict.fromkeys(("primaries", "broken", "lps"), 0)}
+        row = {
+            "release_id": "r",
+            "digest": hashlib.sha256(told.encode()).hexdigest(),
+            "profiles": profiles,
+            "certificate": told,
+        }
+        row |= {
+            "problem_digest": "p",
+            "publication_digest": "q",
+            "passed": False,
+            **dict.fromkeys(("primaries", "broken", "lps"), 0),
+        }
     row["audited_at" if table == "audit" else "registered_at"] = "2026-01-01 00:00:00"
     names = ", ".join(row)
-    raw(warehouse, f"INSERT INTO operations.{table} ({names}) VALUES ({', '.join(f':{name}' for name in row)})", **row)
+    raw(
+        warehouse,
+        f"INSERT INTO operations.{table} ({names}) VALUES ({', '.join(f':{name}' for name in row)})",
+        **row,
+    )
 
 
 def test_the_warehouse_knows_the_profiles_of_the_registry(warehouse):
@@ -122,7 +141,14 @@ def test_the_second_program_is_not_imported_beside_a_profile_that_it_was_not_tol
         where.loader.exec_module(again)
 
 
-@pytest.mark.parametrize("said", [{"name": FAKE, "who": "somebody"}, {"name": FAKE, "insider": None}, {"who": "somebody", "insider": None}])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"name": FAKE, "who": "somebody"},
+        {"name": FAKE, "insider": None},
+        {"who": "somebody", "insider": None},
+    ],
+)
 def test_a_profile_that_leaves_something_unsaid_cannot_be_made(said):
     with pytest.raises(TypeError, match=r"insider|does not define its"):
         type("Silent", (Profile,), said)()
@@ -132,7 +158,11 @@ def test_every_file_of_profiles_has_one_and_the_registry_lists_it():
     found = []
     for each in pkgutil.iter_modules(registry.__path__):
         module = importlib.import_module(f"{registry.__name__}.{each.name}")
-        own = [c for c in vars(module).values() if inspect.isclass(c) and issubclass(c, Profile) and c.__module__ == module.__name__]
+        own = [
+            c
+            for c in vars(module).values()
+            if inspect.isclass(c) and issubclass(c, Profile) and c.__module__ == module.__name__
+        ]
         if each.name != "profile":
             (profile,) = own
             assert profile.name == each.name

@@ -1,7 +1,9 @@
-"""Figures that may be computed from each other: no audit attacks two domains or two frequencies together, so the second stays in.
+"""Figures that may be computed from each other: no audit attacks two domains or two frequencies
+together, so the second stays in.
 
-Three countries hide X of a quarter. Four quarterly releases pass, and so does the year, which hides only secondaries; the year minus the
-quarters is X. What is refused by name is tried by plain SQL as well, on both engines.
+Three countries hide X of a quarter. Four quarterly releases pass, and so does the year, which
+hides only secondaries; the year minus the quarters is X. What is refused by name is tried by
+plain SQL as well, on both engines.
 """
 
 from __future__ import annotations
@@ -66,7 +68,13 @@ def terms(
         "governance": {"approvals": approvals},
         **({"unrelated": unrelated} if unrelated else {}),
     }
-    return Terms(domain, f"{next(DIGEST):064x}", ("external",), approvals, settings=json.dumps(settings, sort_keys=True))
+    return Terms(
+        domain,
+        f"{next(DIGEST):064x}",
+        ("external",),
+        approvals,
+        settings=json.dumps(settings, sort_keys=True),
+    )
 
 
 def out(warehouse, release_id: str, of: Terms, period: str):
@@ -81,8 +89,18 @@ def by_hand(warehouse, release_id: str, of: Terms, period: str) -> None:
     if (of.domain, period) not in _staged(warehouse):
         staged(warehouse, FIRST, period, of.domain)
     audit = reader.audits(warehouse, release_id)[-1]
-    row = {"release_id": release_id, "domain": of.domain, "period": period, "version": 1 + len(out_of(warehouse, period, of.domain))}
-    row |= {"publication": FIRST.digest, "audit": audit["digest"], "passed": True, "now": "2026-01-01 00:00:00"}
+    row = {
+        "release_id": release_id,
+        "domain": of.domain,
+        "period": period,
+        "version": 1 + len(out_of(warehouse, period, of.domain)),
+    }
+    row |= {
+        "publication": FIRST.digest,
+        "audit": audit["digest"],
+        "passed": True,
+        "now": "2026-01-01 00:00:00",
+    }
     raw(warehouse, RELEASE, **row)
 
 
@@ -112,9 +130,14 @@ def test_the_year_stays_in_after_its_quarters(warehouse):
 
 def test_two_frequencies_of_one_domain_are_related_whatever_it_says(warehouse):
     assert out(warehouse, "r1", YEARLY, "2024") == (1, True)
-    itself = replace(YEARLY, digest="e" * 64, settings=YEARLY.settings.replace("{", '{"unrelated": {"annual": "no"}, ', 1))
+    itself = replace(
+        YEARLY, digest="e" * 64, settings=YEARLY.settings.replace("{", '{"unrelated": {"annual": "no"}, ', 1)
+    )
     for release_id, each in (("r2", YEARLY), ("r3", itself)):
-        with pytest.raises(ReleaseBlocked, match=r"annual has published 2024, which overlaps 2024-Q2.*Remedy: release one of the two"):
+        with pytest.raises(
+            ReleaseBlocked,
+            match=r"annual has published 2024, which overlaps 2024-Q2.*Remedy: release one of the two",
+        ):
             out(warehouse, release_id, each, "2024-Q2")
         with pytest.raises(IntegrityError, match=f"{REFUSED}|does not name why"):
             by_hand(warehouse, release_id, each, "2024-Q2")
@@ -173,7 +196,9 @@ def test_whoever_says_why_they_are_unrelated_passes_and_it_is_kept(warehouse):
     [told] = [json.loads(each.details) for each in entries(warehouse, "r2") if each.action == "release"]
     assert told["unrelated"] == {"quarterly": REASON}
     assert not any(run_checks(warehouse, CHECKS).values())
-    with pytest.raises(ReleaseBlocked, match="annual has published 2024"):  # the other one says so itself, to be released once more
+    with pytest.raises(
+        ReleaseBlocked, match="annual has published 2024"
+    ):  # the other one says so itself, to be released once more
         out(warehouse, "r3", QUARTERLY, "2024-Q2")
 
 
@@ -197,7 +222,9 @@ def test_a_certificate_that_does_not_name_the_reason_lets_nothing_out(warehouse)
     start_run(warehouse, "r1", said.domain, "2024")
     submit(warehouse, "r1", said)
     report = audited(FIRST)
-    silent = {key: told for key, told in json.loads(certificate(report, terms=said)).items() if key != "unrelated"}
+    silent = {
+        key: told for key, told in json.loads(certificate(report, terms=said)).items() if key != "unrelated"
+    }
     release = Release("r1", report.problem, FIRST, report)
     for told in (silent, silent | {"unrelated": {"quarterly": "another reason"}}):
         save_audit(warehouse, "r1", report, json.dumps(told), printed(FIRST, SPACE))
@@ -232,7 +259,7 @@ def test_the_same_figures_of_a_period_are_never_unrelated(warehouse):
         by_hand(warehouse, "r2", again, "2024-Q1")
 
 
-# --- a warehouse in which they lie beside each other already ------------------------------------------------------------------
+# --- a warehouse in which they lie beside each other already ------------------------------------------------
 
 
 def _take_the_gate_away(warehouse) -> None:
@@ -268,16 +295,41 @@ def test_a_log_that_does_not_tell_the_reason_is_found(warehouse):
         raw(warehouse, "ALTER TABLE operations.log DISABLE TRIGGER ALL")
     else:
         raw(warehouse, "DROP TRIGGER log_update")
-    raw(warehouse, f"UPDATE operations.log SET details = replace(details, '{REASON}', 'another') WHERE action = 'release'")
+    raw(
+        warehouse,
+        f"UPDATE operations.log SET details = replace(details, '{REASON}', 'another') WHERE action = "
+        f"'release'",
+    )
     assert run_checks(warehouse, ["release_not_logged"])["release_not_logged"]
 
 
-# --- the program and the database mean the same -------------------------------------------------------------------------------
+# --- the program and the database mean the same -------------------------------------------------------------
 
 PERIODS = (
-    "2023", "2024", "2024-A1", "2024-S1", "2024-S2", "2024-T1", "2024-T3", "2024-Q1", "2024-Q4", "2024-M01", "2024-01", "2024-12",
-    "2024-W01", "2024-W52", "2020-W53", "2020-12", "2021-01", "2021-W53", "2024-Q5", "2024-13", "0000", "spring", "",
-)  # fmt: skip
+    "2023",
+    "2024",
+    "2024-A1",
+    "2024-S1",
+    "2024-S2",
+    "2024-T1",
+    "2024-T3",
+    "2024-Q1",
+    "2024-Q4",
+    "2024-M01",
+    "2024-01",
+    "2024-12",
+    "2024-W01",
+    "2024-W52",
+    "2020-W53",
+    "2020-12",
+    "2021-01",
+    "2021-W53",
+    "2024-Q5",
+    "2024-13",
+    "0000",
+    "spring",
+    "",
+)
 
 
 def test_both_engines_know_when_two_periods_overlap(warehouse):
@@ -285,7 +337,9 @@ def test_both_engines_know_when_two_periods_overlap(warehouse):
     with reading(warehouse) as connection:
         for one in PERIODS:
             for other in PERIODS:
-                theirs = connection.execute(text(f"SELECT {name}(:one, :other)"), {"one": one, "other": other}).scalar_one()
+                theirs = connection.execute(
+                    text(f"SELECT {name}(:one, :other)"), {"one": one, "other": other}
+                ).scalar_one()
                 assert bool(theirs) == same_time(one, other), (one, other)
     assert same_time("2024", "2024-Q4")
     assert same_time("2024-W01", "2024-01")
@@ -296,13 +350,27 @@ def test_both_engines_know_when_two_periods_overlap(warehouse):
 
 def test_both_engines_know_what_could_be_akin(warehouse):
     name = "operations.akin" if warehouse.dialect.name == "postgresql" else "akin"
-    known = [QUARTERLY.settings, YEARLY.settings, "{}", "[]", "no JSON", None, '{"structure_id": 3}', '{"structure_id": "NSI:X"}']
-    known += ['{"structure_id": "NSI:X", "aggregates": [{"code": "EU"}]}', '{"structure_id": "ECB:X", "aggregates": 3, "codelists": []}']
+    known = [
+        QUARTERLY.settings,
+        YEARLY.settings,
+        "{}",
+        "[]",
+        "no JSON",
+        None,
+        '{"structure_id": 3}',
+        '{"structure_id": "NSI:X"}',
+    ]
+    known += [
+        '{"structure_id": "NSI:X", "aggregates": [{"code": "EU"}]}',
+        '{"structure_id": "ECB:X", "aggregates": 3, "codelists": []}',
+    ]
     known += [terms("other", **own).settings for own in (*FAR.values(), *NEAR.values())]
     with reading(warehouse) as connection:
         for one in known:
             for other in known:
-                theirs = connection.execute(text(f"SELECT {name}(:one, :other)"), {"one": one, "other": other}).scalar_one()
+                theirs = connection.execute(
+                    text(f"SELECT {name}(:one, :other)"), {"one": one, "other": other}
+                ).scalar_one()
                 assert bool(theirs) == akin(one, other), (one, other)
     assert akin(None, YEARLY.settings)
     assert not akin(terms("other", **FAR["other areas"]).settings, YEARLY.settings)

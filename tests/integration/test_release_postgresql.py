@@ -1,4 +1,6 @@
-"""A whole release on PostgreSQL: the same bytes as on SQLite, a sound warehouse, and no password on the screen."""
+"""A whole release on PostgreSQL: the same bytes as on SQLite, a sound warehouse, and no password on the
+screen.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def test_a_release_on_postgresql_is_that_on_sqlite(warehouse_url: str, tmp_path:
     where = ["--domain", str(domain), "--period", PERIOD, "--inbox", str(tmp_path / "inbox")]
 
     def release(out: str, *more: str) -> str:
-        ended = CliRunner().invoke(app, ["release", *where, "--out", str(tmp_path / out), *more], catch_exceptions=False)
+        ended = CliRunner().invoke(
+            app, ["release", *where, "--out", str(tmp_path / out), *more], catch_exceptions=False
+        )
         assert ended.exit_code == 0, ended.output
         return ended.output
 
@@ -43,7 +47,10 @@ def test_a_release_on_postgresql_is_that_on_sqlite(warehouse_url: str, tmp_path:
         made = {(tmp_path / out / name).read_bytes() for out in ("postgresql", "again", "sqlite")}
         assert len(made) == 1, name
 
-    on_server, on_file = open_warehouse(complete), open_warehouse(f"sqlite:///{tmp_path / 'sqlite' / 'warehouse.db'}")
+    on_server, on_file = (
+        open_warehouse(complete),
+        open_warehouse(f"sqlite:///{tmp_path / 'sqlite' / 'warehouse.db'}"),
+    )
     assert len(known_checks("sqlite")) > 5
     for engine in (on_server, on_file):
         assert {name: rows for name, rows in run_checks(engine).items() if rows} == {}

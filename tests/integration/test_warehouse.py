@@ -85,7 +85,7 @@ from support.world import (
     staged,
 )
 
-# --- migrations ------------------------------------------------------------------------------------------------------------
+# --- migrations ---------------------------------------------------------------------------------------------
 
 
 def test_migrations_go_up_down_and_up_again(warehouse):
@@ -113,7 +113,9 @@ def test_migrations_make_the_tables_that_the_code_believes_in(warehouse):
         "include_schemas": warehouse.dialect.name == "postgresql",
         "include_name": lambda name, kind, _: kind != "table" or name in ours,
         # looked up once for a statement on PostgreSQL, by the trigger eu_cell_gate
-        "include_object": lambda item, name, kind, *_: name != "fk_eu_cell_publication" or warehouse.dialect.name == "sqlite",
+        "include_object": lambda item, name, kind, *_: (
+            name != "fk_eu_cell_publication" or warehouse.dialect.name == "sqlite"
+        ),
         "compare_type": True,
     }
     with reading(warehouse) as connection:
@@ -143,11 +145,13 @@ def test_several_processes_may_migrate_at_once(warehouse_url):
     assert in_parallel(warehouse_url, _migrate, *range(4)) == [newest] * 4
 
 
-# --- artefacts -------------------------------------------------------------------------------------------------------------
+# --- artefacts ----------------------------------------------------------------------------------------------
 
 
 def test_a_warehouse_that_takes_the_place_of_another_is_migrated(warehouse_url):
-    """The newest revision is read once in a process. The revision of the warehouse is read each time: it may be another one now."""
+    """The newest revision is read once in a process. The revision of the warehouse is read each
+    time: it may be another one now.
+    """
     first = open_warehouse(warehouse_url, KEYS)
     migrate(first)
     newest = current_revision(first)
@@ -190,7 +194,7 @@ def test_a_missing_artefact_is_named(warehouse):
         load_artefact(warehouse, "abc")
 
 
-# --- deliveries ------------------------------------------------------------------------------------------------------------
+# --- deliveries ---------------------------------------------------------------------------------------------
 
 
 def states_of(warehouse) -> dict[str, str]:
@@ -273,12 +277,18 @@ def test_of_two_deliveries_of_a_country_at_once_exactly_one_is_accepted(warehous
 def test_findings_and_checks_are_replaced_by_a_repetition(warehouse):
     key = receive(warehouse, "sbs", "2024", "at.csv", b"AT").key
     accept(warehouse, key, "AT")
-    found = [Finding("150/904-2", Severity.ERROR, "unknown code", line=i, cell="AT.TURNOVER.C1") for i in (3, 9)]
-    check = CheckResult("additivity", Severity.WARNING, passed=False, checked=3, failed=1, cells=("AT.TURNOVER.TOTAL",))
+    found = [
+        Finding("150/904-2", Severity.ERROR, "unknown code", line=i, cell="AT.TURNOVER.C1") for i in (3, 9)
+    ]
+    check = CheckResult(
+        "additivity", Severity.WARNING, passed=False, checked=3, failed=1, cells=("AT.TURNOVER.TOTAL",)
+    )
     for _ in range(2):
         save_findings(warehouse, key, found)
         save_checks(warehouse, key, [check])
-    assert [(f["country"], f["file"], f["line"], f["code"]) for f in reader.findings(warehouse, "sbs", "2024")] == [
+    assert [
+        (f["country"], f["file"], f["line"], f["code"]) for f in reader.findings(warehouse, "sbs", "2024")
+    ] == [
         ("AT", "at.csv", 3, "150/904-2"),
         ("AT", "at.csv", 9, "150/904-2"),
     ]
@@ -291,7 +301,7 @@ def test_findings_and_checks_are_replaced_by_a_repetition(warehouse):
     assert reader.findings(warehouse, "sbs", "2024") == []
 
 
-# --- runs ------------------------------------------------------------------------------------------------------------------
+# --- runs ---------------------------------------------------------------------------------------------------
 
 
 def test_steps_are_found_by_release_step_and_key(warehouse):
@@ -307,7 +317,11 @@ def test_steps_are_found_by_release_step_and_key(warehouse):
     other = save_artefact(warehouse, "chunk", b"other")
     record_step(warehouse, "r1", "audit", "1", seconds=0.7, artefact_digest=other)
     assert step_output(warehouse, "r1", "audit", "1") == other
-    assert [(s["step"], s["key"]) for s in reader.steps(warehouse, "r1")] == [("audit", "0"), ("discover", ""), ("audit", "1")]
+    assert [(s["step"], s["key"]) for s in reader.steps(warehouse, "r1")] == [
+        ("audit", "0"),
+        ("discover", ""),
+        ("audit", "1"),
+    ]
 
 
 def test_a_run_can_be_started_again_but_not_for_something_else(warehouse):
@@ -345,7 +359,7 @@ def test_the_same_certificate_is_one_audit(warehouse):
     assert (found["passed"], found["broken"], found["profiles"]) == (False, 1, "external,vintage")
 
 
-# --- publishing ------------------------------------------------------------------------------------------------------------
+# --- publishing ---------------------------------------------------------------------------------------------
 
 
 def test_a_release_shows_exact_rounded_and_withheld_cells(warehouse):
@@ -363,20 +377,33 @@ def test_a_release_shows_exact_rounded_and_withheld_cells(warehouse):
 
 
 def test_a_sum_of_visible_countries_is_stored_as_what_it_is(warehouse):
-    """EU.C11 = 25 is withheld; BE's 5 would be 20 % of it. The database refuses a share without a value, beside a base, or above 1."""
+    """EU.C11 = 25 is withheld; BE's 5 would be 20 % of it. The database refuses a share without a
+    value, beside a base, or above 1.
+    """
     decided = Publication(FIRST.cells, np.array([42, 20, 5.0]), FIRST.base, np.array([0, 0, 0.2]))
     assert publish_it(warehouse, prepared(warehouse)) == (1, True)
     assert publish_it(warehouse, prepared(warehouse, "r2", decided)) == (2, True)
     cell = reader.released_cells(warehouse, "sbs", "2024")[2]
-    assert (cell.value, cell.obs_status, cell.conf_status, cell.rounding_base, cell.visible_share) == (5.0, "D", "F", None, 0.2)
+    assert (cell.value, cell.obs_status, cell.conf_status, cell.rounding_base, cell.visible_share) == (
+        5.0,
+        "D",
+        "F",
+        None,
+        0.2,
+    )
     assert not any(run_checks(warehouse).values())
-    raw(warehouse, "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', 'raw', 1)")
+    raw(
+        warehouse,
+        "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', 'raw', "
+        "1)",
+    )
     for value, base, share in ((None, None, 0.5), (5, 10, 0.5), (5, None, 1.01), (5, None, 0)):
         with pytest.raises(IntegrityError):
             raw(
                 warehouse,
                 "INSERT INTO dissemination.eu_cell VALUES "
-                "('sbs', '2024', 'raw', 'EU.TURNOVER.C11', 0, 'EU', 'TURNOVER', :value, 'D', 'F', :base, :share)",
+                "('sbs', '2024', 'raw', 'EU.TURNOVER.C11', 0, 'EU', 'TURNOVER', :value, 'D', 'F', :base, "
+                ":share)",
                 value=value,
                 base=base,
                 share=share,
@@ -407,11 +434,18 @@ def test_revisions_make_versions_and_a_return_to_the_first_is_the_third(warehous
     first = prepared(warehouse)
     assert publish_it(warehouse, first) == (1, True)
     assert publish_it(warehouse, prepared(warehouse, "r2", SECOND)) == (2, True)
-    assert publish_it(warehouse, first) == (1, False)  # an old task, run again, does not bring the old table back
+    assert publish_it(warehouse, first) == (
+        1,
+        False,
+    )  # an old task, run again, does not bring the old table back
     assert publish_it(warehouse, prepared(warehouse, "r3", FIRST)) == (3, True)
     assert publish_it(warehouse, prepared(warehouse, "r4", FIRST, period="2025"), period="2025") == (1, True)
     assert [r.version for r in reader.releases(warehouse, "sbs") if r.period == "2024"] == [3, 2, 1]
-    assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024", version=2)] == [None, 20.0, None]
+    assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024", version=2)] == [
+        None,
+        20.0,
+        None,
+    ]
     assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024")] == [None, 10.0, None]
     assert not any(run_checks(warehouse).values())
 
@@ -458,7 +492,9 @@ OF_SOMETHING_ELSE = {
 
 @pytest.mark.parametrize("report", OF_SOMETHING_ELSE.values(), ids=OF_SOMETHING_ELSE)
 def test_the_stored_audit_is_of_this_problem_and_publication(warehouse, report):
-    """What the caller brings along agrees with itself; in the warehouse stands the audit of something else."""
+    """What the caller brings along agrees with itself; in the warehouse stands the audit of
+    something else.
+    """
     prepared(warehouse)
     decided = FIRST if report.publication == FIRST.digest else SECOND
     with pytest.raises(ReleaseBlocked, match="r1: no passed audit of it is stored for sbs 2024"):
@@ -508,7 +544,9 @@ def test_two_publishers_of_one_release_at_once_make_one_version(warehouse, wareh
 
 
 def test_publishers_of_different_releases_at_once_get_versions_in_a_row(warehouse, warehouse_url):
-    different = [prepared(warehouse, f"r{base}", published((42, 0), (20, base), WITHHELD)) for base in (1, 2, 5, 10)]
+    different = [
+        prepared(warehouse, f"r{base}", published((42, 0), (20, base), WITHHELD)) for base in (1, 2, 5, 10)
+    ]
     in_parallel(warehouse_url, _publish, *different)
     assert [release.version for release in reader.releases(warehouse)] == [4, 3, 2, 1]
     assert not any(run_checks(warehouse).values())
@@ -516,21 +554,30 @@ def test_publishers_of_different_releases_at_once_get_versions_in_a_row(warehous
 
 def test_a_large_publication_is_stored_whole(warehouse):
     codes = tuple(f"C{i:04d}" for i in range(20_160))
-    space = CellSpace(("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (Hierarchy("ACTIVITY", codes, (None,) * len(codes)),))
+    space = CellSpace(
+        ("AT",),
+        (Aggregate("EU", ("AT",)),),
+        ("TURNOVER",),
+        (Hierarchy("ACTIVITY", codes, (None,) * len(codes)),),
+    )
     size = space.national_size
     decided = Publication(np.arange(size, 2 * size), np.arange(size, dtype=float), np.zeros(size))
-    assert publish(warehouse, prepared(warehouse, decided=decided, space=space), space=space, terms=TERMS, period="2024") == (1, True)
+    assert publish(
+        warehouse, prepared(warehouse, decided=decided, space=space), space=space, terms=TERMS, period="2024"
+    ) == (1, True)
     cells = reader.released_cells(warehouse, "sbs", "2024")
     assert [cell.value for cell in cells] == list(range(size))
     assert cells[-1].cell == space.key(2 * size - 1)
 
 
-# --- the gate, tried by plain SQL ------------------------------------------------------------------------------------------
+# --- the gate, tried by plain SQL ---------------------------------------------------------------------------
 
 
 @pytest.fixture
 def gate(warehouse):
-    """Run r1 has a passed audit of FIRST and a failed one of SECOND; both publications are stored, nothing is released."""
+    """Run r1 has a passed audit of FIRST and a failed one of SECOND; both publications
+    are stored, nothing is released.
+    """
     passed, failed = audited(FIRST), audited(SECOND, down=0.5)
     for run in ("r1", "r2"):
         start_run(warehouse, run, "sbs", "2024")
@@ -556,9 +603,10 @@ def gate(warehouse):
 
 def test_the_gate_opens_for_a_complete_publication_with_its_passed_audit(gate):
     raw(gate.warehouse, RELEASE, **gate.allowed)
-    assert [name for name, rows in run_checks(gate.warehouse).items() if rows] == ["publication_of_no_release", "release_not_logged"], (
-        "it went round the log"
-    )
+    assert [name for name, rows in run_checks(gate.warehouse).items() if rows] == [
+        "publication_of_no_release",
+        "release_not_logged",
+    ], "it went round the log"
 
 
 SHUT = [
@@ -581,7 +629,9 @@ SHUT = [
 
 @pytest.mark.parametrize("triggers", [True, False])
 def test_the_gate_stays_shut_otherwise(gate, triggers, subtests):
-    """With triggers off, the constraints alone hold; only the order of versions is the trigger's own business."""
+    """With triggers off, the constraints alone hold; only the order of versions is the trigger's own
+    business.
+    """
     if not triggers:
         on = " ON dissemination.release" if gate.warehouse.dialect.name == "postgresql" else ""
         raw(gate.warehouse, f"DROP TRIGGER release_gate{on}")
@@ -597,15 +647,22 @@ def test_an_incomplete_publication_is_not_released(gate):
     start_run(gate.warehouse, "r3", "sbs", "2024")
     submit(gate.warehouse, "r3", TERMS)
     third = published((42, 0), (20, 50), WITHHELD)
-    digest = save_audit(gate.warehouse, "r3", audited(third), certificate(audited(third)), printed(third, SPACE))
+    digest = save_audit(
+        gate.warehouse, "r3", audited(third), certificate(audited(third)), printed(third, SPACE)
+    )
     raw(
         gate.warehouse,
-        "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', :digest, 3)",
+        "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', "
+        ":digest, 3)",
         digest=third.digest,
     )
     raw(gate.warehouse, CELL, digest=third.digest, cell="EU.TURNOVER.TOTAL")
     with pytest.raises(IntegrityError, match=r"not complete|were audited"):
-        raw(gate.warehouse, RELEASE, **{**gate.allowed, "release_id": "r3", "publication": third.digest, "audit": digest})
+        raw(
+            gate.warehouse,
+            RELEASE,
+            **{**gate.allowed, "release_id": "r3", "publication": third.digest, "audit": digest},
+        )
 
 
 def test_a_failed_audit_cannot_be_stored_as_passed(warehouse):
@@ -615,7 +672,7 @@ def test_a_failed_audit_cannot_be_stored_as_passed(warehouse):
             warehouse,
             """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries,
                    broken, lps, certificate, audited_at)
-               VALUES ('r1', 'd', 'p', 'q', 'external', :passed, 2, 1, 4, '{}', '2026-01-01 00:00:00')""",
+               VALUES ('r1', 'd', 'p', 'q', 'external', :passed, 2, 1, 4, '{}', '2026-01-01 00:00:00')""",  # noqa: E501
             passed=True,
         )
 
@@ -632,7 +689,8 @@ FORBIDDEN = [
     "DELETE FROM dissemination.eu_cell",
     "UPDATE dissemination.release SET version = 7",
     "DELETE FROM dissemination.release",
-    "INSERT INTO dissemination.eu_cell SELECT domain, period, publication_digest, 'EU.TURNOVER.C99', 9, area, indicator, value,"
+    "INSERT INTO dissemination.eu_cell SELECT domain, period, publication_digest, 'EU.TURNOVER.C99', 9, "
+    "area, indicator, value,"
     " obs_status, conf_status, rounding_base, visible_share FROM dissemination.eu_cell WHERE position = 0",
     "DELETE FROM operations.run",
     "UPDATE operations.terms SET approvals = 0",
@@ -652,7 +710,11 @@ def test_what_is_released_does_not_change(warehouse, subtests):
     save_artefact(warehouse, "problem", b"kept")
 
     def everything():
-        return reader.released_cells(warehouse, "sbs", "2024"), reader.audits(warehouse, "r1"), reader.releases(warehouse)
+        return (
+            reader.released_cells(warehouse, "sbs", "2024"),
+            reader.audits(warehouse, "r1"),
+            reader.releases(warehouse),
+        )
 
     before = everything()
     for forbidden in FORBIDDEN:
@@ -667,7 +729,8 @@ def test_replacing_rows_does_not_go_round_the_triggers(warehouse):
         attempts = [
             "INSERT OR REPLACE INTO eu_cell SELECT * FROM eu_cell",
             "INSERT OR REPLACE INTO publication SELECT domain, period, digest, 99 FROM publication",
-            "INSERT OR REPLACE INTO audit SELECT release_id, digest, problem_digest, publication_digest, profiles, passed, primaries,"
+            "INSERT OR REPLACE INTO audit SELECT release_id, digest, problem_digest, publication_digest, "
+            "profiles, passed, primaries,"
             " broken, lps, '{}', audited_at, printed_digest FROM audit",
             "INSERT OR REPLACE INTO release SELECT * FROM release",
         ]
@@ -683,13 +746,18 @@ def test_replacing_rows_does_not_go_round_the_triggers(warehouse):
             raw(warehouse, attempt)
 
 
-# --- checks, errors, logs --------------------------------------------------------------------------------------------------
+# --- checks, errors, logs -----------------------------------------------------------------------------------
 
 
 def test_every_check_of_the_warehouse_can_fail(warehouse):
     """Each check is shown what it is there for, with the guards taken away."""
     publish_it(warehouse, prepared(warehouse))
-    other = Terms("other", "o" * 64, ("external",), settings='{"structure_id": "NSI:OTHER(1.0)", "unrelated": {"sbs": "x"}}')
+    other = Terms(
+        "other",
+        "o" * 64,
+        ("external",),
+        settings='{"structure_id": "NSI:OTHER(1.0)", "unrelated": {"sbs": "x"}}',
+    )
     publish_it(warehouse, prepared(warehouse, "r7", terms=other), terms=other)
     keys = {}
     for name in ("at.csv", "at_v2.csv"):
@@ -703,7 +771,9 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
         "retraction_not_logged": RETRACTED_BY_NOBODY,
         "release_of_other_cells": "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0",
         "release_incomplete": "DELETE FROM dissemination.eu_cell WHERE position = 2",
-        "publication_of_no_release": "INSERT INTO dissemination.publication VALUES ('sbs', '2024', 'staged', 1)",
+        "publication_of_no_release": (
+            "INSERT INTO dissemination.publication VALUES ('sbs', '2024', 'staged', 1)"
+        ),
         "release_versions": "UPDATE dissemination.release SET version = 2",
         "eu_cell_of_a_country": "UPDATE dissemination.eu_cell SET area = 'AT' WHERE position = 0",
         "eu_cell_status": "UPDATE dissemination.eu_cell SET obs_status = 'A' WHERE position = 1",
@@ -740,7 +810,11 @@ def test_every_check_of_the_warehouse_can_fail(warehouse):
 def _take_the_guards_away(warehouse) -> None:
     if warehouse.dialect.name == "postgresql":
         raw(warehouse, "DROP INDEX operations.ux_delivery_accepted")
-        for table in ("dissemination.release", "dissemination.eu_cell", *(f"operations.{name}" for name in ("audit", "terms", "log"))):
+        for table in (
+            "dissemination.release",
+            "dissemination.eu_cell",
+            *(f"operations.{name}" for name in ("audit", "terms", "log")),
+        ):
             raw(warehouse, f"ALTER TABLE {table} DISABLE TRIGGER ALL")
         raw(warehouse, "ALTER TABLE confidential.payload DISABLE TRIGGER ALL")
         return
@@ -761,8 +835,23 @@ def _take_the_guards_away(warehouse) -> None:
 
 
 def eu_cell_row(**changes) -> dict:
-    row = {"domain": "sbs", "period": "2024", "publication_digest": FIRST.digest, "cell": "EU.TURNOVER.TOTAL", "position": 0, "area": "EU"}
-    return {**row, "indicator": "TURNOVER", "value": SENTINEL, "obs_status": "A", "conf_status": "F", "rounding_base": None, **changes}
+    row = {
+        "domain": "sbs",
+        "period": "2024",
+        "publication_digest": FIRST.digest,
+        "cell": "EU.TURNOVER.TOTAL",
+        "position": 0,
+        "area": "EU",
+    }
+    return {
+        **row,
+        "indicator": "TURNOVER",
+        "value": SENTINEL,
+        "obs_status": "A",
+        "conf_status": "F",
+        "rounding_base": None,
+        **changes,
+    }
 
 
 SECRET = b"secret \xde\xad 987654321.125"
@@ -783,14 +872,28 @@ def test_no_error_holds_a_value(warehouse, subtests):
             with pytest.raises(IntegrityError) as caught, writing(warehouse) as connection:
                 connection.execute(insert(table), row)
             error = caught.value
-            told = "".join([str(error), repr(error), str(error.orig), repr(error.orig), *traceback.format_exception(error)])
-            assert not [value for value in ("987654321", SECRET.hex(), repr(SECRET)[2:8], "dead") if value in told]
+            told = "".join(
+                [
+                    str(error),
+                    repr(error),
+                    str(error.orig),
+                    repr(error.orig),
+                    *traceback.format_exception(error),
+                ]
+            )
+            assert not [
+                value for value in ("987654321", SECRET.hex(), repr(SECRET)[2:8], "dead") if value in told
+            ]
             assert "constraint" in str(error).lower()
 
 
 def test_no_error_of_the_server_quotes_a_value(warehouse):
-    """PostgreSQL quotes what it cannot convert; SQLite knows no such error, so there a function is missing."""
-    function = "CAST(:value AS INTEGER)" if warehouse.dialect.name == "postgresql" else "no_such_function(:value)"
+    """PostgreSQL quotes what it cannot convert; SQLite knows no such error, so there a function
+    is missing.
+    """
+    function = (
+        "CAST(:value AS INTEGER)" if warehouse.dialect.name == "postgresql" else "no_such_function(:value)"
+    )
     with pytest.raises(DBAPIError) as caught:
         raw(warehouse, f"SELECT {function}", value=f"x{SENTINEL}")
     assert "987654321" not in "".join(traceback.format_exception(caught.value))
@@ -808,7 +911,15 @@ def test_no_log_holds_a_value_whatever_the_level(warehouse_url, caplog):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "nonsense", "sqlite://", "sqlite:///:memory:", "mysql://user:hunter2@host/db", "sqlite:////no/such/dir/w.db"]
+    "url",
+    [
+        "",
+        "nonsense",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "mysql://user:hunter2@host/db",
+        "sqlite:////no/such/dir/w.db",
+    ],
 )
 def test_a_wrong_url_is_refused_with_a_remedy_and_without_its_password(url):
     with pytest.raises(InvalidInput) as caught:
@@ -851,7 +962,11 @@ def test_a_sqlite_warehouse_is_readable_by_its_owner_only(tmp_path):
 def test_reading_cannot_write(warehouse):
     with pytest.raises(DBAPIError, match=r"read-?only"), reading(warehouse) as connection:
         connection.execute(insert(publication).values(domain="sbs", period="2024", digest="d", cells=1))
-    raw(warehouse, "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', 'd', 1)")
+    raw(
+        warehouse,
+        "INSERT INTO dissemination.publication (domain, period, digest, cells) VALUES ('sbs', '2024', 'd', "
+        "1)",
+    )
 
 
 def test_an_instant_without_time_zone_is_refused():

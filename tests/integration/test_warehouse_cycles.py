@@ -14,7 +14,14 @@ from sdc_tasks.warehouse.confidential.store import receive, refuse
 from sdc_tasks.warehouse.database.engine import acting
 from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination.publisher import changes
-from sdc_tasks.warehouse.operations.cycles import LONGEST, note_dag_run, note_task_run, open_cycle, raise_alert, raised
+from sdc_tasks.warehouse.operations.cycles import (
+    LONGEST,
+    note_dag_run,
+    note_task_run,
+    open_cycle,
+    raise_alert,
+    raised,
+)
 from sdc_tasks.warehouse.operations.decisions import retract
 from sdc_tasks.warehouse.operations.journal import finish_run
 from support.accepting import accept
@@ -27,11 +34,20 @@ RUN = ("eu_release_sbs", "manual_1")
 def test_a_cycle_keeps_the_day_it_was_opened_and_follows_the_calendar(warehouse):
     open_cycle(warehouse, TERMS, "2024", ["AT", "BE"], {"delivery_due": DUE})
     [first] = reader.cycles(warehouse, "sbs")
-    assert (first["areas"], first["delivery_due"], first["embargo"], first["terms_digest"]) == (["AT", "BE"], DUE, None, TERMS.digest)
+    assert (first["areas"], first["delivery_due"], first["embargo"], first["terms_digest"]) == (
+        ["AT", "BE"],
+        DUE,
+        None,
+        TERMS.digest,
+    )
     later = DUE + timedelta(days=1)
     open_cycle(warehouse, TERMS, "2024", ["AT", "BE", "CY"], {"delivery_due": later})
     [moved] = reader.cycles(warehouse, "sbs")
-    assert (moved["areas"], moved["delivery_due"], moved["opened_at"]) == (["AT", "BE", "CY"], later, first["opened_at"])
+    assert (moved["areas"], moved["delivery_due"], moved["opened_at"]) == (
+        ["AT", "BE", "CY"],
+        later,
+        first["opened_at"],
+    )
     open_cycle(warehouse, TERMS, "2025", ["AT"], {"opened_at": DUE})
     assert [each["period"] for each in reader.cycles(warehouse)] == ["2025", "2024"]
     assert reader.cycles(warehouse)[0]["opened_at"] == DUE
@@ -47,7 +63,9 @@ def test_a_cycle_under_terms_that_were_tampered_with_is_refused(warehouse):
 def test_settings_are_those_of_the_newest_terms_or_of_the_digest(warehouse):
     assert reader.settings_of(warehouse, "sbs") == {}
     for digest, title in (("a" * 64, "old"), ("b" * 64, "new")):
-        open_cycle(warehouse, replace(TERMS, digest=digest, settings=f'{{"title": "{title}"}}'), "2024", [], {})
+        open_cycle(
+            warehouse, replace(TERMS, digest=digest, settings=f'{{"title": "{title}"}}'), "2024", [], {}
+        )
     assert reader.settings_of(warehouse, "sbs") == {"title": "new"}
     assert reader.settings_of(warehouse, "sbs", "a" * 64) == {"title": "old"}
     prepared(warehouse, "r1", terms=replace(TERMS, digest="a" * 64, settings='{"title": "old"}'))
@@ -61,7 +79,9 @@ def test_a_run_is_told_bit_by_bit(warehouse):
     note_dag_run(warehouse, *RUN, release_id="r1")
     note_dag_run(warehouse, *RUN, state="success", finished_at=DUE + timedelta(minutes=1))
     known = reader.dag_run(warehouse, *RUN)
-    assert known.items() <= reader.dag_runs(warehouse, "sbs", "2024")[0].items(), "and which task failed first"
+    assert known.items() <= reader.dag_runs(warehouse, "sbs", "2024")[0].items(), (
+        "and which task failed first"
+    )
     assert known is not None
     assert (known["triggered_by"], known["release_id"], known["state"]) == ("anna", "r1", "success")
     with pytest.raises(IntegrityError):
@@ -70,7 +90,17 @@ def test_a_run_is_told_bit_by_bit(warehouse):
 
 def test_tasks_stand_in_the_order_they_ended(warehouse):
     note_task_run(warehouse, *RUN, "bases", -1, state="running")
-    note_task_run(warehouse, *RUN, "ingest", 1, state="failed", label="CY_2024", tries=1, seconds=0.5, said="x" * 2 * LONGEST)
+    note_task_run(
+        warehouse,
+        *RUN,
+        "ingest",
+        1,
+        state="failed",
+        label="CY_2024",
+        tries=1,
+        seconds=0.5,
+        said="x" * 2 * LONGEST,
+    )
     note_task_run(warehouse, *RUN, "ingest", 0, state="success", label="AT_2024")
     note_task_run(warehouse, *RUN, "ingest", 1, state="success", label="CY_2024", tries=2)
     found = reader.task_runs(warehouse, *RUN)
@@ -111,19 +141,37 @@ def test_an_alert_is_raised_once_and_closes_when_its_reason_is_gone(warehouse):
     """The states decide, so two alerts cannot contradict each other."""
 
     def standing() -> dict[str, tuple[str, str | None, int]]:
-        return {each["kind"]: (each["said"], each["country"], each["days"]) for each in reader.alerts(warehouse, "sbs", "2024")}
+        return {
+            each["kind"]: (each["said"], each["country"], each["days"])
+            for each in reader.alerts(warehouse, "sbs", "2024")
+        }
 
     release = prepared(warehouse, "r1")
     finish_run(warehouse, "r1", RunState.WAITING)
     note_dag_run(warehouse, *RUN, domain="sbs", period="2024", release_id="r1")
-    about = {"delivery": "CY", "ready": "r2", "approval": "r1", "protection": "r1", "solver": "r1", "asked": f"{RUN[1]} approve_1"}
+    about = {
+        "delivery": "CY",
+        "ready": "r2",
+        "approval": "r1",
+        "protection": "r1",
+        "solver": "r1",
+        "asked": f"{RUN[1]} approve_1",
+    }
     for kind, subject in about.items():
-        assert [raise_alert(warehouse, "sbs", "2024", kind, subject, said) for said in (kind, "later")] == [True, False]
+        assert [raise_alert(warehouse, "sbs", "2024", kind, subject, said) for said in (kind, "later")] == [
+            True,
+            False,
+        ]
     assert raised(warehouse, "sbs", "2024", "protection", "r1") == "protection"
     assert standing() == {
-        "delivery": ("delivery", "CY", 0), "ready": ("ready", None, 0), "approval": ("approval", None, 0), "asked": ("asked", None, 0),
-    }, "its audit passed: what waits for a person is not late with its protection"  # fmt: skip
-    assert reader.alerts(warehouse) == reader.alerts(warehouse, "sbs") == reader.alerts(warehouse, "sbs", "2024")
+        "delivery": ("delivery", "CY", 0),
+        "ready": ("ready", None, 0),
+        "approval": ("approval", None, 0),
+        "asked": ("asked", None, 0),
+    }, "its audit passed: what waits for a person is not late with its protection"
+    assert (
+        reader.alerts(warehouse) == reader.alerts(warehouse, "sbs") == reader.alerts(warehouse, "sbs", "2024")
+    )
     assert reader.alerts(warehouse, "other") == []
 
     publish_it(warehouse, release)
@@ -158,5 +206,7 @@ def test_what_is_other_than_in_a_stored_publication_is_counted(warehouse):
     assert again == (0, 0, 0, 0)
     assert changes(warehouse, "sbs", "2024", FIRST.digest, SECOND, SPACE) == (1, 0, 0, 0), "another base"
     other = published((43, 0), (20, 10), (22, 0))
-    assert changes(warehouse, "sbs", "2024", FIRST.digest, other, SPACE) == (1, 2, 0, 0), "a total, and a cell that was withheld"
+    assert changes(warehouse, "sbs", "2024", FIRST.digest, other, SPACE) == (1, 2, 0, 0), (
+        "a total, and a cell that was withheld"
+    )
     assert changes(warehouse, "sbs", "2024", "0" * 64, SECOND, SPACE) == (0, 0, 3, 0)

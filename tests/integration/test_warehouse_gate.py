@@ -1,6 +1,8 @@
-"""What a release needs beside a passed audit: terms, profiles, approvals; when it is seen, and that it can be taken back.
+"""What a release needs beside a passed audit: terms, profiles, approvals; when it is
+seen, and that it can be taken back.
 
-The world is that of `support/world.py`. What is refused by name is tried by plain SQL as well, on both engines.
+The world is that of `support/world.py`. What is refused by name is tried by plain SQL as well, on both
+engines.
 """
 
 from __future__ import annotations
@@ -70,12 +72,25 @@ def submitted(
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, terms, embargo=embargo)
     report = audited(decided, profiles=profiles)
-    save_audit(warehouse, release_id, report, certificate(report, terms=terms, beside=published_of(warehouse)), printed(decided, SPACE))
+    save_audit(
+        warehouse,
+        release_id,
+        report,
+        certificate(report, terms=terms, beside=published_of(warehouse)),
+        printed(decided, SPACE),
+    )
     return Release(release_id, report.problem, decided, report)
 
 
 def out(warehouse, release: Release, terms: Terms = TERMS, after: list[str] | None = None):
-    return publish(warehouse, release, space=SPACE, terms=terms, period="2024", after=out_of(warehouse) if after is None else after)
+    return publish(
+        warehouse,
+        release,
+        space=SPACE,
+        terms=terms,
+        period="2024",
+        after=out_of(warehouse) if after is None else after,
+    )
 
 
 def by_hand(warehouse, release_id: str, decided: Publication = FIRST, **changes) -> None:
@@ -83,28 +98,40 @@ def by_hand(warehouse, release_id: str, decided: Publication = FIRST, **changes)
     if not count(warehouse, "dissemination.publication"):
         staged(warehouse, decided)
     [audit] = reader.audits(warehouse, release_id)
-    row = {"release_id": release_id, "domain": "sbs", "period": "2024", "version": 1, "publication": decided.digest}
+    row = {
+        "release_id": release_id,
+        "domain": "sbs",
+        "period": "2024",
+        "version": 1,
+        "publication": decided.digest,
+    }
     row |= {"audit": audit["digest"], "passed": True, "now": "2026-01-01 00:00:00"}
     raw(warehouse, RELEASE, **{**row, **changes})
 
 
-AWARE = replace(TERMS, digest="c" * 64, settings=json.dumps({"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}}))
+AWARE = replace(
+    TERMS, digest="c" * 64, settings=json.dumps({"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}})
+)
 
 
 def test_what_is_not_shown_to_withstand_somebody_who_has_the_program_stays_in(warehouse):
     """The certificate was forged, or is one of a program that did not ask this yet."""
     release = submitted(warehouse, "r1", AWARE)
-    with pytest.raises(ReleaseBlocked, match=r"withstands somebody who has the program. Remedy: run its audit again"):
+    with pytest.raises(
+        ReleaseBlocked, match=r"withstands somebody who has the program. Remedy: run its audit again"
+    ):
         out(warehouse, release, AWARE)
     with pytest.raises(IntegrityError, match="not shown to withstand somebody who has the program"):
         by_hand(warehouse, "r1")
     shown = {"removed": 0.05, "epoch": 1, "wide": 2, "narrow": [], "without_claim": []}
-    told = json.loads(certificate(release.report, terms=AWARE)) | {"program": {"verdict": "passed", "bases": shown}}
+    told = json.loads(certificate(release.report, terms=AWARE)) | {
+        "program": {"verdict": "passed", "bases": shown}
+    }
     save_audit(warehouse, "r1", release.report, json.dumps(told), printed(FIRST, SPACE))
     assert out(warehouse, release, AWARE) == (1, True)
 
 
-# --- approvals -------------------------------------------------------------------------------------------------------------
+# --- approvals ----------------------------------------------------------------------------------------------
 
 
 def test_a_release_waits_for_everybody_who_has_to_agree(warehouse, people):
@@ -136,7 +163,9 @@ def test_a_later_version_needs_as_many_approvals_as_an_earlier_one(warehouse, pe
         approve(people[name], "r1", FIRST.digest)
     assert out(warehouse, release, TWO_EYES_MORE) == (1, True)
     second = submitted(warehouse, "r2", TERMS, SECOND)
-    with pytest.raises(NotApproved, match="0 of 2 approvals, as many as an earlier version of the period asked for"):
+    with pytest.raises(
+        NotApproved, match="0 of 2 approvals, as many as an earlier version of the period asked for"
+    ):
         out(warehouse, second, TERMS)
     for name in ("Anna ", "bert"):
         approve(people[name], "r2", SECOND.digest)
@@ -147,7 +176,9 @@ def test_a_later_version_withstands_whom_an_earlier_one_had_to_withstand(warehou
     first = submitted(warehouse, "r1", HARDER, profiles=("external", "coalition"))
     assert out(warehouse, first, HARDER) == (1, True)
     second = submitted(warehouse, "r2", TERMS, SECOND)
-    with pytest.raises(ReleaseBlocked, match=r"version 1 .* withstood profile coalition.*Remedy: name it in audit\.profiles"):
+    with pytest.raises(
+        ReleaseBlocked, match=r"version 1 .* withstood profile coalition.*Remedy: name it in audit\.profiles"
+    ):
         out(warehouse, second, TERMS)
 
 
@@ -164,7 +195,9 @@ def test_the_database_itself_asks_what_an_earlier_version_asked(warehouse, peopl
         submitted(warehouse, release_id, TERMS, SECOND, profiles=profiles)
         for name in ("Anna ", "bert") if agreed else ():
             approve(people[name], release_id, SECOND.digest)
-        with pytest.raises(IntegrityError, match="an earlier version of the period asked for more approvals or attackers"):
+        with pytest.raises(
+            IntegrityError, match="an earlier version of the period asked for more approvals or attackers"
+        ):
             by_hand(warehouse, release_id, SECOND, version=2)
     submitted(warehouse, "r4", TERMS, SECOND, profiles=both)
     for name in ("Anna ", "bert"):
@@ -198,8 +231,15 @@ def test_no_approval_can_be_forged_by_plain_sql(warehouse, subtests):
     [good] = [each["digest"] for each in reader.audits(warehouse, "r1") if each["passed"]]
     sql = """INSERT INTO operations.approval
                  (release_id, audit_digest, approver, publication_digest, audit_passed, submitter, note, approved_at)
-             VALUES (:release, :audit, :approver, :publication, :passed, :submitter, '', '2026-01-01 00:00:00')"""
-    right = {"release": "r1", "audit": good, "approver": "bert", "publication": FIRST.digest, "passed": True, "submitter": "tester"}
+             VALUES (:release, :audit, :approver, :publication, :passed, :submitter, '', '2026-01-01 00:00:00')"""  # noqa: E501
+    right = {
+        "release": "r1",
+        "audit": good,
+        "approver": "bert",
+        "publication": FIRST.digest,
+        "passed": True,
+        "submitter": "tester",
+    }
     for change in (
         {"approver": "tester"},
         {"approver": "tester", "submitter": "bert"},  # the submitter is who submitted
@@ -219,7 +259,7 @@ def test_no_approval_can_be_forged_by_plain_sql(warehouse, subtests):
             raw(warehouse, changed)
 
 
-# --- terms -----------------------------------------------------------------------------------------------------------------
+# --- terms --------------------------------------------------------------------------------------------------
 
 
 def test_a_run_that_nobody_submitted_is_not_released(warehouse):
@@ -255,7 +295,7 @@ def test_an_audit_is_known_by_its_certificate(warehouse):
     start_run(warehouse, "r1", "sbs", "2024")
     sql = """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries, broken, lps,
                  certificate, audited_at)
-             VALUES ('r1', :digest, 'p', 'q', 'external', :passed, 2, 0, 4, :certificate, '2026-01-01 00:00:00')"""
+             VALUES ('r1', :digest, 'p', 'q', 'external', :passed, 2, 0, 4, :certificate, '2026-01-01 00:00:00')"""  # noqa: E501
     if warehouse.dialect.name == "postgresql":
         with pytest.raises(IntegrityError, match="not that of its certificate"):
             raw(warehouse, sql, digest="0" * 64, passed=True, certificate="{}")
@@ -263,7 +303,7 @@ def test_an_audit_is_known_by_its_certificate(warehouse):
     assert [each["digest"] for each in reader.audits(warehouse, "r1")] == [digest]
 
 
-# --- versions --------------------------------------------------------------------------------------------------------------
+# --- versions -----------------------------------------------------------------------------------------------
 
 
 def test_a_version_that_came_out_meanwhile_is_seen_inside_the_transaction(warehouse):
@@ -282,7 +322,9 @@ def test_a_version_beside_another_must_have_been_attacked_by_who_kept_that(wareh
     """By name, by the database itself, and by the checks where somebody came round both."""
     out(warehouse, submitted(warehouse, "r1", TERMS, profiles=("external",)))
     release = submitted(warehouse, "r2", TERMS, SECOND, profiles=("external",))
-    with pytest.raises(ReleaseBlocked, match="version 1 of 2024 is published, but the audit is not against profile vintage"):
+    with pytest.raises(
+        ReleaseBlocked, match="version 1 of 2024 is published, but the audit is not against profile vintage"
+    ):
         out(warehouse, release)
     staged(warehouse, SECOND)
     with pytest.raises(IntegrityError, match="not audited beside the version that is out"):
@@ -291,7 +333,9 @@ def test_a_version_beside_another_must_have_been_attacked_by_who_kept_that(wareh
         on = "" if warehouse.dialect.name == "sqlite" else " ON dissemination.release"
         raw(warehouse, f"DROP TRIGGER {trigger}{on}")
     by_hand(warehouse, "r2", SECOND, version=2)
-    assert [(each["release_id"], each["profile"]) for each in run_checks(warehouse)["release_not_attacked"]] == [("r2", "vintage")]
+    assert [
+        (each["release_id"], each["profile"]) for each in run_checks(warehouse)["release_not_attacked"]
+    ] == [("r2", "vintage")]
     retract(warehouse, "r2", "never attacked")
     assert run_checks(warehouse)["release_not_attacked"] == []
 
@@ -316,15 +360,21 @@ def test_of_several_that_know_of_nothing_exactly_one_is_published(warehouse, war
     assert sorted(found) == ["1", "blocked", "blocked", "blocked"]
 
 
-# --- embargo and retraction ------------------------------------------------------------------------------------------------
+# --- embargo and retraction ---------------------------------------------------------------------------------
 
 
 def test_nothing_is_seen_before_the_embargo(warehouse):
     soon = datetime.now(UTC) + timedelta(seconds=4)
     assert out(warehouse, submitted(warehouse, "r1", TERMS, embargo=soon)) == (1, True)
     assert reader.current_release(warehouse, "sbs", "2024") is None
-    assert reader.released_cells(warehouse, "sbs", "2024") == reader.released_cells(warehouse, "sbs", "2024", version=1) == []
-    assert count(warehouse, "dissemination.public_release") == count(warehouse, "dissemination.public_cell") == 0
+    assert (
+        reader.released_cells(warehouse, "sbs", "2024")
+        == reader.released_cells(warehouse, "sbs", "2024", version=1)
+        == []
+    )
+    assert (
+        count(warehouse, "dissemination.public_release") == count(warehouse, "dissemination.public_cell") == 0
+    )
     [known] = reader.releases(warehouse)
     assert (known.visible, known.embargo) == (False, soon)
     assert until(lambda: reader.current_release(warehouse, "sbs", "2024") is not None)
@@ -338,7 +388,9 @@ def test_the_version_before_stands_until_the_embargo_of_the_next(warehouse):
     out(warehouse, submitted(warehouse, "r2", TERMS, SECOND, datetime.now(UTC) + timedelta(days=1)))
     assert reader.current_release(warehouse, "sbs", "2024").version == 1
     assert [c.rounding_base for c in reader.released_cells(warehouse, "sbs", "2024")] == [None, 10.0, None]
-    assert [each.version for each in reader.releases(warehouse)] == [2, 1], "whoever attacks the next one knows both"
+    assert [each.version for each in reader.releases(warehouse)] == [2, 1], (
+        "whoever attacks the next one knows both"
+    )
 
 
 def test_an_embargo_cannot_be_left_out_by_plain_sql(warehouse):
@@ -352,19 +404,35 @@ def test_a_retracted_release_is_shown_no_more_and_stays_known(warehouse, people)
     publish_it(warehouse, prepared(warehouse, "r2", SECOND))
     retract(people["bert"], "r2", "the delivery of AT was that of another year")
     retract(people["bert"], "r2", "the delivery of AT was that of another year")
-    assert reader.current_release(warehouse, "sbs", "2024") is None, "the older version does not come back by itself"
-    assert reader.released_cells(warehouse, "sbs", "2024") == reader.released_cells(warehouse, "sbs", "2024", version=2) == []
+    assert reader.current_release(warehouse, "sbs", "2024") is None, (
+        "the older version does not come back by itself"
+    )
+    assert (
+        reader.released_cells(warehouse, "sbs", "2024")
+        == reader.released_cells(warehouse, "sbs", "2024", version=2)
+        == []
+    )
     assert len(reader.released_cells(warehouse, "sbs", "2024", version=1)) == 3
-    assert [each.retracted for each in reader.releases(warehouse)] == ["the delivery of AT was that of another year", None]
+    assert [each.retracted for each in reader.releases(warehouse)] == [
+        "the delivery of AT was that of another year",
+        None,
+    ]
     with pytest.raises(ReleaseBlocked, match="r2 was retracted"):
         publish_it(warehouse, prepared(warehouse, "r2", SECOND))
-    for release_id, reason, why in (("r2", "another", "already retracted"), ("r9", "x", "not published"), ("r1", " ", "needs a reason")):
+    for release_id, reason, why in (
+        ("r2", "another", "already retracted"),
+        ("r9", "x", "not published"),
+        ("r1", " ", "needs a reason"),
+    ):
         with pytest.raises(InvalidInput, match=why):
             retract(people["bert"], release_id, reason)
     for decide in (approve, reject):
         with pytest.raises(InvalidInput, match="release r2 was retracted: the delivery of AT"):
             decide(people["bert"], "r2", SECOND.digest)
-    for forbidden in ("UPDATE dissemination.retraction SET reason = 'x'", "DELETE FROM dissemination.retraction"):
+    for forbidden in (
+        "UPDATE dissemination.retraction SET reason = 'x'",
+        "DELETE FROM dissemination.retraction",
+    ):
         with pytest.raises(IntegrityError, match="append-only"):
             raw(warehouse, forbidden)
     # the same table by another run is a new version, and stands
@@ -373,17 +441,22 @@ def test_a_retracted_release_is_shown_no_more_and_stays_known(warehouse, people)
     assert not any(run_checks(warehouse).values())
 
 
-# --- a country returns to what it delivered before ---------------------------------------------------------------------------
+# --- a country returns to what it delivered before ----------------------------------------------------------
 
 
 def look(warehouse, **files: bytes) -> dict[str, str]:
-    """A look into an inbox with these files, all judged as good ones of AT. What counts afterwards, by content."""
+    """A look into an inbox with these files, all judged as good ones of AT. What counts afterwards, by
+    content.
+    """
     for name, content in files.items():
         take(warehouse, "sbs", "2024", name, content)
     left(warehouse, "sbs", "2024", list(files))
     for each in deliveries(warehouse, "sbs", "2024"):
         accept(warehouse, each.key, "AT")
-    return {country: load_artefact(warehouse, digest).decode() for country, (digest,) in accepted(warehouse, "sbs", "2024").items()}
+    return {
+        country: load_artefact(warehouse, digest).decode()
+        for country, (digest,) in accepted(warehouse, "sbs", "2024").items()
+    }
 
 
 def times(warehouse) -> list[int]:
@@ -434,7 +507,7 @@ def test_retrying_is_what_a_missing_approval_asks_for():
     assert issubclass(NotApproved, Retriable)
 
 
-# --- one domain --------------------------------------------------------------------------------------------------------------
+# --- one domain ---------------------------------------------------------------------------------------------
 
 
 def of(domain: str, structure: str, **more: object) -> Terms:
@@ -445,11 +518,16 @@ def of(domain: str, structure: str, **more: object) -> Terms:
 @pytest.mark.parametrize("structure", ["NSI:SMALL(1.0)", "NSI:SMALL(2.1)"])
 def test_figures_that_a_domain_published_are_not_published_by_another(warehouse, structure):
     """Also where its domain file says that they are unrelated: these are the same cells."""
-    first, second = of("sbs", "NSI:SMALL(1.0)"), of("sbs_again", structure, unrelated={"sbs": "nothing in common"})
+    first, second = (
+        of("sbs", "NSI:SMALL(1.0)"),
+        of("sbs_again", structure, unrelated={"sbs": "nothing in common"}),
+    )
     publish_it(warehouse, prepared(warehouse, terms=first), terms=first)
     rival = prepared(warehouse, "r2", terms=second)
     with pytest.raises(
-        ReleaseBlocked, match=r"TURNOVER of NSI:SMALL 2024 is published by domain sbs.*Remedy: release a further version of domain sbs"
+        ReleaseBlocked,
+        match=r"TURNOVER of NSI:SMALL 2024 is published by domain sbs.*Remedy: release a "
+        r"further version of domain sbs",
     ):
         publish_it(warehouse, rival, terms=second)
     staged(warehouse, FIRST, domain="sbs_again")
@@ -467,7 +545,9 @@ def test_another_structure_period_or_indicator_is_another_figure(warehouse):
     publish_it(warehouse, prepared(warehouse, terms=first), terms=first)
     assert publish_it(warehouse, prepared(warehouse, "r2", terms=other), terms=other) == (1, True)
     again = of("sbs_again", "NSI:SMALL(1.0)")
-    assert publish_it(warehouse, prepared(warehouse, "r3", period="2025", terms=again), period="2025", terms=again) == (1, True)
+    assert publish_it(
+        warehouse, prepared(warehouse, "r3", period="2025", terms=again), period="2025", terms=again
+    ) == (1, True)
     people = replace(again, digest="d" * 64, settings=again.settings.replace("TURNOVER", "PERSONS"))
     workers = replace(SPACE, indicators=("PERSONS",))
     release = prepared(warehouse, "r4", terms=people, space=workers)

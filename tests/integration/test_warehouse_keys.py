@@ -1,4 +1,6 @@
-"""Confidential bytes at rest: unreadable without the keys, readable while keys are replaced, gone when their retention ends."""
+"""Confidential bytes at rest: unreadable without the keys, readable while keys are replaced,
+gone when their retention ends.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,14 @@ def plainly(warehouse, content: bytes) -> str:
     """Stored as a version before encryption did: under its plain digest."""
     digest, now = digest_of(content), datetime.now(UTC)
     with writing(warehouse) as connection:
-        connection.execute(insert(artefact).values(digest=digest, kind="problem", size=len(content), stored_at=now))
+        connection.execute(
+            insert(artefact).values(digest=digest, kind="problem", size=len(content), stored_at=now)
+        )
         connection.execute(insert(payload).values(digest=digest, content=content))
     return digest
 
 
-# --- keys ------------------------------------------------------------------------------------------------------------------
+# --- keys ---------------------------------------------------------------------------------------------------
 
 
 def test_what_is_stored_is_not_what_is_kept_secret(warehouse):
@@ -79,14 +83,21 @@ def test_bytes_put_under_another_digest_are_refused(warehouse):
     """An honest ciphertext in the wrong place."""
     one, two = save_artefact(warehouse, "problem", b"one"), save_artefact(warehouse, "problem", b"two")
     content = {digest: content for digest, content, _ in stored(warehouse)}
-    raw(warehouse, "UPDATE confidential.payload SET content = :content WHERE digest = :digest", content=content[two], digest=one)
+    raw(
+        warehouse,
+        "UPDATE confidential.payload SET content = :content WHERE digest = :digest",
+        content=content[two],
+        digest=one,
+    )
     with pytest.raises(CorruptedError, match=one):
         load_artefact(warehouse, one)
     assert load_artefact(warehouse, two) == b"two"
 
 
 def test_keys_are_replaced_while_the_warehouse_is_in_use(warehouse, warehouse_url):
-    contents = {save_artefact(warehouse, "problem", f"{i}".encode() * 100): f"{i}".encode() * 100 for i in range(40)}
+    contents = {
+        save_artefact(warehouse, "problem", f"{i}".encode() * 100): f"{i}".encode() * 100 for i in range(40)
+    }
     first = plainly(warehouse, b"0" * 100)
     contents[first] = b"0" * 100
     assert [row["digest"] for row in run_checks(warehouse)["payload_plain"]] == [first]
@@ -100,7 +111,9 @@ def test_keys_are_replaced_while_the_warehouse_is_in_use(warehouse, warehouse_ur
         load_artefact(warehouse, first)
     assert {key_id for _, _, key_id in stored(only)} == {Keyring.of([fresh]).newest}
     assert not any(run_checks(only).values())
-    assert [entry.action for entry in entries(only)] == ["make"] + ["rotate"] * 4, "the secret, and the payloads in three parts"
+    assert [entry.action for entry in entries(only)] == ["make"] + ["rotate"] * 4, (
+        "the secret, and the payloads in three parts"
+    )
     both.dispose()
     only.dispose()
 
@@ -118,14 +131,18 @@ def _rotate_or_save(engine, number: int) -> int:
 
 
 def test_who_saves_while_keys_are_replaced_loses_nothing(warehouse, warehouse_url):
-    contents = {save_artefact(warehouse, "problem", f"{i}".encode() * 50): f"{i}".encode() * 50 for i in range(30)}
+    contents = {
+        save_artefact(warehouse, "problem", f"{i}".encode() * 50): f"{i}".encode() * 50 for i in range(30)
+    }
     in_parallel(warehouse_url, _rotate_or_save, *range(4))
     only = open_warehouse(warehouse_url, Keyring.of([FRESH]))
     assert {digest: load_artefact(only, digest) for digest in contents} == contents
     only.dispose()
 
 
-def test_who_was_started_with_the_old_keys_saves_nothing_that_the_new_ones_do_not_open(warehouse, warehouse_url):
+def test_who_was_started_with_the_old_keys_saves_nothing_that_the_new_ones_do_not_open(
+    warehouse, warehouse_url
+):
     """A release goes on while the keys are replaced, and the old key is taken away afterwards."""
     kept = save_artefact(warehouse, "problem", b"before")
     fresh = new_key()
@@ -133,16 +150,24 @@ def test_who_was_started_with_the_old_keys_saves_nothing_that_the_new_ones_do_no
     early = save_artefact(both, "problem", b"by who has the new key already")
     assert load_artefact(warehouse, early), "what is not rotated yet, all can read"
     rotate(both)
-    for save in (lambda: save_artefact(warehouse, "problem", b"after"), lambda: receive(warehouse, "sbs", "2024", "at.csv", b"late")):
+    for save in (
+        lambda: save_artefact(warehouse, "problem", b"after"),
+        lambda: receive(warehouse, "sbs", "2024", "at.csv", b"late"),
+    ):
         with pytest.raises(InvalidInput, match=r"not among the given keys.*Remedy"):
             save()
     # who had opened the secret before the keys were replaced
     with (
-        pytest.raises(InvalidInput, match=r"the keys of this warehouse were replaced: .* Nothing was saved\. Remedy"),
+        pytest.raises(
+            InvalidInput, match=r"the keys of this warehouse were replaced: .* Nothing was saved\. Remedy"
+        ),
         writing(warehouse) as connection,
     ):
         key_in_use(connection)
-    assert {load_artefact(only, digest) for digest in (kept, early)} == {b"before", b"by who has the new key already"}
+    assert {load_artefact(only, digest) for digest in (kept, early)} == {
+        b"before",
+        b"by who has the new key already",
+    }
     assert count(only, "confidential.payload") == 2
     assert not any(run_checks(only).values())
     assert load_artefact(only, save_artefact(only, "problem", b"before")) == b"before"
@@ -152,7 +177,9 @@ def test_who_was_started_with_the_old_keys_saves_nothing_that_the_new_ones_do_no
 
 def test_keys_are_not_replaced_while_somebody_saves(warehouse):
     """Whoever saves holds the row that names the key in use, until his transaction ends."""
-    impatient = "PRAGMA busy_timeout = 0" if warehouse.dialect.name == "sqlite" else "SET lock_timeout = '50ms'"
+    impatient = (
+        "PRAGMA busy_timeout = 0" if warehouse.dialect.name == "sqlite" else "SET lock_timeout = '50ms'"
+    )
     secret_of(warehouse)
     with writing(warehouse) as connection:
         assert key_in_use(connection) == KEYS.newest
@@ -181,13 +208,18 @@ def test_a_payload_of_another_key_than_the_one_in_use_is_found(warehouse):
     digest = save_artefact(warehouse, "problem", b"kept")
     other = Keyring.of([new_key()])
     key_id, content = other.seal(digest, b"kept", other.newest)
-    raw(warehouse, "UPDATE confidential.payload SET content = :content, key_id = :key", content=content, key=key_id)
-    assert [(row["digest"], row["key_id"], row["in_use"]) for row in run_checks(warehouse)["payload_key"]] == [
-        (digest, key_id, KEYS.newest)
-    ]
+    raw(
+        warehouse,
+        "UPDATE confidential.payload SET content = :content, key_id = :key",
+        content=content,
+        key=key_id,
+    )
+    assert [
+        (row["digest"], row["key_id"], row["in_use"]) for row in run_checks(warehouse)["payload_key"]
+    ] == [(digest, key_id, KEYS.newest)]
 
 
-# --- the key file of a SQLite warehouse --------------------------------------------------------------------------------------
+# --- the key file of a SQLite warehouse ---------------------------------------------------------------------
 
 
 def _save(engine, number: int) -> str:
@@ -208,7 +240,9 @@ def test_a_sqlite_warehouse_makes_one_key_file_that_only_its_owner_reads(tmp_pat
     engine.dispose()
     engine = open_warehouse(url)
     assert sorted(load_artefact(engine, digest) for digest in digests) == [b"0", b"1", b"2", b"3"]
-    assert [path.name for path in tmp_path.iterdir() if "key" in path.name] == ["w.db.key"], "no part of a file is left"
+    assert [path.name for path in tmp_path.iterdir() if "key" in path.name] == ["w.db.key"], (
+        "no part of a file is left"
+    )
     engine.dispose()
 
 
@@ -223,7 +257,7 @@ def test_a_key_file_that_others_read_is_refused(tmp_path: Path, mode: int):
     open_warehouse(f"sqlite:///{tmp_path / 'w.db'}").dispose()
 
 
-# --- retention -------------------------------------------------------------------------------------------------------------
+# --- retention ----------------------------------------------------------------------------------------------
 
 DAYS = 30
 KEEPING = replace(TERMS, digest="d" * 64, retention_days=DAYS)
@@ -245,10 +279,16 @@ def a_period(warehouse, period: str, terms=KEEPING) -> dict[str, str]:
     release_id = f"r{period}"
     start_run(warehouse, release_id, terms.domain, period)
     submit(warehouse, release_id, terms)
-    kept = {"delivery": receive(warehouse, terms.domain, period, "at.csv", f"delivery of {period}".encode()).key.digest}
+    kept = {
+        "delivery": receive(
+            warehouse, terms.domain, period, "at.csv", f"delivery of {period}".encode()
+        ).key.digest
+    }
     for name, key in (("assemble", ""), ("bases", ""), ("bases", "rules"), ("audit", "0")):
         kept[f"{name} {key}".strip()] = save_artefact(warehouse, name, f"{name} {key} of {period}".encode())
-        record_step(warehouse, release_id, name, key, seconds=0.0, artefact_digest=kept[f"{name} {key}".strip()])
+        record_step(
+            warehouse, release_id, name, key, seconds=0.0, artefact_digest=kept[f"{name} {key}".strip()]
+        )
     return kept
 
 
@@ -313,7 +353,7 @@ def _release_without_the_gate(warehouse) -> None:
     raw(
         warehouse,
         """INSERT INTO operations.audit
-           VALUES ('r2023', :digest, 'p', 'p', 'external,vintage', :passed, 0, 0, 0, :told, '2026-01-01 00:00:00', :printed)""",
+           VALUES ('r2023', :digest, 'p', 'p', 'external,vintage', :passed, 0, 0, 0, :told, '2026-01-01 00:00:00', :printed)""",  # noqa: E501
         printed=digest_of_printed([]),
         digest=digest,
         told=told,
@@ -323,7 +363,7 @@ def _release_without_the_gate(warehouse) -> None:
         warehouse,
         """INSERT INTO dissemination.release
                (release_id, domain, period, version, publication_digest, audit_digest, audit_passed, released_at)
-           VALUES ('r2023', 'trade', '2023', 1, 'p', :digest, :passed, '2026-01-01 00:00:00')""",
+           VALUES ('r2023', 'trade', '2023', 1, 'p', :digest, :passed, '2026-01-01 00:00:00')""",  # noqa: E501
         digest=digest,
         passed=True,
     )
@@ -334,7 +374,11 @@ def test_what_nothing_uses_goes_after_the_shortest_retention(warehouse):
     a_period(warehouse, "2024")
     lost = save_artefact(warehouse, "problem", b"lost")
     assert purge(warehouse) == 0
-    raw(warehouse, "UPDATE operations.artefact SET stored_at = '2020-01-01 00:00:00' WHERE digest = :digest", digest=lost)
+    raw(
+        warehouse,
+        "UPDATE operations.artefact SET stored_at = '2020-01-01 00:00:00' WHERE digest = :digest",
+        digest=lost,
+    )
     assert purge(warehouse) == 1
 
 

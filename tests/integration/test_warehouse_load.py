@@ -1,4 +1,5 @@
-"""Load and concurrency with real processes: many deliveries at once, readers beside a publisher, a publisher that is killed.
+"""Load and concurrency with real processes: many deliveries at once, readers beside a
+publisher, a publisher that is killed.
 
 How long it takes is measured, not asserted:
 `PYTHONPATH=tests python tests/integration/test_warehouse_load.py` prints the figures of SECURITY.md.
@@ -34,7 +35,19 @@ from sdc_tasks.warehouse.database.schema import eu_cell, publication
 from sdc_tasks.warehouse.dissemination import publisher
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.accepting import accept, accepted
-from support.world import FIRST, KEYS, TERMS, audited, certificate, count, in_parallel, out_of, prepared, publish_it, published_of
+from support.world import (
+    FIRST,
+    KEYS,
+    TERMS,
+    audited,
+    certificate,
+    count,
+    in_parallel,
+    out_of,
+    prepared,
+    publish_it,
+    published_of,
+)
 
 COUNTRIES = [f"{a}{b}" for a in "ABC" for b in "ABCDEFGHI"]  # 27
 
@@ -42,7 +55,9 @@ COUNTRIES = [f"{a}{b}" for a in "ABC" for b in "ABCDEFGHI"]  # 27
 def space_of(size: int) -> CellSpace:
     """One country and its aggregate, with so many cells each."""
     codes = tuple(f"C{i:07d}" for i in range(size))
-    return CellSpace(("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (Hierarchy("ACTIVITY", codes, (None,) * size),))
+    return CellSpace(
+        ("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (Hierarchy("ACTIVITY", codes, (None,) * size),)
+    )
 
 
 def table_of(size: int, value: float) -> Publication:
@@ -58,18 +73,26 @@ def ready(engine: Engine, release_id: str, decided: Publication) -> Release:
     return Release(release_id, report.problem, decided, report)
 
 
-# --- deliveries ------------------------------------------------------------------------------------------------------------
+# --- deliveries ---------------------------------------------------------------------------------------------
 
 
 def _deliver_all(engine: Engine, first: int) -> dict[str, tuple[str, ...]]:
-    """All countries, beginning with another one in each process; every country twice, the second file corrected."""
+    """All countries, beginning with another one in each process; every country twice, the second file
+    corrected.
+    """
     for country in COUNTRIES[first:] + COUNTRIES[:first]:
         for version in ("old", "new"):
-            accept(engine, receive(engine, "sbs", "2024", f"{country}.csv", f"{country} {version}".encode()).key, country)
+            accept(
+                engine,
+                receive(engine, "sbs", "2024", f"{country}.csv", f"{country} {version}".encode()).key,
+                country,
+            )
     return accepted(engine, "sbs", "2024")
 
 
-def test_all_countries_from_several_processes_at_once_are_one_inbox(warehouse: Engine, warehouse_url: str) -> None:
+def test_all_countries_from_several_processes_at_once_are_one_inbox(
+    warehouse: Engine, warehouse_url: str
+) -> None:
     in_parallel(warehouse_url, _deliver_all, 0, 9, 18)
     found = accepted(warehouse, "sbs", "2024")
     known = deliveries(warehouse, "sbs", "2024")
@@ -80,7 +103,7 @@ def test_all_countries_from_several_processes_at_once_are_one_inbox(warehouse: E
     assert not any(run_checks(warehouse).values())
 
 
-# --- publishing ------------------------------------------------------------------------------------------------------------
+# --- publishing ---------------------------------------------------------------------------------------------
 
 
 def _publish_in_turn(url: str, size: int, versions: int, done: multiprocessing.synchronize.Event) -> None:
@@ -96,7 +119,9 @@ def _publish_in_turn(url: str, size: int, versions: int, done: multiprocessing.s
 
 
 def test_readers_never_see_a_mixture(warehouse: Engine, warehouse_url: str) -> None:
-    """Each version is the same number in 10 000 cells. A reader in a loop sees one number in all of them, and never an older one."""
+    """Each version is the same number in 10 000 cells. A reader in a loop sees one number in all
+    of them, and never an older one.
+    """
     size, versions = 10_000, 5
     processes = multiprocessing.get_context("fork")
     done = processes.Event()
@@ -120,7 +145,9 @@ def test_readers_never_see_a_mixture(warehouse: Engine, warehouse_url: str) -> N
 
 
 def _killed_while_publishing(url: str, when: str) -> None:
-    """Ends itself with SIGKILL inside the publish transaction, before or after its release row, or just after the commit."""
+    """Ends itself with SIGKILL inside the publish transaction, before or after its
+    release row, or just after the commit.
+    """
     engine = open_warehouse(url, KEYS, "publisher")
     release = prepared(engine)
 
@@ -137,9 +164,15 @@ def _killed_while_publishing(url: str, when: str) -> None:
     die()
 
 
-@pytest.mark.parametrize("when", ["before the cells", "after the cells", "before the commit", "after the commit"])
-def test_a_publisher_that_is_killed_leaves_all_or_nothing(warehouse: Engine, warehouse_url: str, when: str) -> None:
-    process = multiprocessing.get_context("fork").Process(target=_killed_while_publishing, args=(warehouse_url, when))
+@pytest.mark.parametrize(
+    "when", ["before the cells", "after the cells", "before the commit", "after the commit"]
+)
+def test_a_publisher_that_is_killed_leaves_all_or_nothing(
+    warehouse: Engine, warehouse_url: str, when: str
+) -> None:
+    process = multiprocessing.get_context("fork").Process(
+        target=_killed_while_publishing, args=(warehouse_url, when)
+    )
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
@@ -151,15 +184,30 @@ def test_a_publisher_that_is_killed_leaves_all_or_nothing(warehouse: Engine, war
     assert not any(run_checks(warehouse).values())
 
 
-# --- many rows at once -------------------------------------------------------------------------------------------------------
+# --- many rows at once --------------------------------------------------------------------------------------
 
 
 def test_a_row_that_is_refused_is_not_told(warehouse: Engine) -> None:
     """COPY puts the whole row into its errors."""
-    row = ("sbs", "2024", FIRST.digest, 0, "EU.TURNOVER.TOTAL", "EU", "TURNOVER", 987654321.125, "A", "F", -1.0, None)
+    row = (
+        "sbs",
+        "2024",
+        FIRST.digest,
+        0,
+        "EU.TURNOVER.TOTAL",
+        "EU",
+        "TURNOVER",
+        987654321.125,
+        "A",
+        "F",
+        -1.0,
+        None,
+    )
     names = ("domain", "period", "publication_digest", *publisher.PRINTED)
     with writing(warehouse) as connection:
-        connection.execute(publication.insert().values(domain="sbs", period="2024", digest=FIRST.digest, cells=1))
+        connection.execute(
+            publication.insert().values(domain="sbs", period="2024", digest=FIRST.digest, cells=1)
+        )
     with pytest.raises(DBAPIError) as caught, writing(warehouse) as connection:
         insert_many(connection, eu_cell, names, [row])
     assert "987654321" not in str(caught.value) + repr(caught.value.orig)
@@ -170,14 +218,21 @@ def test_a_row_that_is_refused_is_not_told(warehouse: Engine) -> None:
 def test_cells_of_a_portion_and_one_more_are_all_there(warehouse: Engine) -> None:
     size = 10_001
     release = ready(warehouse, "r1", table_of(size, 0.1))
-    assert publisher.publish(warehouse, release, space=space_of(size), terms=TERMS, period="2024") == (1, True)
+    assert publisher.publish(warehouse, release, space=space_of(size), terms=TERMS, period="2024") == (
+        1,
+        True,
+    )
     cells = reader.released_cells(warehouse, "sbs", "2024")
     assert ([cell.value for cell in cells], cells[-1].cell) == ([0.1] * size, "EU.TURNOVER.C0010000")
 
 
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
-def test_who_waits_for_a_lock_too_long_is_told_to_try_again(warehouse: Engine, warehouse_url: str, monkeypatch) -> None:
-    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.SESSION", {"lock_timeout": "50ms", "statement_timeout": "1s"})
+def test_who_waits_for_a_lock_too_long_is_told_to_try_again(
+    warehouse: Engine, warehouse_url: str, monkeypatch
+) -> None:
+    monkeypatch.setattr(
+        "sdc_tasks.warehouse.database.engine.SESSION", {"lock_timeout": "50ms", "statement_timeout": "1s"}
+    )
     impatient = open_warehouse(warehouse_url, KEYS)
     with writing(warehouse) as connection:
         connection.exec_driver_sql("LOCK TABLE operations.delivery IN ACCESS EXCLUSIVE MODE")
@@ -194,7 +249,7 @@ def test_no_statement_is_compiled(warehouse: Engine) -> None:
         assert connection.exec_driver_sql("SHOW jit").scalar_one() == "off"
 
 
-# --- figures ---------------------------------------------------------------------------------------------------------------
+# --- figures ------------------------------------------------------------------------------------------------
 
 
 def measure(url: str, demo: Path, cells: int) -> list[tuple[str, float, float]]:
@@ -223,7 +278,10 @@ def measure(url: str, demo: Path, cells: int) -> list[tuple[str, float, float]]:
         report = audited(decided)
         save_audit(engine, f"r{size}", report, certificate(report, period), publisher.printed(decided, space))
         release = Release(f"r{size}", report.problem, decided, report)
-        clocked(f"{size} cells published", lambda: publisher.publish(engine, release, space=space, terms=TERMS, period=period))  # noqa: B023
+        clocked(
+            f"{size} cells published",
+            lambda: publisher.publish(engine, release, space=space, terms=TERMS, period=period),  # noqa: B023
+        )
         clocked(f"{size} cells read", lambda: reader.released_cells(engine, "sbs", period))  # noqa: B023
     engine.dispose()
     return found
@@ -243,11 +301,17 @@ def main() -> None:
         with create_engine(base, isolation_level="AUTOCOMMIT").connect() as connection:
             connection.exec_driver_sql("DROP DATABASE IF EXISTS sdc_measure")
             connection.exec_driver_sql("CREATE DATABASE sdc_measure")
-        urls = {"sqlite": f"sqlite:///{folder}/w.db", "postgresql": base.set(database="sdc_measure").render_as_string(hide_password=False)}
+        urls = {
+            "sqlite": f"sqlite:///{folder}/w.db",
+            "postgresql": base.set(database="sdc_measure").render_as_string(hide_password=False),
+        }
         for name, url in urls.items():
             for what, seconds, cpu in measure(url, inbox, 1_000_000):
                 print(f"| {name} | {what} | {seconds:.2f} s | {cpu:.2f} s |")
-        print(f"largest memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+        print(
+            f"largest memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} "
+            f"MB"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The log: a chain that shows every change made to it afterwards, by whatever means; both engines write the same digests."""
+"""The log: a chain that shows every change made to it afterwards, by whatever means; both
+engines write the same digests.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from support.world import SECOND, in_parallel, prepared, publish_it, raw
 
 
 def test_everything_that_counts_is_in_the_log_once(warehouse):
-    one, two, bad = (receive(warehouse, "sbs", "2024", name, name.encode()).key for name in ("at.csv", "at_v2.csv", "bad"))
+    one, two, bad = (
+        receive(warehouse, "sbs", "2024", name, name.encode()).key for name in ("at.csv", "at_v2.csv", "bad")
+    )
     for _ in range(2):
         receive(warehouse, "sbs", "2024", "at.csv", b"at.csv")
         accept(warehouse, two, "AT")
@@ -36,7 +40,19 @@ def test_everything_that_counts_is_in_the_log_once(warehouse):
     told = [(each.action, each.actor) for each in entries(warehouse)]
     assert told == [
         (action, "tester")
-        for action in ("make", "receive", "receive", "receive", "accept", "supersede", "refuse", "submit", "audit", "release", "retract")
+        for action in (
+            "make",
+            "receive",
+            "receive",
+            "receive",
+            "accept",
+            "supersede",
+            "refuse",
+            "submit",
+            "audit",
+            "release",
+            "retract",
+        )
     ]
     assert broken(entries(warehouse)) == []
     assert json.loads(entries(warehouse, one.digest)[1].details)["by"] == two.digest
@@ -69,7 +85,16 @@ def test_many_at_once_write_one_chain(warehouse, warehouse_url):
 
 def made(number: int, previous: str, subject: str = "r1") -> Entry:
     """An entry whose own digest is right."""
-    own = (number, datetime(2026, 1, number, tzinfo=UTC), "anna", "account", "release", subject, "{}", previous)
+    own = (
+        number,
+        datetime(2026, 1, number, tzinfo=UTC),
+        "anna",
+        "account",
+        "release",
+        subject,
+        "{}",
+        previous,
+    )
     return Entry(*own, digest_of_entry(*own))
 
 
@@ -88,7 +113,11 @@ def test_every_change_to_the_chain_shows():
     for i, entry in enumerate(chain):
         for name, value in vars(entry).items():
             other = (
-                value + 1 if isinstance(value, int) else datetime(2020, 1, 1, tzinfo=UTC) if isinstance(value, datetime) else f"{value}x"
+                value + 1
+                if isinstance(value, int)
+                else datetime(2020, 1, 1, tzinfo=UTC)
+                if isinstance(value, datetime)
+                else f"{value}x"
             )
             assert broken([*chain[:i], replace(entry, **{name: other}), *chain[i + 1 :]]), (i, name)
     for i in range(4):
@@ -124,9 +153,15 @@ def test_the_database_takes_no_other_entry_than_the_next(warehouse, subtests):
     }
     own |= {"details": "{}", "previous": last.digest}
     changes = [{"number": last.number}, {"number": last.number + 2}, {"previous": "0" * 64}]
-    changes += [] if sqlite else [{"account": "somebody"}, {"digest": "0" * 64}, {}]  # PostgreSQL takes not even the right ones
+    changes += (
+        [] if sqlite else [{"account": "somebody"}, {"digest": "0" * 64}, {}]
+    )  # PostgreSQL takes not even the right ones
     for change in changes:
-        row = {"digest": digest_of_entry(**{**own, **change}), **own, **change} if "digest" not in change else {**own, **change}
+        row = (
+            {"digest": digest_of_entry(**{**own, **change}), **own, **change}
+            if "digest" not in change
+            else {**own, **change}
+        )
         with subtests.test(str(change)), pytest.raises(IntegrityError), writing(warehouse) as connection:
             connection.execute(insert(log).values(**row))
     if sqlite:

@@ -1,7 +1,9 @@
-"""PostgreSQL lets nobody do what is not his: every statement on every table as every role, by accounts of their own at a real server.
+"""PostgreSQL lets nobody do what is not his: every statement on every table as every role, by
+accounts of their own at a real server.
 
-What each role may do is written down here by hand, apart from `sql/roles.sql`; all the rest must be refused. The same accounts then
-try what a reviewer would try first, and the transcript of that stands in SECURITY.md: this test fails when it is not what happens.
+What each role may do is written down here by hand, apart from `sql/roles.sql`; all the rest must be refused.
+The same accounts then try what a reviewer would try first, and the transcript of that stands in SECURITY.md:
+this test fails when it is not what happens.
 """
 
 from __future__ import annotations
@@ -44,7 +46,10 @@ OWNERS = [
     "ALTER TABLE dissemination.release DISABLE TRIGGER release_gate",
     "DROP TRIGGER release_gate ON dissemination.release",
     "DROP TRIGGER log_append_only ON operations.log",
-    "CREATE OR REPLACE FUNCTION dissemination.release_gate() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    (
+        "CREATE OR REPLACE FUNCTION dissemination.release_gate() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
+        "RETURN NEW; END'"
+    ),
     "CREATE OR REPLACE VIEW dissemination.public_cell AS SELECT * FROM dissemination.eu_cell",
     "ALTER TABLE dissemination.release DROP CONSTRAINT ck_release_audit_passed",
     "CREATE RULE shut AS ON INSERT TO operations.audit DO INSTEAD NOTHING",
@@ -70,8 +75,15 @@ def accounts(warehouse: Engine) -> Iterator[dict[str, str]]:
     server = create_engine(warehouse.url, isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
         for role in ROLES:
-            connection.exec_driver_sql(f"CREATE ROLE {name}_{role} LOGIN PASSWORD '{password}' IN ROLE {role}")
-    yield {role: warehouse.url.set(username=f"{name}_{role}", password=password).render_as_string(hide_password=False) for role in ROLES}
+            connection.exec_driver_sql(
+                f"CREATE ROLE {name}_{role} LOGIN PASSWORD '{password}' IN ROLE {role}"
+            )
+    yield {
+        role: warehouse.url.set(username=f"{name}_{role}", password=password).render_as_string(
+            hide_password=False
+        )
+        for role in ROLES
+    }
     with server.connect() as connection:
         for role in ROLES:
             connection.exec_driver_sql(f"DROP ROLE {name}_{role}")
@@ -82,11 +94,15 @@ on_postgresql = pytest.mark.parametrize("warehouse_url", ["postgresql"], indirec
 
 
 def connect(url: str) -> psycopg.Connection:
-    return psycopg.connect(make_url(url).set(drivername="postgresql").render_as_string(hide_password=False), autocommit=True)
+    return psycopg.connect(
+        make_url(url).set(drivername="postgresql").render_as_string(hide_password=False), autocommit=True
+    )
 
 
 def allowed(connection: psycopg.Connection, statement: str) -> bool:
-    """Whether the server lets this account do it; what else is wrong with the statement does not matter. Nothing stays done."""
+    """Whether the server lets this account do it; what else is wrong with the statement does
+    not matter. Nothing stays done.
+    """
     connection.execute("BEGIN")
     try:
         connection.execute(statement)
@@ -114,11 +130,26 @@ def test_nobody_can_do_what_is_not_his(warehouse: Engine, accounts: dict[str, st
     for role in ROLES:
         with connect(accounts[role]) as connection:
             for table in (*TABLES, *VIEWS):
-                expect(role, connection, f"SELECT count(*) FROM {table}", table in MAY.get((role, "SELECT"), set()))
+                expect(
+                    role,
+                    connection,
+                    f"SELECT count(*) FROM {table}",
+                    table in MAY.get((role, "SELECT"), set()),
+                )
                 expect(role, connection, f"TABLE {table}", table in MAY.get((role, "SELECT"), set()))
             for table in TABLES:
-                expect(role, connection, f"SELECT 1 FROM {table} FOR UPDATE", role == "sdc_pipeline" and table in MAY_UPDATE)
-                expect(role, connection, f"INSERT INTO {table} DEFAULT VALUES", table in MAY.get((role, "INSERT"), set()))
+                expect(
+                    role,
+                    connection,
+                    f"SELECT 1 FROM {table} FOR UPDATE",
+                    role == "sdc_pipeline" and table in MAY_UPDATE,
+                )
+                expect(
+                    role,
+                    connection,
+                    f"INSERT INTO {table} DEFAULT VALUES",
+                    table in MAY.get((role, "INSERT"), set()),
+                )
                 expect(role, connection, f"DELETE FROM {table}", table in MAY.get((role, "DELETE"), set()))
                 for column in metadata.tables[table].columns:
                     may = role == "sdc_pipeline" and column.name in MAY_UPDATE.get(table, ())
@@ -127,16 +158,24 @@ def test_nobody_can_do_what_is_not_his(warehouse: Engine, accounts: dict[str, st
                 expect(role, connection, f"ALTER TABLE {table} ADD COLUMN mine integer", False)
                 expect(role, connection, f"DROP TABLE {table} CASCADE", False)
             for statement in OWNERS:
-                for schema in ("confidential", "operations", "dissemination") if "{schema}" in statement else ("",):
-                    expect(role, connection, statement.format(schema=schema, owner=warehouse.url.username), False)
+                for schema in (
+                    ("confidential", "operations", "dissemination") if "{schema}" in statement else ("",)
+                ):
+                    expect(
+                        role, connection, statement.format(schema=schema, owner=warehouse.url.username), False
+                    )
     with connect(accounts["sdc_pipeline"]) as connection:  # PostgreSQL only warns, and grants nothing
         connection.execute("GRANT SELECT ON confidential.payload TO sdc_ui, PUBLIC")
-        assert connection.execute("SELECT has_table_privilege('sdc_ui', 'confidential.payload', 'SELECT')").fetchone() == (False,)
+        assert connection.execute(
+            "SELECT has_table_privilege('sdc_ui', 'confidential.payload', 'SELECT')"
+        ).fetchone() == (False,)
     assert tried["refused"] > 1000
     assert tried["allowed"] == 2 * sum(len(t) for (_, what), t in MAY.items() if what == "SELECT") + sum(
         len(t) for (_, what), t in MAY.items() if what != "SELECT"
     ) + len(MAY_UPDATE) + sum(map(len, MAY_UPDATE.values())), "every right was used"
-    assert f"| {tried['refused']} statements that a role must not be allowed |" in SECURITY.read_text("utf-8"), tried
+    assert f"| {tried['refused']} statements that a role must not be allowed |" in SECURITY.read_text(
+        "utf-8"
+    ), tried
 
 
 @on_postgresql
@@ -176,13 +215,24 @@ def test_a_whole_release_needs_no_more_than_two_accounts(
     (tmp_path / "inbox").mkdir()
     for country in ("AT", "BE"):
         (tmp_path / "inbox" / f"{country}.csv").write_text(sdmx_1(HEALTHY, country))
-    command = ["release", "--domain", str(tmp_path / "small.yaml"), "--period", PERIOD, "--inbox", str(tmp_path / "inbox")]
+    command = [
+        "release",
+        "--domain",
+        str(tmp_path / "small.yaml"),
+        "--period",
+        PERIOD,
+        "--inbox",
+        str(tmp_path / "inbox"),
+    ]
     command += ["--out", str(tmp_path / "out"), "--warehouse", accounts["sdc_pipeline"]]
     refused = CliRunner().invoke(app, command)
     assert isinstance(refused.exception, InvalidInput)
     assert "SDC_PUBLISHER_URL" in str(refused.exception)
     assert reader.releases(warehouse) == []
-    monkeypatch.setenv("SDC_PUBLISHER_URL", make_url(accounts["sdc_publisher"]).set(database="another").render_as_string(False))
+    monkeypatch.setenv(
+        "SDC_PUBLISHER_URL",
+        make_url(accounts["sdc_publisher"]).set(database="another").render_as_string(False),
+    )
     elsewhere = CliRunner().invoke(app, command)
     assert "another database" in str(elsewhere.exception)
     monkeypatch.setenv("SDC_PUBLISHER_URL", accounts["sdc_publisher"])
@@ -192,13 +242,17 @@ def test_a_whole_release_needs_no_more_than_two_accounts(
     by = {entry.action: entry.account for entry in entries(warehouse)}
     assert by["audit"] == make_url(accounts["sdc_pipeline"]).username
     assert by["release"] == make_url(accounts["sdc_publisher"]).username
-    maintenance = CliRunner().invoke(app, ["maintenance", "--warehouse", accounts["sdc_pipeline"]], catch_exceptions=False)
+    maintenance = CliRunner().invoke(
+        app, ["maintenance", "--warehouse", accounts["sdc_pipeline"]], catch_exceptions=False
+    )
     assert maintenance.exit_code == 0, maintenance.output
-    verified = CliRunner().invoke(app, ["verify-log", "--warehouse", accounts["sdc_ui"]], catch_exceptions=False)
+    verified = CliRunner().invoke(
+        app, ["verify-log", "--warehouse", accounts["sdc_ui"]], catch_exceptions=False
+    )
     assert verified.exit_code == 0, verified.output
 
 
-# --- the transcript of SECURITY.md -------------------------------------------------------------------------------------------
+# --- the transcript of SECURITY.md --------------------------------------------------------------------------
 
 
 def shown(role: str, connection: psycopg.Connection, statement: str) -> str:
@@ -213,7 +267,9 @@ def shown(role: str, connection: psycopg.Connection, statement: str) -> str:
 
 @on_postgresql
 def test_the_transcript_of_a_reviewer_is_what_happens(warehouse: Engine, accounts: dict[str, str]) -> None:
-    """r1: passed and released. r2: its audit failed. r3: passed, under terms that ask for an approval nobody gave."""
+    """r1: passed and released. r2: its audit failed. r3: passed, under terms that ask for an approval nobody
+    gave.
+    """
     publish_it(warehouse, prepared(warehouse))
     save_artefact(warehouse, "delivery", b"secret")
     submitted = replace(TERMS, digest="a" * 64, approvals=1)
@@ -224,7 +280,8 @@ def test_the_transcript_of_a_reviewer_is_what_happens(warehouse: Engine, account
         save_audit(warehouse, run, report, certificate(report, "2025", submitted))
     release = (
         "INSERT INTO dissemination.release\n"
-        "    SELECT release_id, 'sbs', '2025', 1, publication_digest, digest, true, now() FROM operations.audit WHERE release_id = "
+        "    SELECT release_id, 'sbs', '2025', 1, publication_digest, digest, true, now() FROM "
+        "operations.audit WHERE release_id = "
     )
     forge = "UPDATE operations.audit SET passed = true WHERE release_id = 'r2'"
     script = {
@@ -239,7 +296,8 @@ def test_the_transcript_of_a_reviewer_is_what_happens(warehouse: Engine, account
             f"{release}'r2'",
             forge,
             "UPDATE operations.terms SET approvals = 0",
-            "INSERT INTO operations.approval\n    SELECT release_id, digest, 'boss', publication_digest, true, 'tester', '', now()"
+            "INSERT INTO operations.approval\n    SELECT release_id, digest, 'boss', publication_digest, "
+            "true, 'tester', '', now()"
             " FROM operations.audit WHERE release_id = 'r3'",
             "ALTER TABLE dissemination.release DISABLE TRIGGER ALL",
             "DELETE FROM operations.log",
@@ -247,12 +305,16 @@ def test_the_transcript_of_a_reviewer_is_what_happens(warehouse: Engine, account
         ],
         "sdc_publisher": [
             "SELECT content FROM confidential.payload",
-            "INSERT INTO dissemination.publication\n    SELECT 'sbs', '2025', publication_digest, 0 FROM operations.audit"
+            "INSERT INTO dissemination.publication\n    SELECT 'sbs', '2025', publication_digest, 0 FROM "
+            "operations.audit"
             " WHERE release_id IN ('r2', 'r3')",
             f"{release}'r2'",
             f"{release}'r3'",
         ],
-        "sdc_public": ["SELECT value FROM dissemination.eu_cell", "SELECT cell, value FROM dissemination.public_cell"],
+        "sdc_public": [
+            "SELECT value FROM dissemination.eu_cell",
+            "SELECT cell, value FROM dissemination.public_cell",
+        ],
     }
     told = []
     for role, statements in script.items():
@@ -261,9 +323,18 @@ def test_the_transcript_of_a_reviewer_is_what_happens(warehouse: Engine, account
     transcript = "```\n" + "\n".join(told) + "\n```"
     if os.environ.get("SDC_WRITE_DOCS"):
         before, rest = SECURITY.read_text("utf-8").split("<!-- transcript -->\n")
-        SECURITY.write_text(f"{before}<!-- transcript -->\n{transcript}\n<!-- end -->{rest.split('<!-- end -->')[1]}", "utf-8")
-    assert transcript in SECURITY.read_text("utf-8"), "run this test once with SDC_WRITE_DOCS=1, and read what changed"
+        SECURITY.write_text(
+            f"{before}<!-- transcript -->\n{transcript}\n<!-- end -->{rest.split('<!-- end -->')[1]}", "utf-8"
+        )
+    assert transcript in SECURITY.read_text("utf-8"), (
+        "run this test once with SDC_WRITE_DOCS=1, and read what changed"
+    )
     assert len(reader.releases(warehouse)) == 1
     assert PAYLOAD_KEY not in transcript
     with reading(warehouse) as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM operations.log WHERE action = 'release'").scalar_one() == 1
+        assert (
+            connection.exec_driver_sql(
+                "SELECT count(*) FROM operations.log WHERE action = 'release'"
+            ).scalar_one()
+            == 1
+        )

@@ -1,4 +1,5 @@
-"""A warehouse of the first migration, filled, brought up to the last: every row is still there, and work goes on.
+"""A warehouse of the first migration, filled, brought up to the last: every row is still there, and work goes
+on.
 
 The rows are written in SQL as the first version wrote them, for the program of today knows more columns.
 """
@@ -33,36 +34,72 @@ NOW = "2026-01-01 00:00:00"
 def fill(warehouse) -> None:
     """Three deliveries (one superseded), findings, a run with steps and rungs, two audits, a release."""
     for name, content in FILES.items():
-        raw(warehouse, "INSERT INTO operations.artefact VALUES (:d, 'delivery', :n, :now)", d=DIGEST[name], n=len(content), now=NOW)
-        raw(warehouse, "INSERT INTO confidential.payload VALUES (:d, :content)", d=DIGEST[name], content=content)
+        raw(
+            warehouse,
+            "INSERT INTO operations.artefact VALUES (:d, 'delivery', :n, :now)",
+            d=DIGEST[name],
+            n=len(content),
+            now=NOW,
+        )
+        raw(
+            warehouse,
+            "INSERT INTO confidential.payload VALUES (:d, :content)",
+            d=DIGEST[name],
+            content=content,
+        )
     for name, country, state, by in (
         ("at_2.csv", "AT", "accepted", None),
         ("at.csv", "AT", "superseded", DIGEST["at_2.csv"]),
         ("be.csv", "BE", "accepted", None),
     ):
         row = {"d": DIGEST[name], "country": country, "file": name, "now": NOW, "state": state, "by": by}
-        raw(warehouse, "INSERT INTO operations.delivery VALUES ('sbs', '2024', :d, :country, :file, :now, :state, :by)", **row)
-    raw(warehouse, "INSERT INTO operations.finding VALUES ('sbs', '2024', :d, 0, 'x', 'warning', 3, 'AT', 'odd')", d=DIGEST["at.csv"])
+        raw(
+            warehouse,
+            "INSERT INTO operations.delivery VALUES ('sbs', '2024', :d, :country, :file, :now, :state, :by)",
+            **row,
+        )
     raw(
         warehouse,
-        "INSERT INTO operations.check_result VALUES ('sbs', '2024', :d, 'additivity', 'error', :yes, 3, 0, '[]')",
+        "INSERT INTO operations.finding VALUES ('sbs', '2024', :d, 0, 'x', 'warning', 3, 'AT', 'odd')",
+        d=DIGEST["at.csv"],
+    )
+    raw(
+        warehouse,
+        "INSERT INTO operations.check_result VALUES ('sbs', '2024', :d, 'additivity', 'error', :yes, 3, 0, "
+        "'[]')",
         d=DIGEST["be.csv"],
         yes=True,
     )
-    raw(warehouse, "INSERT INTO operations.run VALUES ('r1', 'sbs', '2024', 'inputs', 'published', :now, :now)", now=NOW)
-    raw(warehouse, "INSERT INTO operations.step VALUES ('r1', 'assemble', '', 0.5, '', :d, :now)", d=DIGEST["be.csv"], now=NOW)
     raw(
         warehouse,
-        "INSERT INTO operations.rung VALUES ('r1', 0, 'auto', 'optimal', 1.0, 1.0, 0.0, 2.0, 'done', 0, :no, :yes, :yes)",
+        "INSERT INTO operations.run VALUES ('r1', 'sbs', '2024', 'inputs', 'published', :now, :now)",
+        now=NOW,
+    )
+    raw(
+        warehouse,
+        "INSERT INTO operations.step VALUES ('r1', 'assemble', '', 0.5, '', :d, :now)",
+        d=DIGEST["be.csv"],
+        now=NOW,
+    )
+    raw(
+        warehouse,
+        "INSERT INTO operations.rung VALUES ('r1', 0, 'auto', 'optimal', 1.0, 1.0, 0.0, 2.0, 'done', 0, :no, "
+        ":yes, :yes)",
         yes=True,
         no=False,
     )
     for decided, down, passed in ((FIRST, 1.0, True), (SECOND, 0.5, False)):
         told = certificate(audited(decided, down=down, profiles=("external",)))
-        row = {"d": hashlib.sha256(told.encode()).hexdigest(), "p": decided.digest, "passed": passed, "broken": int(not passed)}
+        row = {
+            "d": hashlib.sha256(told.encode()).hexdigest(),
+            "p": decided.digest,
+            "passed": passed,
+            "broken": int(not passed),
+        }
         raw(
             warehouse,
-            f"INSERT INTO operations.audit VALUES ('r1', :d, '{'p' * 64}', :p, 'external', :passed, 2, :broken, 4, :told, :now)",
+            f"INSERT INTO operations.audit VALUES ('r1', :d, '{'p' * 64}', :p, 'external', :passed, 2, "
+            f":broken, 4, :told, :now)",
             **row,
             told=told,
             now=NOW,
@@ -70,7 +107,8 @@ def fill(warehouse) -> None:
     raw(warehouse, "INSERT INTO dissemination.publication VALUES ('sbs', '2024', :p, 1)", p=FIRST.digest)
     raw(
         warehouse,
-        "INSERT INTO dissemination.eu_cell VALUES ('sbs', '2024', :p, 'EU.TURNOVER.TOTAL', 0, 'EU', 'TURNOVER', 42, 'A', 'F', NULL)",
+        "INSERT INTO dissemination.eu_cell VALUES ('sbs', '2024', :p, 'EU.TURNOVER.TOTAL', 0, 'EU', "
+        "'TURNOVER', 42, 'A', 'F', NULL)",
         p=FIRST.digest,
     )
     audit = hashlib.sha256(certificate(audited(FIRST, profiles=("external",))).encode()).hexdigest()
@@ -87,7 +125,9 @@ def fill(warehouse) -> None:
 def everything(warehouse) -> dict[str, set[tuple]]:
     """table → its rows, in the columns of the first version."""
     found = {}
-    for schema in ("operations", "confidential", "dissemination") if warehouse.dialect.name == "postgresql" else (None,):
+    for schema in (
+        ("operations", "confidential", "dissemination") if warehouse.dialect.name == "postgresql" else (None,)
+    ):
         tables = MetaData()
         tables.reflect(warehouse, schema=schema)
         with reading(warehouse) as connection:
@@ -141,7 +181,9 @@ def old(warehouse_url):
 def test_an_upgrade_of_a_filled_warehouse_loses_nothing(old):
     before = everything(old)
     assert {name: len(rows) for name, rows in before.items()} == {
-        **dict.fromkeys(("finding", "check_result", "run", "step", "rung", "publication", "eu_cell", "release"), 1),
+        **dict.fromkeys(
+            ("finding", "check_result", "run", "step", "rung", "publication", "eu_cell", "release"), 1
+        ),
         **dict.fromkeys(("artefact", "payload", "delivery"), 3),
         "audit": 2,
     }
@@ -152,7 +194,9 @@ def test_an_upgrade_of_a_filled_warehouse_loses_nothing(old):
     # what was written is read
     assert {name: load_artefact(old, digest) for name, digest in DIGEST.items()} == FILES
     assert accepted(old, "sbs", "2024") == {"AT": (DIGEST["at_2.csv"],), "BE": (DIGEST["be.csv"],)}
-    assert [(each.version, each.visible, each.embargo, each.retracted) for each in reader.releases(old)] == [(1, True, None, None)]
+    assert [(each.version, each.visible, each.embargo, each.retracted) for each in reader.releases(old)] == [
+        (1, True, None, None)
+    ]
     assert [cell.value for cell in reader.released_cells(old, "sbs", "2024")] == [42.0]
     # the log begins with what was released, and is whole
     assert [(entry.action, entry.subject, entry.actor) for entry in entries(old)] == [
@@ -185,7 +229,8 @@ def test_a_run_of_the_old_version_is_not_published_by_the_new_gate(old):
     with pytest.raises(IntegrityError):
         raw(
             old,
-            "INSERT INTO dissemination.release (release_id, domain, period, version, publication_digest, audit_digest, audit_passed,"
+            "INSERT INTO dissemination.release (release_id, domain, period, version, publication_digest, "
+            "audit_digest, audit_passed,"
             " released_at) VALUES ('r1', 'sbs', '2024', 2, :p, :a, :yes, :now)",
             p=FIRST.digest,
             a=digest,
@@ -212,7 +257,9 @@ def test_a_downgrade_by_one_keeps_what_the_gate_stands_on(old):
     migrate(old)
     publish_it(old, prepared(old, "r2", SECOND))
     open_cycle(old, TERMS, "2024", ["AT", "BE"], {})
-    note_dag_run(old, "eu_release_sbs", "manual", domain="sbs", period="2024", release_id="r2", state="success")
+    note_dag_run(
+        old, "eu_release_sbs", "manual", domain="sbs", period="2024", release_id="r2", state="success"
+    )
     note_task_run(old, "eu_release_sbs", "manual", "ingest", 0, state="success", label="AT_2024")
     assert raise_alert(old, "sbs", "2024", "ready", "r2", "it can go on")
     before = everything(old)
@@ -220,7 +267,9 @@ def test_a_downgrade_by_one_keeps_what_the_gate_stands_on(old):
     assert everything(old) == before
     migrate(old)
     assert everything(old) == before
-    assert reader.cycles(old) == reader.dag_runs(old, "sbs", "2024") == reader.alerts(old, "sbs", "2024") == []
+    assert (
+        reader.cycles(old) == reader.dag_runs(old, "sbs", "2024") == reader.alerts(old, "sbs", "2024") == []
+    )
     assert publish_it(old, prepared(old, "r2", SECOND)) == (2, False)
 
 

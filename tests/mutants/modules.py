@@ -14,7 +14,9 @@ SECURITY = "tests/security/test_"
 
 @dataclass(frozen=True)
 class Module:
-    """Files, or the statements of an engine, and the tests that belong to them, those that tell soonest first."""
+    """Files, or the statements of an engine, and the tests that belong to them, those that tell soonest
+    first.
+    """
 
     tests: tuple[str, ...]
     files: tuple[str, ...] = ()
@@ -24,19 +26,37 @@ class Module:
     def mutants(self) -> list[Mutant]:
         """All that the operators make of it."""
         found = statements.mutants(statements.live(self.engine)) if self.engine else []
-        for file in sorted(path.relative_to(ROOT).as_posix() for pattern in self.files for path in ROOT.glob(pattern)):
-            found += python.mutants(file, read(file)) if file.endswith(".py") else statements.mutants(statements.whole(file))
+        for file in sorted(
+            path.relative_to(ROOT).as_posix() for pattern in self.files for path in ROOT.glob(pattern)
+        ):
+            found += (
+                python.mutants(file, read(file))
+                if file.endswith(".py")
+                else statements.mutants(statements.whole(file))
+            )
         return found
 
 
 GATE = (
-    f"{WAREHOUSE}_gate.py", f"{SECURITY}printed_is_audited.py", "tests/integration/test_profiles.py", f"{SECURITY}four_eyes.py",
-    f"{SECURITY}each_guard.py", f"{WAREHOUSE}_log.py", f"{SECURITY}log_poison.py", f"{WAREHOUSE}.py", f"{WAREHOUSE}_keys.py",
-)  # fmt: skip
+    f"{WAREHOUSE}_gate.py",
+    f"{SECURITY}printed_is_audited.py",
+    "tests/integration/test_profiles.py",
+    f"{SECURITY}four_eyes.py",
+    f"{SECURITY}each_guard.py",
+    f"{WAREHOUSE}_log.py",
+    f"{SECURITY}log_poison.py",
+    f"{WAREHOUSE}.py",
+    f"{WAREHOUSE}_keys.py",
+)
 MODULES = {
     "sqlite": Module((*GATE, f"{SECURITY}sqlite_prompt.py"), engine="sqlite", only=ENGINE["sqlite"]),
     "postgresql": Module(
-        (*GATE, f"{SECURITY}functions_of_the_owner.py", f"{SECURITY}world_sees_what_is_out.py", f"{WAREHOUSE}_roles.py"),
+        (
+            *GATE,
+            f"{SECURITY}functions_of_the_owner.py",
+            f"{SECURITY}world_sees_what_is_out.py",
+            f"{WAREHOUSE}_roles.py",
+        ),
         engine="postgresql",
         only=ENGINE["postgresql"],
     ),
@@ -46,7 +66,13 @@ MODULES = {
         files=("sdc_tasks/warehouse/dissemination/publisher.py", "sdc_tasks/warehouse/forms/canonical.py"),
     ),
     "log": Module(
-        (f"{WAREHOUSE}_log.py", f"{SECURITY}four_eyes.py", f"{WAREHOUSE}_gate.py", f"{WAREHOUSE}.py", f"{SECURITY}each_guard.py"),
+        (
+            f"{WAREHOUSE}_log.py",
+            f"{SECURITY}four_eyes.py",
+            f"{WAREHOUSE}_gate.py",
+            f"{WAREHOUSE}.py",
+            f"{SECURITY}each_guard.py",
+        ),
         files=(
             "sdc_tasks/warehouse/log.py",
             "sdc_tasks/warehouse/operations/journal.py",
@@ -55,7 +81,12 @@ MODULES = {
         ),
     ),
     "keys": Module(
-        ("tests/unit/test_warehouse_keyring.py", f"{WAREHOUSE}_keys.py", "tests/acceptance/test_no_oracle.py", f"{SECURITY}each_guard.py"),
+        (
+            "tests/unit/test_warehouse_keyring.py",
+            f"{WAREHOUSE}_keys.py",
+            "tests/acceptance/test_no_oracle.py",
+            f"{SECURITY}each_guard.py",
+        ),
         files=(
             "sdc_tasks/warehouse/keyring.py",
             "sdc_tasks/warehouse/confidential/secret.py",

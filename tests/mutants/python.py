@@ -1,4 +1,6 @@
-"""Mutants of a Python module, by its syntax tree: what is changed is code, never a message, a docstring or an annotation."""
+"""Mutants of a Python module, by its syntax tree: what is changed is code, never a
+message, a docstring or an annotation.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,17 @@ from collections.abc import Iterator
 from mutants.change import Mutant
 
 COMPARED = {
-    ast.Eq: "!=", ast.NotEq: "==", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.In: "not in", ast.NotIn: "in",
-    ast.Is: "is not", ast.IsNot: "is",
-}  # fmt: skip
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.In: "not in",
+    ast.NotIn: "in",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+}
 COUNTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.BitAnd: "|", ast.BitOr: "&"}
 CALLED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 SPOKEN = (ast.JoinedStr, ast.Raise)  # what is said; a raise itself goes as a statement
@@ -36,7 +46,10 @@ class _Finder(ast.NodeVisitor):
         return start + len(self.text[start : self._lines[line]].encode()[:column].decode())
 
     def _add(self, node: ast.expr | ast.stmt, new: str, what: str) -> None:
-        start, end = self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
+        start, end = (
+            self._at(node.lineno, node.col_offset),
+            self._at(node.end_lineno or 0, node.end_col_offset or 0),
+        )
         self.mutants.append(Mutant(self.file, start, end, new, what))
 
     def _source(self, node: ast.expr) -> str:
@@ -69,7 +82,9 @@ class _Finder(ast.NodeVisitor):
         values = [f"({self._source(each)})" for each in node.values]
         self._add(node, f"({({'and': ' or ', 'or': ' and '}[word]).join(values)})", f"{word} turned round")
         for place in range(len(values)):
-            self._add(node, f"({f' {word} '.join(values[:place] + values[place + 1 :])})", "a dropped condition")
+            self._add(
+                node, f"({f' {word} '.join(values[:place] + values[place + 1 :])})", "a dropped condition"
+            )
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
@@ -79,7 +94,9 @@ class _Finder(ast.NodeVisitor):
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if not isinstance(node.left, ast.Constant | ast.JoinedStr) and (other := COUNTED.get(type(node.op))):
-            self._add(node, f"({self._source(node.left)}) {other} ({self._source(node.right)})", "another operation")
+            self._add(
+                node, f"({self._source(node.left)}) {other} ({self._source(node.right)})", "another operation"
+            )
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
@@ -105,10 +122,25 @@ class _Finder(ast.NodeVisitor):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in CALLED:
             self._add(node.func, CALLED[name], "another function")
-        elif len(node.args) >= 2 and not any(isinstance(each, ast.Starred) for each in node.args[:2]) and not name.startswith("isinstance"):
+        elif (
+            len(node.args) >= 2
+            and not any(isinstance(each, ast.Starred) for each in node.args[:2])
+            and not name.startswith("isinstance")
+        ):
             first, second = node.args[:2]
-            start, end = self._at(first.lineno, first.col_offset), self._at(second.end_lineno or 0, second.end_col_offset or 0)
-            self.mutants.append(Mutant(self.file, start, end, f"{self._source(second)}, {self._source(first)}", "swapped arguments"))
+            start, end = (
+                self._at(first.lineno, first.col_offset),
+                self._at(second.end_lineno or 0, second.end_col_offset or 0),
+            )
+            self.mutants.append(
+                Mutant(
+                    self.file,
+                    start,
+                    end,
+                    f"{self._source(second)}, {self._source(first)}",
+                    "swapped arguments",
+                )
+            )
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -136,8 +168,16 @@ class _Finder(ast.NodeVisitor):
 def _sign(operator: ast.cmpop) -> str:
     signs: Iterator[tuple[type[ast.cmpop], str]] = iter(
         [
-            (ast.Eq, "=="), (ast.NotEq, "!="), (ast.Lt, "<"), (ast.LtE, "<="), (ast.Gt, ">"), (ast.GtE, ">="), (ast.In, "in"),
-            (ast.NotIn, "not in"), (ast.Is, "is"), (ast.IsNot, "is not"),
+            (ast.Eq, "=="),
+            (ast.NotEq, "!="),
+            (ast.Lt, "<"),
+            (ast.LtE, "<="),
+            (ast.Gt, ">"),
+            (ast.GtE, ">="),
+            (ast.In, "in"),
+            (ast.NotIn, "not in"),
+            (ast.Is, "is"),
+            (ast.IsNot, "is not"),
         ]
-    )  # fmt: skip
+    )
     return next(sign for kind, sign in signs if isinstance(operator, kind))

@@ -1,7 +1,8 @@
-"""Mutants of the program, and whether the tests notice: `make mutants`, ARGS="--module publisher --seed 1 --number 20".
+"""Mutants of the program, and whether the tests notice: `make mutants`, ARGS="--module
+publisher --seed 1 --number 20".
 
-Without a module: the listed ones (`listed.py`), each of which takes a guarantee away. In copies of the tree, a process a core.
-Ends with 1 where one survives. The table RESULTS.md is renewed.
+Without a module: the listed ones (`listed.py`), each of which takes a guarantee away. In copies of the tree,
+a process a core. Ends with 1 where one survives. The table RESULTS.md is renewed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Written by `make mutants`: a row is the newest run of its command. Hung ones did
 
 | date | command | mutants | noticed | of them hung | survived |
 |---|---|---|---|---|---|
-"""
+"""  # noqa: E501
 PASSED, FAILED, NOT_LOADED = 0, 1, 2  # of pytest
 PATIENCE, LEAST = 4, 60.0  # times the seconds of the unmutated code, and at least so many
 
@@ -69,8 +70,12 @@ class Outcome:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--module", choices=MODULES, help="a sample of all mutants of this code, not the listed ones")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--module", choices=MODULES, help="a sample of all mutants of this code, not the listed ones"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--number", type=int, default=40, help="how large the sample is")
     parser.add_argument("--match", default="", help="only those with this text in file or guarantee")
@@ -83,7 +88,9 @@ def main(arguments: Sequence[str]) -> int:
         mutant, text = each.task.mutant, read(each.task.mutant.file)
         print(f"\nsurvived: {mutant.file}:{mutant.line(text)}: {mutant.what}\n{mutant.diff(text)}")
     print(f"\n{len(tasks)} mutants, {len(survivors)} survived")
-    parts = [f"--module {wanted.module} --seed {wanted.seed} --number {wanted.number}"] if wanted.module else []
+    parts = (
+        [f"--module {wanted.module} --seed {wanted.seed} --number {wanted.number}"] if wanted.module else []
+    )
     parts += [f"--match {wanted.match}"] if wanted.match else []
     note(" ".join(parts), len(tasks), len(survivors), sum(each.hung for each in outcomes))
     return int(bool(survivors))
@@ -101,7 +108,9 @@ def chosen(module: str | None, seed: int, number: int, match: str = "") -> list[
 
 
 def run(tasks: Sequence[Task], jobs: int) -> list[Outcome]:
-    """Each in a copy of the tree that nobody else works in. Raises SystemExit where the unmutated code is not green."""
+    """Each in a copy of the tree that nobody else works in. Raises SystemExit where the unmutated code is not
+    green.
+    """
     with tempfile.TemporaryDirectory(prefix="sdc_mutants_") as folder, _server() as server:
         copies: queue.Queue[Tree] = queue.Queue()
         for number in range(jobs):
@@ -141,7 +150,10 @@ def _outcome(copies: queue.Queue[Tree], task: Task, limit: float) -> Outcome:
     first = re.search(r"^(?:FAILED|ERROR|SUBFAILED\S*) (\S+)", told, flags=re.MULTILINE)
     by = "hung" if code is None else first[1] if first else "did not load"
     word = "SURVIVED" if code == PASSED else "noticed"
-    print(f"{word}  {mutant.file}:{mutant.line(text)}: {mutant.what}" + ("" if code == PASSED else f"  [{by}]"), flush=True)
+    print(
+        f"{word}  {mutant.file}:{mutant.line(text)}: {mutant.what}" + ("" if code == PASSED else f"  [{by}]"),
+        flush=True,
+    )
     return Outcome(task, code == PASSED, code is None, by)
 
 
@@ -155,29 +167,60 @@ def _one_of(copies: queue.Queue[Tree]) -> Iterator[Tree]:
 
 
 def _copy(target: Path) -> Path:
-    """The files that are, or would be, committed; compiled so that whoever changes one and changes it back is not mistaken for nobody."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    """The files that are, or would be, committed; compiled so that whoever changes one and changes it
+    back is not mistaken for nobody.
+    """
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for name in listed.stdout.split("\0"):
         if name and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name)
-    compiling = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "sdc_tasks", "dags", "plugins", "sql"]
+    compiling = [
+        sys.executable,
+        "-m",
+        "compileall",
+        "-q",
+        "--invalidation-mode",
+        "checked-hash",
+        "sdc_tasks",
+        "dags",
+        "plugins",
+        "sql",
+    ]
     subprocess.run(compiling, cwd=target, check=True)
     told = subprocess.run(
-        [sys.executable, "-c", "import sdc_tasks; print(sdc_tasks.__file__)"], cwd=target, env=_environment(target, ""),
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-c", "import sdc_tasks; print(sdc_tasks.__file__)"],
+        cwd=target,
+        env=_environment(target, ""),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     if not Path(told.stdout.strip()).is_relative_to(target):
         raise SystemExit(f"the tests would run against {told.stdout.strip()}, not against the copy")
     return target
 
 
 def _tree(folder: Path, server: str) -> Tree:
-    """A copy, and the process that runs tests in it; it ends when its input does, with this process at the latest."""
+    """A copy, and the process that runs tests in it; it ends when its input does, with this process at the
+    latest.
+    """
     command = [sys.executable, str(folder / "tests/mutants/zygote.py")]
     told = folder.with_suffix(".log").open("w", encoding="utf-8")
     runner = subprocess.Popen(
-        command, cwd=folder, env=_environment(folder, server), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, text=True
+        command,
+        cwd=folder,
+        env=_environment(folder, server),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=told,
+        text=True,
     )
     return Tree(folder, runner)
 
@@ -231,11 +274,18 @@ def _server() -> Iterator[str]:
 def note(command: str, number: int, survived: int, hung: int, today: str | None = None) -> None:
     """Renews the row of this command."""
     shown = f"`make mutants{f' ARGS={shlex.quote(command)}' if command else ''}`"
-    rows = [line for line in (RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []) if line.startswith("| 2")]
+    rows = [
+        line
+        for line in (RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else [])
+        if line.startswith("| 2")
+    ]
     rows = [line for line in rows if f"| {shown} |" not in line]
     day = today or datetime.now(UTC).date().isoformat()
     rows.append(f"| {day} | {shown} | {number} | {number - survived} | {hung} | {survived} |")
-    RESULTS.write_text(HEAD + "\n".join(sorted(rows, key=lambda line: line.split("|")[2].replace("`", ""))) + "\n", encoding="utf-8")
+    RESULTS.write_text(
+        HEAD + "\n".join(sorted(rows, key=lambda line: line.split("|")[2].replace("`", ""))) + "\n",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Mutants of SQL, by pattern: of the statements of the migrations that still hold, of the rights of the roles, and of the checks."""
+"""Mutants of SQL, by pattern: of the statements of the migrations that still hold, of the rights
+of the roles, and of the checks.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from collections.abc import Iterator
 from mutants.change import ROOT, Mutant, read
 
 MAKES = re.compile(
-    r"(?P<verb>CREATE(?: OR REPLACE)?|ALTER|DROP) (?P<kind>FUNCTION|TRIGGER|VIEW) (?P<name>[a-z_.]+)(?P<on>(?:[^;$]*? ON [a-z_.]+)?)"
+    r"(?P<verb>CREATE(?: OR REPLACE)?|ALTER|DROP) (?P<kind>FUNCTION|TRIGGER|VIEW) "
+    r"(?P<name>[a-z_.]+)(?P<on>(?:[^;$]*? ON [a-z_.]+)?)"
 )
 SILENT = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 MASK = "\x01"  # of a text, which is no code and no blank
@@ -37,8 +40,13 @@ WEAKER = (
 
 
 def live(dialect: str) -> list[tuple[str, int, int]]:
-    """(file, start, end) of the statements of the migrations that no later one replaces, alters or drops, then of the roles."""
-    files = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "sql/migrations").glob(f"*[0-9]_{dialect}.sql"))]
+    """(file, start, end) of the statements of the migrations that no later one replaces,
+    alters or drops, then of the roles.
+    """
+    files = [
+        path.relative_to(ROOT).as_posix()
+        for path in sorted((ROOT / "sql/migrations").glob(f"*[0-9]_{dialect}.sql"))
+    ]
     found: list[tuple[str, int, int, str]] = []
     for file in files:
         for start, end in _statements(read(file)):
@@ -48,7 +56,11 @@ def live(dialect: str) -> list[tuple[str, int, int]]:
                 found = [each for each in found if each[3] != name]
             if not made or made["verb"] != "DROP":
                 found.append((file, start, end, name))
-    roles = [("sql/roles.sql", start, end) for start, end in _statements(read("sql/roles.sql"))] if dialect == "postgresql" else []
+    roles = (
+        [("sql/roles.sql", start, end) for start, end in _statements(read("sql/roles.sql"))]
+        if dialect == "postgresql"
+        else []
+    )
     return [each[:3] for each in found] + roles
 
 
@@ -101,7 +113,12 @@ def _end(seen: str, start: int) -> int:
             if depth == 0:
                 break
             depth -= 1
-        elif depth == 0 and place > start and ENDS.match(seen, place) and (seen[place] == ";" or not seen[place - 1].isalnum()):
+        elif (
+            depth == 0
+            and place > start
+            and ENDS.match(seen, place)
+            and (seen[place] == ";" or not seen[place - 1].isalnum())
+        ):
             break
         place += 1
     return len(seen[:place].rstrip())

@@ -1,6 +1,8 @@
-"""Runs pytest in forks of one process, which has imported what no mutant touches: most of the time of a short test goes there.
+"""Runs pytest in forks of one process, which has imported what no mutant touches: most of the
+time of a short test goes there.
 
-A line of JSON in (`arguments` of pytest, `limit` in seconds, `out`: the file for what it tells), a line out: its code, null where it hung.
+A line of JSON in (`arguments` of pytest, `limit` in seconds, `out`: the file for what it tells), a line
+out: its code, null where it hung.
 """
 
 from __future__ import annotations
@@ -14,17 +16,36 @@ import sys
 import time
 
 OTHERS = (
-    "pytest", "hypothesis.strategies", "numpy", "scipy.sparse.linalg", "scipy.optimize", "pandas", "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite", "alembic.command", "alembic.autogenerate", "psycopg", "cryptography.hazmat.primitives.ciphers.aead",
-    "pydantic", "yaml", "highspy", "pulp", "jinja2", "typer", "rich.table", "multiprocessing.context",
-)  # fmt: skip
+    "pytest",
+    "hypothesis.strategies",
+    "numpy",
+    "scipy.sparse.linalg",
+    "scipy.optimize",
+    "pandas",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "sqlalchemy.dialects.sqlite",
+    "alembic.command",
+    "alembic.autogenerate",
+    "psycopg",
+    "cryptography.hazmat.primitives.ciphers.aead",
+    "pydantic",
+    "yaml",
+    "highspy",
+    "pulp",
+    "jinja2",
+    "typer",
+    "rich.table",
+    "multiprocessing.context",
+)
 
 
 def main() -> None:
     sys.path.pop(0)  # the folder of this file
     for name in OTHERS:
         importlib.import_module(name)
-    assert not [name for name in sys.modules if name.startswith("sdc_tasks")], "the code that is mutated is imported by the tests alone"
+    assert not [name for name in sys.modules if name.startswith("sdc_tasks")], (
+        "the code that is mutated is imported by the tests alone"
+    )
     for line in sys.stdin:
         asked = json.loads(line)
         child = os.fork()

@@ -1,7 +1,8 @@
 """What `sdc argus` writes is read back by `sdc argus` as it was: primaries, secondaries, levels and verdict.
 
-Tables of two dimensions are drawn: codes with separators, quotation marks, blanks and dots, a code below another one, zeros, values below
-zero, values up to 1e15, cells that stay open, primaries of value 0 and with a level on one side.
+Tables of two dimensions are drawn: codes with separators, quotation marks, blanks and dots, a code
+below another one, zeros, values below zero, values up to 1e15, cells that stay open, primaries of value
+0 and with a level on one side.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ Lpl
 Upl
  <NUMERIC> <UPPERPL>
 """
-HEAD = '<OPENTABLEDATA> "{0}.tab"\n<OPENMETADATA> "{0}.rda"\n<SPECIFYTABLE> "Place of work""Sex"|"Turnover"||\n<READTABLE> 0\n'
+HEAD = (
+    '<OPENTABLEDATA> "{0}.tab"\n<OPENMETADATA> "{0}.rda"\n<SPECIFYTABLE> "Place of '
+    'work""Sex"|"Turnover"||\n<READTABLE> 0\n'
+)
 WRITE = '<SUPPRESS> OPT(1)\n<WRITETABLE> (1,5,{1},"{0}.tab")\n<WRITETABLE> (1,6,,"{0}.jj")\n'
 Key = tuple[str, str]
 
@@ -72,14 +76,21 @@ def inner(draw: st.DrawFn) -> Cell:
     lpl, upl = draw(level), draw(level)
     if status == "U" and not lpl and not upl:
         upl = 4.0
-    return Cell(value, firms, status if firms or status != "U" else "S", *((lpl, upl) if status == "U" and firms else (0.0, 0.0)))
+    return Cell(
+        value,
+        firms,
+        status if firms or status != "U" else "S",
+        *((lpl, upl) if status == "U" and firms else (0.0, 0.0)),
+    )
 
 
 TABLES = st.lists(inner(), min_size=11, max_size=11).map(lambda drawn: [Cell(7.0, 3, "S"), *drawn])
 
 
 def cells_of(drawn: list[Cell]) -> dict[Key, Cell]:
-    found = {(row, column): drawn[4 * i + k] for i, row in enumerate(ROWS) for k, column in enumerate(COLUMNS)}
+    found = {
+        (row, column): drawn[4 * i + k] for i, row in enumerate(ROWS) for k, column in enumerate(COLUMNS)
+    }
     above = {"A;1": ["All, of it"], 'B"2': ["All, of it"], "C,3 x": ["D.4", "All, of it"]}
     for (row, column), cell in dict(found).items():
         for key in [(r, c) for r in [row, *above[row]] for c in (column, 'T"x') if (r, c) != (row, column)]:
@@ -121,10 +132,17 @@ def test_what_a_batch_writes_is_read_back_as_it_was(drawn: list[Cell], options: 
             run(folder, "one.arb", HEAD.format("t"), WRITE.format("five", options))
         except Unprotectable:
             return
-        told, primaries = read(folder / "five.tab"), {key for key, cell in cells.items() if cell.status == "U"}
+        told, primaries = (
+            read(folder / "five.tab"),
+            {key for key, cell in cells.items() if cell.status == "U"},
+        )
         assert {key for key, row in told.items() if row[2] == "U"} == primaries
         for key in primaries:
-            assert tuple(map(float, (told[key][0], *told[key][3:]))) == (cells[key].value, cells[key].lpl, cells[key].upl)
+            assert tuple(map(float, (told[key][0], *told[key][3:]))) == (
+                cells[key].value,
+                cells[key].lpl,
+                cells[key].upl,
+            )
         jj = read_jj(folder / "five.jj")
         assert int((jj.status == "u").sum()) == len(primaries)
         assert int((jj.status == "m").sum()) == sum(row[2] == "M" for row in told.values())
@@ -132,7 +150,9 @@ def test_what_a_batch_writes_is_read_back_as_it_was(drawn: list[Cell], options: 
         assert not len(verify(problem, np.isin(jj.status, ["u", "m"])).unprotected)
         # the same again, from what was written
         run(folder, "two.arb", HEAD.format("five"), WRITE.format("again", options))
-        for file in ("tab", "jj") if options != "SE+" else ("tab",):  # a code all of whose cells are empty is left out
+        for file in (
+            ("tab", "jj") if options != "SE+" else ("tab",)
+        ):  # a code all of whose cells are empty is left out
             assert (folder / f"again.{file}").read_bytes() == (folder / f"five.{file}").read_bytes()
         assert (folder / "two.arb.hst").read_bytes() == (folder / "one.arb.hst").read_bytes()
         # and from the a-priori file, where no cell is marked
@@ -143,7 +163,10 @@ def test_what_a_batch_writes_is_read_back_as_it_was(drawn: list[Cell], options: 
         assert (folder / "apart.tab").read_bytes() == (folder / "five.tab").read_bytes()
 
 
-MICRO = '<SEPARATOR> ","\nREG\n <RECODEABLE> <TOTCODE> "T"\nPR\n <RECODEABLE> <TOTCODE> "T"\nV\n <NUMERIC> <DECIMALS> 0\n'
+MICRO = (
+    '<SEPARATOR> ","\nREG\n <RECODEABLE> <TOTCODE> "T"\nPR\n <RECODEABLE> <TOTCODE> '
+    '"T"\nV\n <NUMERIC> <DECIMALS> 0\n'
+)
 
 
 @pytest.mark.parametrize("values", [(5, -5), (3, 4, -7)])
@@ -157,7 +180,9 @@ def test_a_cell_whose_contributions_net_to_zero_is_not_empty(tmp_path: Path, val
     head += "<SAFETYRULE> FREQ(4,20)|P(10,1)\n<READMICRODATA>\n"
     again = '<OPENTABLEDATA> "f.tab"\n<OPENMETADATA> "f.rda"\n<SPECIFYTABLE> "REG""PR"|"V"||\n<READTABLE> 0\n'
     written = [(5, "", "tab"), (6, "", "jj"), (4, "", "sbs"), (3, "AS+", "txt")]
-    tail = "<SUPPRESS> OPT(1)\n" + "".join(f'<WRITETABLE> (1,{kind},{options},"{{0}}.{ending}")\n' for kind, options, ending in written)
+    tail = "<SUPPRESS> OPT(1)\n" + "".join(
+        f'<WRITETABLE> (1,{kind},{options},"{{0}}.{ending}")\n' for kind, options, ending in written
+    )
     run(tmp_path, "one.arb", head, tail.format("f"))
     assert read(tmp_path / "f.tab")["N", "x"][:3] == ["0", str(len(values)), "U"]
     assert '"N","x",x,"U"' in (tmp_path / "f.txt").read_text()
@@ -169,8 +194,13 @@ def test_a_cell_whose_contributions_net_to_zero_is_not_empty(tmp_path: Path, val
 
 def test_a_zero_that_nobody_protects_is_shown_as_zero_where_it_has_contributors(tmp_path: Path) -> None:
     (tmp_path / "t.tab").write_text("T;9;5;S\na;9;3;S\nb;0;2;S\nc;0;0;E\n")
-    (tmp_path / "t.rda").write_text('<SEPARATOR> ";"\nB\n <RECODEABLE> <TOTCODE> "T"\nV\n <NUMERIC>\nN\n <FREQUENCY>\nST\n <STATUS>\n')
-    head = '<OPENTABLEDATA> "t.tab"\n<OPENMETADATA> "t.rda"\n<SPECIFYTABLE> "B"|"V"||\n<READTABLE>\n<SUPPRESS> OPT(1)\n'
+    (tmp_path / "t.rda").write_text(
+        '<SEPARATOR> ";"\nB\n <RECODEABLE> <TOTCODE> "T"\nV\n <NUMERIC>\nN\n <FREQUENCY>\nST\n <STATUS>\n'
+    )
+    head = (
+        '<OPENTABLEDATA> "t.tab"\n<OPENMETADATA> "t.rda"\n<SPECIFYTABLE> '
+        '"B"|"V"||\n<READTABLE>\n<SUPPRESS> OPT(1)\n'
+    )
     run(tmp_path, "b.arb", head, '<WRITETABLE> (1,3,AS+QU-,"o.txt")\n<WRITETABLE> (1,5,SE+QU-,"o.tab")\n')
     assert (tmp_path / "o.txt").read_text() == "T,9,S\na,9,S\nb,0,S\nc,-,E\n"
     assert (tmp_path / "o.tab").read_text() == "T;9;5;S;0;0\na;9;3;S;0;0\nb;0;2;S;0;0\n"
@@ -179,8 +209,13 @@ def test_a_zero_that_nobody_protects_is_shown_as_zero_where_it_has_contributors(
 def test_levels_and_costs_beyond_a_trillion_are_read(tmp_path: Path) -> None:
     """1e15 has a level of 1e14 with MAN(10); the a-priori file that tells it was refused as no number."""
     (tmp_path / "t.tab").write_text(f"T;{3 * 10**15};S\na;{10**15};U\nb;{10**15};S\nc;{10**15};S\n")
-    (tmp_path / "t.rda").write_text('<SEPARATOR> ";"\nB\n <RECODEABLE> <TOTCODE> "T"\nV\n <NUMERIC>\nST\n <STATUS>\n')
-    head = '<OPENTABLEDATA> "t.tab"\n<OPENMETADATA> "t.rda"\n<SPECIFYTABLE> "B"|"V"||\n<SAFETYRULE> MAN(10)\n<READTABLE>\n'
+    (tmp_path / "t.rda").write_text(
+        '<SEPARATOR> ";"\nB\n <RECODEABLE> <TOTCODE> "T"\nV\n <NUMERIC>\nST\n <STATUS>\n'
+    )
+    head = (
+        '<OPENTABLEDATA> "t.tab"\n<OPENMETADATA> "t.rda"\n<SPECIFYTABLE> '
+        '"B"|"V"||\n<SAFETYRULE> MAN(10)\n<READTABLE>\n'
+    )
     tail = '<SUPPRESS> OPT(1)\n<WRITETABLE> (1,5,,"{0}.tab")\n'
     run(tmp_path, "one.arb", head, tail.format("f"))
     assert "a;PL;100000000000000;100000000000000" in (tmp_path / "one.arb.hst").read_text()
@@ -205,13 +240,23 @@ def test_an_output_is_never_written_over_what_the_batch_reads(tmp_path: Path) ->
 
 
 def test_counts_and_names_that_are_taken_are_read_back(tmp_path: Path) -> None:
-    """A table of counts has no column of values, and a dimension may be called as a column that format 5 adds."""
+    """A table of counts has no column of values, and a dimension may be called as a column that format 5
+    adds.
+    """
     cells = {("x", "a"): 2, ("x", "b"): 4, ("y", "a"): 4, ("y", "b"): 5, ("z", "a"): 4, ("z", "b"): 3}
     (tmp_path / "m.asc").write_text("".join(f"{row},{column},1\n" * n for (row, column), n in cells.items()))
-    (tmp_path / "m.rda").write_text('<SEPARATOR> ","\n"Status of / <x"\n <RECODEABLE>\nfreq\n <RECODEABLE>\nV\n <NUMERIC>\n')
-    head = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Status of / <x""freq"|"<FREQ>"||-2\n'
+    (tmp_path / "m.rda").write_text(
+        '<SEPARATOR> ","\n"Status of / <x"\n <RECODEABLE>\nfreq\n <RECODEABLE>\nV\n <NUMERIC>\n'
+    )
+    head = (
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "Status of / '
+        '<x""freq"|"<FREQ>"||-2\n'
+    )
     head += "<SAFETYRULE> FREQ(3,40)\n<READMICRODATA>\n"
-    again = '<OPENTABLEDATA> "f.tab"\n<OPENMETADATA> "f.rda"\n<SPECIFYTABLE> "Status of / <x""freq"|"Count"||-2\n<READTABLE> 0\n'
+    again = (
+        '<OPENTABLEDATA> "f.tab"\n<OPENMETADATA> "f.rda"\n<SPECIFYTABLE> "Status of / '
+        '<x""freq"|"Count"||-2\n<READTABLE> 0\n'
+    )
     run(tmp_path, "one.arb", head, WRITE.format("f", ""))
     run(tmp_path, "two.arb", again, WRITE.format("g", ""))
     assert read(tmp_path / "f.tab")["x", "a"] == ["2", "2", "U", "0.8", "0.8"]

@@ -1,4 +1,6 @@
-"""Integer knowledge against two MILPs of scipy for each cell, over all cells of all areas, that share no code; and by hand."""
+"""Integer knowledge against two MILPs of scipy for each cell, over all cells of all areas,
+that share no code; and by hand.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def judge(problem: ProtectionProblem, publication: Publication) -> AuditReport:
     return audit(problem, publication, baseline(problem, ("external",))[0])
 
 
-# --- the oracle -----------------------------------------------------------------------------------------------------------------
+# --- the oracle ---------------------------------------------------------------------------------------------
 
 
 @FEW
@@ -48,7 +50,12 @@ def test_the_verdict_is_that_of_two_milps_per_cell(draw):
 @given(releases(most=5))
 def test_integer_knowledge_never_protects_what_was_not(draw):
     problem, publication = counts(draw)
-    wider = replace(problem, integral=np.zeros(problem.space.size, dtype=bool), lpl=np.ceil(problem.lpl), upl=np.ceil(problem.upl))
+    wider = replace(
+        problem,
+        integral=np.zeros(problem.space.size, dtype=bool),
+        lpl=np.ceil(problem.lpl),
+        upl=np.ceil(problem.upl),
+    )
     requirements = baseline(problem, ("external",))[0]
     plain = audit(wider, publication, requirements)
     knowing = audit(problem, publication, requirements)
@@ -72,7 +79,10 @@ def test_who_chooses_bases_is_told_of_the_same_cells_as_the_auditor(draw):
     problem, publication = counts(draw)
     requirements = baseline(problem, ("external",))[0]
     report = audit(problem, publication, requirements)
-    short = {int(requirements.primaries[each.row]) for each in whole_attacks(problem, publication, requirements, seed=0).short}
+    short = {
+        int(requirements.primaries[each.row])
+        for each in whole_attacks(problem, publication, requirements, seed=0).short
+    }
     assert short == set(report.primaries[~report.held.all(axis=0)].tolist())
 
 
@@ -82,7 +92,10 @@ def test_the_report_is_the_same_however_it_is_cut(draw):
     problem, publication = counts(draw)
     requirements = baseline(problem, ("external",))[0]
     with patch.object(auditing, "LOT_PRIMARIES", 2):
-        whole_report, *parts = (audit(problem, publication, requirements, chunk=c, chunks=n) for c, n in ((0, 1), (0, 3), (1, 3), (2, 3)))
+        whole_report, *parts = (
+            audit(problem, publication, requirements, chunk=c, chunks=n)
+            for c, n in ((0, 1), (0, 3), (1, 3), (2, 3))
+        )
     joined, whole_report = merge(parts), merge([whole_report])
     for name in ("down", "up", "slide", "held", "by_milp", "undecided"):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole_report, name))
@@ -95,8 +108,8 @@ def test_the_report_is_the_same_however_it_is_cut(draw):
 @FEWER
 @given(draw=releases(most=4, signed=False, sliding=False))
 def test_respondents_with_integer_knowledge_are_held_to_what_they_know(profile, draw):
-    """All cells of single units. Alone: the worst of the attackers, each against its own baseline; in a coalition: every group of them
-    without the victim, each against its own baseline.
+    """All cells of single units. Alone: the worst of the attackers, each against its own baseline; in a
+    coalition: every group of them without the victim, each against its own baseline.
     """
     problem, publication = counts(draw)
     units = np.flatnonzero(problem.suppressed & (draw.rng.random(problem.space.size) < 0.3))
@@ -113,13 +126,21 @@ def test_respondents_with_integer_knowledge_are_held_to_what_they_know(profile, 
         mine = owner.get(int(p), -1)
         others = [k for k in units.tolist() if owner[k] != mine]
         groups = [[k for k in others if owner[k] == each] for each in sorted({owner[k] for k in others})]
-        circles = [[k] for k in others] if profile == "internal" else [list(chain(*some)) for some in parts_of(groups)]
+        circles = (
+            [[k] for k in others]
+            if profile == "internal"
+            else [list(chain(*some)) for some in parts_of(groups)]
+        )
         ok = True
         for circle in circles:
             at = np.array(circle, dtype=int)
-            one = replace(problem, primary=np.arange(problem.space.size) == p, lpl=problem.lpl, upl=problem.upl)
+            one = replace(
+                problem, primary=np.arange(problem.space.size) == p, lpl=problem.lpl, upl=problem.upl
+            )
             wanted = np.ceil(np.array([problem.lpl[p], problem.upl[p]]) - 1e-9)
-            wanted = np.minimum(wanted, np.floor([problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]]))
+            wanted = np.minimum(
+                wanted, np.floor([problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]])
+            )
             wanted = np.minimum(wanted, whole_reaches(one, None, at)[0])
             ok = ok and bool((whole_reaches(one, publication, at)[0] >= wanted).all())
         assert report.held[1, i] == ok or (profile == "coalition" and not report.held[0, i])
@@ -137,7 +158,10 @@ def owners(problem: ProtectionProblem, units: np.ndarray) -> dict[int, int]:
     first = {int(cell): int(cell) for cell in units}
     rows = [(int(np.flatnonzero(row < 0)[0]), np.flatnonzero(row > 0)) for row in relations(problem.space)]
     inside = len(problem.space.countries) * problem.space.national_size
-    above = {int(part): {total for total, parts in rows if part in parts and total < inside} for part in range(inside)}
+    above = {
+        int(part): {total for total, parts in rows if part in parts and total < inside}
+        for part in range(inside)
+    }
     for cell in units.tolist():
         todo, seen = [cell], {cell}
         while todo:
@@ -149,7 +173,7 @@ def owners(problem: ProtectionProblem, units: np.ndarray) -> dict[int, int]:
     return first
 
 
-# --- by hand --------------------------------------------------------------------------------------------------------------------
+# --- by hand ------------------------------------------------------------------------------------------------
 
 
 def test_halves_protect_where_whole_numbers_give_the_value_away():
@@ -171,7 +195,9 @@ def test_a_wider_base_lets_the_even_step_through():
 
 @pytest.mark.parametrize(("value", "base", "down", "up"), [(25, 5, 1, 1), (20, 10, 1, 0.5), (30, 10, 0, 1)])
 def test_the_ends_of_an_interval(value, base, down, up):
-    """A single secret: 25 on a base of 5 is 23 … 27; on a base of 10, 23 reads 20: 15 … 24, and 25 would read 30: 25 … 34."""
+    """A single secret: 25 on a base of 5 is 23 … 27; on a base of 10, 23 reads 20: 15 …
+    24, and 25 would read 30: 25 … 34.
+    """
     truth = {25: 25, 20: 23, 30: 25}[value]
     problem = whole(one_cell_release(f"AT {truth} secret 2", EU="AT"))
     report = judge(problem, published(problem, (value, base)))
@@ -189,7 +215,9 @@ def test_needs_are_rounded_up_to_what_a_count_can_be_off_by():
 
 
 def test_what_was_given_away_before_is_not_asked_of_this_release():
-    """All four totals stand in an earlier release: AT is known since then, to an attacker with integer knowledge alone."""
+    """All four totals stand in an earlier release: AT is known since then, to an
+    attacker with integer knowledge alone.
+    """
     problem, publication = parity()
     for told, kept in ((problem, 1), (whole(problem), 0)):
         again = replace(told, earlier=earlier(told, [(told, publication)]))

@@ -1,4 +1,6 @@
-"""The attacker against two cold LPs per cell: small random releases, random publications, an engine that shares no code."""
+"""The attacker against two cold LPs per cell: small random releases, random
+publications, an engine that shares no code.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,19 @@ from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from support.laws import law
-from support.oracles.attack import BASES, DOWN, UP, ColdAttacker, Draw, everything, needs, reaches, releases, shares, slack
+from support.oracles.attack import (
+    BASES,
+    DOWN,
+    UP,
+    ColdAttacker,
+    Draw,
+    everything,
+    needs,
+    reaches,
+    releases,
+    shares,
+    slack,
+)
 from support.oracles.drawn import divided
 
 ROUNDED_DOWN = 1e-4  # the report floors shares to this
@@ -47,7 +61,9 @@ def shown(report: AuditReport) -> np.ndarray:
 
 
 def one_cell_more(draw: Draw, publication: Publication) -> Publication | None:
-    """The same publication with one of its withheld cells told, exactly or rounded; None where nothing is withheld."""
+    """The same publication with one of its withheld cells told, exactly or rounded; None where nothing is
+    withheld.
+    """
     withheld = np.flatnonzero(publication.withheld)
     if not len(withheld):
         return None
@@ -60,7 +76,9 @@ def one_cell_more(draw: Draw, publication: Publication) -> Publication | None:
 @law(500)
 @given(releases(), st.booleans())
 def test_the_verdict_is_that_of_two_cold_lps_per_cell(draw, parts):
-    """Down, up and sliding; positive and signed tables; one or two compositions; with and without external bounds; in parts or not."""
+    """Down, up and sliding; positive and signed tables; one or two compositions; with and without
+    external bounds; in parts or not.
+    """
     publication = draw.publication()
     with divided(parts):
         report = judge(draw.problem, publication)
@@ -127,19 +145,29 @@ def test_every_successful_attack_is_found_and_reaches_the_optimum(draw, parts):
 @LAW
 @given(releases(sliding=False))
 def test_the_prices_of_an_attack_bound_its_reach_under_any_other_publication(draw):
-    """Supergradient: reach(other slacks) ≤ reach + Σ price · change of slack; what repair and tightening rest on."""
+    """Supergradient: reach(other slacks) ≤ reach + Σ price · change of slack; what repair and tightening rest
+    on.
+    """
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
     low, high = slack(draw.problem, publication)
     for attack in attacks(draw.problem, publication, requirements):
         assert not publication.withheld[attack.decided].any()
         more_high, more_low = np.zeros_like(high), np.zeros_like(low)
-        more_high[attack.decided], more_low[attack.decided] = np.maximum(attack.price, 0), np.maximum(-attack.price, 0)
+        more_high[attack.decided], more_low[attack.decided] = (
+            np.maximum(attack.price, 0),
+            np.maximum(-attack.price, 0),
+        )
         for _ in range(3):
             other_low, other_high = (
-                np.minimum(np.where(draw.rng.random(len(s)) < 0.5, s, draw.rng.choice([0, *BASES], len(s))), 1e9) for s in (low, high)
+                np.minimum(
+                    np.where(draw.rng.random(len(s)) < 0.5, s, draw.rng.choice([0, *BASES], len(s))), 1e9
+                )
+                for s in (low, high)
             )
-            reached = ColdAttacker(draw.problem, other_low, other_high).reach(requirements.primaries[attack.primary], attack.side)
+            reached = ColdAttacker(draw.problem, other_low, other_high).reach(
+                requirements.primaries[attack.primary], attack.side
+            )
             told = ~publication.withheld
             gain = more_high[told] @ (other_high - high)[told] + more_low[told] @ (other_low - low)[told]
             assert reached <= attack.reach + gain + 1e-4 * (1 + attack.need)
@@ -165,7 +193,9 @@ def test_a_coarser_base_around_the_same_value_never_narrows(draw):
 @LAW
 @given(releases(), st.booleans())
 def test_a_point_is_judged_by_the_columns_that_it_moves_as_by_all(draw, outside):
-    """Also where it misses a row or a bound by about the tolerance, and where the truth itself is outside of the bounds."""
+    """Also where it misses a row or a bound by about the tolerance, and where the truth
+    itself is outside of the bounds.
+    """
     system = facing(attack_system(draw.problem).scaled(1.0), draw.problem, draw.publication())
     if outside and len(system.cells):
         one = draw.rng.integers(len(system.cells))
@@ -205,13 +235,20 @@ def test_chunks_give_the_verdict_of_the_whole(draw, of, lots):
 def chunked(draw: Draw, publication: Publication, requirements: Requirements, of: int) -> None:
     whole = audit(draw.problem, publication, requirements)
     found = None if draw.rng.random() < 0.3 else jointly(draw.problem, publication, requirements)
-    parts = [audit(draw.problem, publication, requirements, chunk=number, chunks=of, joint=found) for number in range(of)]
+    parts = [
+        audit(draw.problem, publication, requirements, chunk=number, chunks=of, joint=found)
+        for number in range(of)
+    ]
     merged = merge([parts[i] for i in draw.rng.permutation(of)])
     np.testing.assert_array_equal(merged.primaries, whole.primaries)
     np.testing.assert_array_equal(merged.baseline, whole.baseline)
     for name in ("down", "up", "slide", "by_lp", "held"):
         assert getattr(merged, name).tobytes() == getattr(whole, name).tobytes()
-    assert (merged.problem, merged.publication, merged.passed) == (whole.problem, whole.publication, whole.passed)
+    assert (merged.problem, merged.publication, merged.passed) == (
+        whole.problem,
+        whole.publication,
+        whole.passed,
+    )
     assert merged.lps == whole.lps
 
 
@@ -252,7 +289,9 @@ def test_what_an_attacker_hands_on_shows_what_he_has_shown(draw):
 @FEW
 @given(releases())
 def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw):
-    """One attacker faces several publications in turn, as repair and tightening do: nothing is carried over."""
+    """One attacker faces several publications in turn, as repair and tightening do: nothing is
+    carried over.
+    """
     requirements, _ = baseline(draw.problem, ("external",))
     living = Attacker(draw.problem, requirements)
     for publication in [draw.publication() for _ in range(3)] + [everything(draw.problem, "withheld")]:
@@ -260,7 +299,9 @@ def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw)
         living.settle()
         fresh = attacks(draw.problem, publication, requirements)
         reach = {(attack.primary, attack.side): attack.reach for attack in fresh}
-        assert {(attack.primary, attack.side): attack.reach for attack in living.broken} == pytest.approx(reach, rel=1e-5, abs=1e-4)
+        assert {(attack.primary, attack.side): attack.reach for attack in living.broken} == pytest.approx(
+            reach, rel=1e-5, abs=1e-4
+        )
 
 
 @LAW
@@ -276,7 +317,9 @@ def test_a_few_attacks_and_all_of_them_agree_whether_a_publication_breaks(draw, 
 @FEW
 @given(releases())
 def test_joint_attacks_change_no_verdict(draw):
-    """Small releases go straight to an LP of their own for each requirement; here the joint LPs are tried first, as on large ones."""
+    """Small releases go straight to an LP of their own for each requirement; here the joint LPs
+    are tried first, as on large ones.
+    """
     publication = draw.publication()
     with patch.object(joint, "FEW_ITEMS", 0):
         report = judge(draw.problem, publication)
@@ -316,11 +359,19 @@ def test_the_same_audit_twice_gives_the_same_bytes(draw):
 @FEW
 @given(releases(), st.integers(0, 99))
 def test_neither_the_seed_nor_offered_tables_change_the_verdict(draw, seed):
-    """Witnesses save LPs; tables that are no witness of this publication are ignored, whatever they promise."""
+    """Witnesses save LPs; tables that are no witness of this publication are ignored, whatever
+    they promise.
+    """
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
     hidden = int(draw.problem.suppressed.sum())
-    promises = [np.full(hidden, 1e5), draw.rng.normal(0, 100, hidden), np.zeros(hidden), np.full(hidden, np.inf), np.full(hidden, np.nan)]
+    promises = [
+        np.full(hidden, 1e5),
+        draw.rng.normal(0, 100, hidden),
+        np.zeros(hidden),
+        np.full(hidden, np.inf),
+        np.full(hidden, np.nan),
+    ]
     plain = audit(draw.problem, publication, requirements)
     with np.errstate(invalid="ignore"):
         other = audit(draw.problem, publication, requirements, witnesses=promises, seed=seed)
@@ -349,4 +400,6 @@ def test_larger_tables_are_judged_alike(draw):
     publication, p = draw.publication(), draw.problem
     million = {name: getattr(p, name) * 1e6 for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
     larger = Publication(publication.cells, publication.value * 1e6, publication.base * 1e6)
-    np.testing.assert_allclose(shown(judge(replace(p, **million), larger)), shown(judge(p, publication)), atol=1.1 * ROUNDED_DOWN)
+    np.testing.assert_allclose(
+        shown(judge(replace(p, **million), larger)), shown(judge(p, publication)), atol=1.1 * ROUNDED_DOWN
+    )

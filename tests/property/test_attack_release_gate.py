@@ -1,4 +1,6 @@
-"""The gate: one report releases exactly one publication of one problem; and nothing on the way tells a confidential value."""
+"""The gate: one report releases exactly one publication of one problem; and nothing on the
+way tells a confidential value.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,16 @@ from hypothesis import given
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
-from sdc_tasks.methods.attack import attack_system, attacks, audit, auditing, baseline, facing, merge, promised
+from sdc_tasks.methods.attack import (
+    attack_system,
+    attacks,
+    audit,
+    auditing,
+    baseline,
+    facing,
+    merge,
+    promised,
+)
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
@@ -39,7 +50,7 @@ def blocked(problem: ProtectionProblem, publication: Publication, report: AuditR
     return str(refusal.value)
 
 
-# --- what is let through --------------------------------------------------------------------------------------------------------
+# --- what is let through ------------------------------------------------------------------------------------
 
 
 def needs(problem):
@@ -50,7 +61,12 @@ def needs(problem):
 def test_a_passed_audit_of_exactly_this_publication_is_released():
     report = judge(PROBLEM, SAFE)
     release = pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, report, ("external",))
-    assert (release.id, release.problem, release.publication, release.report) == ("2024-1", PROBLEM.digest, SAFE, report)
+    assert (release.id, release.problem, release.publication, release.report) == (
+        "2024-1",
+        PROBLEM.digest,
+        SAFE,
+        report,
+    )
 
 
 def test_a_failed_audit_is_refused_by_the_names_of_the_cells():
@@ -66,11 +82,15 @@ def test_a_contradiction_is_refused():
 
 def test_the_report_of_another_publication_is_refused():
     assert "another publication" in blocked(PROBLEM, OPEN, judge(PROBLEM, SAFE))
-    assert "another publication" in blocked(PROBLEM, published(PROBLEM, (450, 50), (700, 100)), judge(PROBLEM, SAFE))
+    assert "another publication" in blocked(
+        PROBLEM, published(PROBLEM, (450, 50), (700, 100)), judge(PROBLEM, SAFE)
+    )
 
 
 def test_the_report_of_another_problem_is_refused():
-    corrected = one_cell_release("AT 100 secret 10 | BE 241 secret 10 | CY 356 public", EU="AT CY", ALL="AT BE CY")
+    corrected = one_cell_release(
+        "AT 100 secret 10 | BE 241 secret 10 | CY 356 public", EU="AT CY", ALL="AT BE CY"
+    )
     assert "another publication" in blocked(corrected, SAFE, judge(PROBLEM, SAFE))
 
 
@@ -78,7 +98,12 @@ def test_an_incomplete_set_of_chunks_is_refused():
     requirements, _ = baseline(PROBLEM, ("external",))
     with patch.object(auditing, "LOT_PRIMARIES", 1):
         parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
-    assert pipeline.release("2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts), ("external",)).publication is SAFE
+    assert (
+        pipeline.release(
+            "2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts), ("external",)
+        ).publication
+        is SAFE
+    )
     assert "does not cover all primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[:1]))
     assert "does not cover all primaries" in blocked(PROBLEM, SAFE, pipeline.merge(parts[1:]))
 
@@ -110,7 +135,7 @@ def test_an_audit_against_weaker_requirements_releases_nothing():
     assert blocked(PROBLEM, OPEN, audit(PROBLEM, OPEN, none))
 
 
-# --- digests --------------------------------------------------------------------------------------------------------------------
+# --- digests ------------------------------------------------------------------------------------------------
 
 
 @FEW
@@ -159,7 +184,7 @@ def test_what_was_audited_cannot_be_changed_afterwards():
     assert replace(publication).digest == digest
 
 
-# --- nothing told ---------------------------------------------------------------------------------------------------------------
+# --- nothing told -------------------------------------------------------------------------------------------
 
 SECRET = 748591.0
 LEVEL = 91357.0
@@ -204,12 +229,18 @@ def everything_made() -> dict[str, object]:
 
 @pytest.mark.parametrize("part", ["model", "methods"])
 def test_no_repr_tells_a_confidential_value(part):
-    """Once for the types of `model`, once for those inside the methods: any of them may end in a traceback or a log."""
+    """Once for the types of `model`, once for those inside the methods: any of them may end in a traceback or
+    a log.
+    """
     telling = set()
     for name, made in everything_made().items():
         texts = [repr(made), str(made), f"{made}", repr([made]), repr({"x": made})]
         if (".model." in type(made).__module__) == (part == "model"):
-            telling |= {name for text in texts if FORBIDDEN.search(text.replace(",", "").replace("_", "")) or "array(" in text}
+            telling |= {
+                name
+                for text in texts
+                if FORBIDDEN.search(text.replace(",", "").replace("_", "")) or "array(" in text
+            }
     assert telling == set()
 
 
@@ -219,7 +250,9 @@ def test_no_refusal_tells_a_confidential_value():
     exact = everything(problem, "exact")
     one = np.array([SECRET])
     wrong = [
-        lambda: pipeline.release("2024-1", problem, needs(problem), exact, judge(problem, exact), ("external",)),
+        lambda: pipeline.release(
+            "2024-1", problem, needs(problem), exact, judge(problem, exact), ("external",)
+        ),
         lambda: pipeline.release(
             "2024-1",
             problem,
@@ -229,7 +262,12 @@ def test_no_refusal_tells_a_confidential_value():
             ("external",),
         ),
         lambda: pipeline.release(
-            "2024-1", secret_problem(), needs(secret_problem()), everything(problem, "withheld"), judge(problem, exact), ("external",)
+            "2024-1",
+            secret_problem(),
+            needs(secret_problem()),
+            everything(problem, "withheld"),
+            judge(problem, exact),
+            ("external",),
         ),
         lambda: replace(problem, a=problem.a[:1]),
         lambda: replace(problem, a=problem.a * np.nan),

@@ -1,4 +1,6 @@
-"""Attackers who kept what was published before: against two cold LPs per cell, on small pairs of releases of one period."""
+"""Attackers who kept what was published before: against two cold LPs per cell, on small
+pairs of releases of one period.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ REVISIONS = st.sampled_from([0.0, 0.0, 10.0, 60.0, None])
 OF = {"vintage": lambda revision: None, "revision": lambda revision: revision}
 
 
-# --- what was before ------------------------------------------------------------------------------------------------------------
+# --- what was before ----------------------------------------------------------------------------------------
 
 
 def before(draw: Draw, most: int = 2) -> list[tuple[ProtectionProblem, Publication]]:
@@ -45,11 +47,16 @@ def before(draw: Draw, most: int = 2) -> list[tuple[ProtectionProblem, Publicati
 def agree(draw: Draw, revision: float | None) -> None:
     """Attacker, re-checker and oracle, for every profile that has to be attacked."""
     told = before(draw)
-    problem, publication = replace(draw.problem, earlier=earlier(draw.problem, told, revision)), draw.publication()
+    problem, publication = (
+        replace(draw.problem, earlier=earlier(draw.problem, told, revision)),
+        draw.publication(),
+    )
     profiles = ("external", *problem.earlier.profiles)
     assert "vintage" in profiles
     assert replace(problem, earlier=told_before(draw.problem, told, revision)).digest == problem.digest
-    requirements, _ = baseline(problem, profiles, every=False)  # who has some versions alone: test_attack_weaker.py
+    requirements, _ = baseline(
+        problem, profiles, every=False
+    )  # who has some versions alone: test_attack_weaker.py
     report = audit(problem, publication, requirements)
     old, p = [cold.Vintage(*each) for each in told], np.flatnonzero(problem.primary)
     room = np.column_stack([problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]])
@@ -77,12 +84,12 @@ def test_who_kept_what_was_published_before_finds_what_two_cold_lps_find_in_hund
     agree(draw, revision)
 
 
-# --- releases one after the other ---------------------------------------------------------------------------------------------------
+# --- releases one after the other ---------------------------------------------------------------------------
 
 
 def withstands(draw: Draw, revision: float | None) -> None:
-    """The first release, then what this program chooses for the second: no attacker of the oracle breaks a requirement of it, but where
-    the national tables and the first release alone do.
+    """The first release, then what this program chooses for the second: no attacker of the oracle breaks a
+    requirement of it, but where the national tables and the first release alone do.
     """
     told = before(draw)
     problem = replace(draw.problem, earlier=earlier(draw.problem, told, revision))
@@ -110,10 +117,12 @@ def test_what_is_chosen_beside_what_is_out_withstands_who_kept_it_in_hundreds_of
     withstands(draw, revision)
 
 
-# --- by hand ------------------------------------------------------------------------------------------------------------------------
+# --- by hand ------------------------------------------------------------------------------------------------
 
 
-def beside(now: ProtectionProblem, *told: tuple[ProtectionProblem, Publication], revision: float | None = 0.0) -> ProtectionProblem:
+def beside(
+    now: ProtectionProblem, *told: tuple[ProtectionProblem, Publication], revision: float | None = 0.0
+) -> ProtectionProblem:
     return replace(now, earlier=earlier(now, told, revision))
 
 
@@ -125,20 +134,28 @@ def judged(problem: ProtectionProblem, publication: Publication) -> dict[str, li
 
 
 def test_two_roundings_of_the_same_total_intersect():
-    """EU = 697. Once [660, 700], now [694, 734]: each leaves AT 3 or more on both sides; together [694, 700] does, [695, 735] does not."""
+    """EU = 697. Once [660, 700], now [694, 734]: each leaves AT 3 or more on both sides; together [694,
+    700] does, [695, 735] does not.
+    """
     problem = one_cell_release("AT 100 secret 3 | BE 240 public | CY 357 public", EU="AT BE CY")
     later = beside(problem, (problem, published(problem, (680, 40))))
     assert later.earlier.profiles == ("vintage",), "nothing was revised"
     assert judged(later, published(problem, (714, 40))) == {"external": [True], "vintage": [True]}
     assert judged(later, published(problem, (715, 40))) == {"external": [False], "vintage": [False]}
-    assert judged(later, published(problem, (697, 1000)))["vintage"] == [True], "what was told before cannot be taken back"
+    assert judged(later, published(problem, (697, 1000)))["vintage"] == [True], (
+        "what was told before cannot be taken back"
+    )
 
 
 LIST = (Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL")),)
 
 
-def two(at: dict[str, float], be: dict[str, float], secret: str, level: float, hidden: str = "") -> ProtectionProblem:
-    """AT and BE with activities A and B and their totals; cells named `AT.A` are secret or hidden, the others public."""
+def two(
+    at: dict[str, float], be: dict[str, float], secret: str, level: float, hidden: str = ""
+) -> ProtectionProblem:
+    """AT and BE with activities A and B and their totals; cells named `AT.A` are secret or hidden, the others
+    public.
+    """
     space = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), LIST)
     a = table_of(space, [at["A"], at["B"], be["A"], be["B"]])
     keys = [f"{key[0]}.{key[2]}" for key in all_keys(space)]
@@ -147,7 +164,16 @@ def two(at: dict[str, float], be: dict[str, float], secret: str, level: float, h
     levels = np.where(primary, level, 0.0)
     zeros = np.zeros(space.size)
     return ProtectionProblem(
-        space=space, a=a, lb=zeros, ub=zeros + np.inf, lpl=levels, upl=levels, spl=zeros, public=public, primary=primary, deliveries=("d",)
+        space=space,
+        a=a,
+        lb=zeros,
+        ub=zeros + np.inf,
+        lpl=levels,
+        upl=levels,
+        spl=zeros,
+        public=public,
+        primary=primary,
+        deliveries=("d",),
     )
 
 
@@ -155,23 +181,32 @@ HIDDEN = "AT.B AT.TOTAL BE.A BE.B BE.TOTAL"
 
 
 def test_what_was_not_revised_is_the_same_unknown_though_another_cell_of_the_country_was():
-    """AT.A = 100 stays, AT.B is revised from 50 to 51. EU.A was [150, 190] and is [185, 225] now: AT.A is known as if nothing had
-    changed.
+    """AT.A = 100 stays, AT.B is revised from 50 to 51. EU.A was [150, 190] and is [185, 225] now: AT.A is
+    known as if nothing had changed.
     """
     then, now = (two({"A": 100, "B": b}, {"A": 88, "B": 70}, "AT.A", 4, HIDDEN) for b in (50, 51))
     now = replace(now, public=now.public | np.isin(np.arange(now.space.size), [4]))
     then = replace(then, public=now.public)
     assert now.space.key(4) == "BE.TURNOVER.A"
-    first, second = published(then, "withheld", (170, 40), "withheld"), published(now, "withheld", (205, 40), "withheld")
-    assert judged(beside(now, (then, first), revision=None), second) == {"external": [False], "vintage": [False]}
+    first, second = (
+        published(then, "withheld", (170, 40), "withheld"),
+        published(now, "withheld", (205, 40), "withheld"),
+    )
+    assert judged(beside(now, (then, first), revision=None), second) == {
+        "external": [False],
+        "vintage": [False],
+    }
     wide = published(now, "withheld", (207, 40), "withheld")
     assert (
-        judged(beside(now, (then, published(then, "withheld", "withheld", "withheld"))), wide)["vintage"] == judged(now, wide)["external"]
+        judged(beside(now, (then, published(then, "withheld", "withheld", "withheld"))), wide)["vintage"]
+        == judged(now, wide)["external"]
     )
 
 
 def test_a_cell_that_was_printed_once_is_not_counted_as_protected():
-    """All was public; AT.B is revised, and AT hides all now. AT.A is as it was printed: known. AT.B was printed with another value."""
+    """All was public; AT.B is revised, and AT hides all now. AT.A is as it was printed: known. AT.B
+    was printed with another value.
+    """
     then, now = (
         two({"A": 100, "B": 50}, {"A": 88, "B": 70}, "", 0),
         two({"A": 100, "B": 60}, {"A": 88, "B": 70}, "AT.A AT.B", 4, "AT.TOTAL"),
@@ -186,25 +221,40 @@ def test_a_cell_that_was_printed_once_is_not_counted_as_protected():
         )
     }
     assert cut == {
-        ("external", 1): (False, 4.0), ("external", 2): (False, 4.0), ("vintage", 1): (True, 0.0), ("vintage", 2): (False, 4.0),
-        ("revision", 1): (True, 0.0), ("revision", 2): (True, 0.0),
-    }  # fmt: skip
+        ("external", 1): (False, 4.0),
+        ("external", 2): (False, 4.0),
+        ("vintage", 1): (True, 0.0),
+        ("vintage", 2): (False, 4.0),
+        ("revision", 1): (True, 0.0),
+        ("revision", 2): (True, 0.0),
+    }
     assert judged(problem, published(now, "withheld", "withheld", "exact")) == {
-        "external": [True, False], "vintage": [True, False], "revision": [True, True]
-    }  # fmt: skip
+        "external": [True, False],
+        "vintage": [True, False],
+        "revision": [True, True],
+    }
 
 
 def test_a_small_revision_of_a_hidden_cell_does_not_make_another_number_of_it():
-    """EU was exact; AT is revised from 100 to 101, and now the sum of the other two is. So AT was 100, and who knows that it was revised
-    by little knows it.
+    """EU was exact; AT is revised from 100 to 101, and now the sum of the other two is. So AT was 100, and
+    who knows that it was revised by little knows it.
     """
     then, now = (
-        one_cell_release(f"AT {value} secret 8 | BE 240 hidden | CY 357 hidden", EU="AT BE CY", DUO="BE CY") for value in (100, 101)
+        one_cell_release(f"AT {value} secret 8 | BE 240 hidden | CY 357 hidden", EU="AT BE CY", DUO="BE CY")
+        for value in (100, 101)
     )
     told, second = (then, published(then, "exact", "withheld")), published(now, "withheld", "exact")
     assert judged(beside(now, told, revision=None), second) == {"external": [True], "vintage": [True]}
-    assert judged(beside(now, told, revision=20), second) == {"external": [True], "vintage": [True], "revision": [True]}
-    assert judged(beside(now, told, revision=5), second) == {"external": [True], "vintage": [True], "revision": [False]}
+    assert judged(beside(now, told, revision=20), second) == {
+        "external": [True],
+        "vintage": [True],
+        "revision": [True],
+    }
+    assert judged(beside(now, told, revision=5), second) == {
+        "external": [True],
+        "vintage": [True],
+        "revision": [False],
+    }
     assert judged(beside(now, told), second) == {"external": [True], "vintage": [True], "revision": [False]}
 
 
@@ -218,9 +268,12 @@ def test_a_part_and_the_whole_are_told_together():
 
 
 def test_two_releases_with_the_same_delivery_share_its_unknowns():
-    """AT was 100 in two releases, whose intervals [90, 104] and [98, 130] leave [98, 104] of it; its value of now is another."""
+    """AT was 100 in two releases, whose intervals [90, 104] and [98, 130] leave [98, 104] of
+    it; its value of now is another.
+    """
     then, now = (
-        one_cell_release(f"AT {value} secret 3 | BE 240 hidden | CY 357 public", EU="AT BE CY", DUO="BE CY") for value in (100, 120)
+        one_cell_release(f"AT {value} secret 3 | BE 240 hidden | CY 357 public", EU="AT BE CY", DUO="BE CY")
+        for value in (100, 120)
     )
     told = [(then, published(then, (694, 14), "exact")), (then, published(then, (711, 32), "exact"))]
     assert len(earlier(now, told).lower) == 1
@@ -268,12 +321,13 @@ def test_without_an_earlier_release_there_is_nobody_more():
     assert earlier(problem, []).profiles == Earlier().profiles == ()
 
 
-# --- a loosened domain file -----------------------------------------------------------------------------------------------------------
+# --- a loosened domain file ---------------------------------------------------------------------------------
 
 
 def keeps_its_promise(draw: Draw) -> None:
-    """Version 1 is chosen by the program. Version 2 comes with other levels and flags, some values revised. Whoever kept version 1 is left
-    the levels of version 1 of every cell that is hidden in both, as far as the tables and version 1 leave them.
+    """Version 1 is chosen by the program. Version 2 comes with other levels and flags, some values revised.
+    Whoever kept version 1 is left the levels of version 1 of every cell that is hidden in both, as far as the
+    tables and version 1 leave them.
     """
     rng, first, domain = draw.rng, draw.problem, drawn_domain()
     publication = pipeline.choose_bases(first, pipeline.baseline(first, domain)[0], Adjustment(), domain)

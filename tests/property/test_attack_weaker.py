@@ -1,7 +1,9 @@
-"""Every attacker: whoever has a part of what a profile knows is judged by a requirement of his own, against dense LPs for every part.
+"""Every attacker: whoever has a part of what a profile knows is judged by a requirement of his own,
+against dense LPs for every part.
 
-The law (METHOD §2): somebody who has the pieces K is owed the level of a primary, cut to what K leaves him with nothing new published. The
-oracle asks it for *every* K, by two cold LPs each; the program judges only the critical ones.
+The law (METHOD §2): somebody who has the pieces K is owed the level of a primary, cut to what K
+leaves him with nothing new published. The oracle asks it for *every* K, by two cold LPs each; the
+program judges only the critical ones.
 """
 
 from __future__ import annotations
@@ -30,11 +32,13 @@ from support.oracles.attack import Draw, all_keys, everything, releases, table_o
 from support.oracles.drawn import drawn_domain, with_respondents
 from support.oracles.earlier import another
 
-Reach = Callable[[Publication | None], np.ndarray]  # of one attacker: (primaries, 2), nothing or something published
+Reach = Callable[
+    [Publication | None], np.ndarray
+]  # of one attacker: (primaries, 2), nothing or something published
 LIST = (Hierarchy("ACTIVITY", ("T", "K", "M", "N"), (None, "T", "T", "T")),)
 
 
-# --- the oracle: every part of what is known ---------------------------------------------------------------------------------------
+# --- the oracle: every part of what is known ----------------------------------------------------------------
 
 
 def parts(pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -50,14 +54,20 @@ def coalitions(problem: ProtectionProblem) -> list[Reach]:
     def reach(group: tuple[int, ...], publication: Publication | None) -> np.ndarray:
         everybody, found = cold.knowledge(problem, publication), []
         for p in np.flatnonzero(problem.primary).tolist():
-            mine = {cell: (problem.a[cell],) * 2 for cell in singles if of[cell] in group and of[cell] != of.get(p)}
+            mine = {
+                cell: (problem.a[cell],) * 2
+                for cell in singles
+                if of[cell] in group and of[cell] != of.get(p)
+            }
             found.append(cold.intervals(everybody.told(mine), [p])[0])
         return distance(problem, np.array(found).reshape(-1, 2))
 
     return [lambda publication, group=group: reach(group, publication) for group in parts(owners)]
 
 
-def keepers(problem: ProtectionProblem, pieces: Sequence[cold.Vintage], revision: float | None) -> list[Reach]:
+def keepers(
+    problem: ProtectionProblem, pieces: Sequence[cold.Vintage], revision: float | None
+) -> list[Reach]:
     """Whoever has some of these earlier tables."""
 
     def reach(kept: tuple[int, ...], publication: Publication | None) -> np.ndarray:
@@ -70,7 +80,9 @@ def distance(problem: ProtectionProblem, ends: np.ndarray) -> np.ndarray:
     return (ends - problem.a[problem.primary][:, None]) * [-1, 1]
 
 
-def held_against(problem: ProtectionProblem, publication: Publication, attackers: Sequence[Reach]) -> np.ndarray:
+def held_against(
+    problem: ProtectionProblem, publication: Publication, attackers: Sequence[Reach]
+) -> np.ndarray:
     """(primaries,): does each attacker leave what he must?"""
     p = np.flatnonzero(problem.primary)
     room = np.column_stack([problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]])
@@ -82,7 +94,9 @@ def held_against(problem: ProtectionProblem, publication: Publication, attackers
     return held
 
 
-def agree(problem: ProtectionProblem, publication: Publication, profile: str, attackers: Sequence[Reach]) -> None:
+def agree(
+    problem: ProtectionProblem, publication: Publication, profile: str, attackers: Sequence[Reach]
+) -> None:
     """Attacker, second program and oracle; and what the program chooses withstands the oracle."""
     profiles = tuple(dict.fromkeys(("external", profile, *problem.earlier.profiles)))
     requirements, _ = baseline(problem, profiles)
@@ -137,7 +151,13 @@ def versions(draw: Draw, count: int, revision: float | None) -> tuple[Protection
     """The release with `count` earlier versions, with anything that may differ."""
     rng, told = draw.rng, []
     for _ in range(count):
-        then = another(draw.problem, rng, bool(rng.random() < 0.5), bool(rng.random() < 0.8), len(draw.problem.space.countries))
+        then = another(
+            draw.problem,
+            rng,
+            bool(rng.random() < 0.5),
+            bool(rng.random() < 0.8),
+            len(draw.problem.space.countries),
+        )
         publication = replace(draw, problem=then).publication()
         if publication.withheld.all():
             publication = everything(then, "exact")
@@ -171,7 +191,9 @@ def test_what_is_chosen_withstands_whoever_has_some_versions(draw):
 
 
 def as_it_came(draw: Draw) -> tuple[ProtectionProblem, list[cold.Vintage]]:
-    """Some cells were public as the tables came: one piece for each country, which hides nothing of the others."""
+    """Some cells were public as the tables came: one piece for each country, which hides nothing of the
+    others.
+    """
     now, rng = draw.problem, draw.rng
     shown = now.suppressed & ~now.primary & (rng.random(now.space.size) < 0.7)
     came = replace(now, public=now.public | shown, primary=now.primary, known=np.full(now.space.size, np.nan))
@@ -195,11 +217,13 @@ def test_whoever_read_some_tables_as_they_came_gives_no_other_country_away(draw)
         agree(problem, draw.publication(), "vintage", keepers(problem, pieces, None))
 
 
-# --- by hand ------------------------------------------------------------------------------------------------------------------------
+# --- by hand ------------------------------------------------------------------------------------------------
 
 
 def countries(hidden: dict[str, str], **values: str) -> ProtectionProblem:
-    """Countries with a public total T = K + M + N; `hidden`: the hidden cells of each, primaries with their level after a slash."""
+    """Countries with a public total T = K + M + N; `hidden`: the hidden cells of each, primaries
+    with their level after a slash.
+    """
     names = tuple(values)
     space = CellSpace(names, (Aggregate("EU", names),), ("X",), LIST)
     a = table_of(space, [float(v) for country in names for v in values[country].split()])
@@ -212,9 +236,17 @@ def countries(hidden: dict[str, str], **values: str) -> ProtectionProblem:
             is_hidden[at], level[at] = True, float(least or 0)
     zeros, national = np.zeros(space.size), np.arange(space.size) < space.first_aggregate
     return ProtectionProblem(
-        space=space, a=a, lb=zeros, ub=zeros + np.inf, lpl=level, upl=level, spl=zeros, public=~is_hidden & national,
-        primary=level > 0, deliveries=("drawn",),
-    )  # fmt: skip
+        space=space,
+        a=a,
+        lb=zeros,
+        ub=zeros + np.inf,
+        lpl=level,
+        upl=level,
+        spl=zeros,
+        public=~is_hidden & national,
+        primary=level > 0,
+        deliveries=("drawn",),
+    )
 
 
 def single(problem: ProtectionProblem, *cells: str) -> ProtectionProblem:
@@ -227,14 +259,17 @@ def single(problem: ProtectionProblem, *cells: str) -> ProtectionProblem:
 
 
 def test_the_units_of_two_other_countries_are_enough():
-    """AT.K = 10 000 with three units; AT.M and AT.N have one unit each, and so have BE.K and CY.K. All four together know AT.K from the
-    table of AT alone, so nothing is owed to them. Those of BE.K and CY.K alone are owed 1 000, and EU.K exact leaves them nothing.
+    """AT.K = 10 000 with three units; AT.M and AT.N have one unit each, and so have BE.K and CY.K. All four
+    together know AT.K from the table of AT alone, so nothing is owed to them. Those of BE.K and CY.K alone
+    are owed 1 000, and EU.K exact leaves them nothing.
     """
     problem = three_countries()
     requirements, _ = baseline(problem, COALITION)
     report = audit(problem, everything(problem, "exact"), requirements)
     assert report.held.tolist() == [[True], [False]]
-    assert not audit(problem, everything(problem, "exact"), baseline(problem, COALITION, every=False)[0]).broken, "today"
+    assert not audit(
+        problem, everything(problem, "exact"), baseline(problem, COALITION, every=False)[0]
+    ).broken, "today"
     withheld = audit(problem, everything(problem, "withheld"), requirements)
     assert withheld.passed
 
@@ -244,7 +279,12 @@ COALITION = ("external", "coalition")
 
 def three_countries() -> ProtectionProblem:
     """AT.K is owed 1 000; whoever has AT.M and AT.N knows it from the table of AT."""
-    problem = countries({"AT": "K/1000 M N", "BE": "K M N", "CY": "K M N"}, AT="10000 500 700", BE="4000 3000 100", CY="2000 1000 100")
+    problem = countries(
+        {"AT": "K/1000 M N", "BE": "K M N", "CY": "K M N"},
+        AT="10000 500 700",
+        BE="4000 3000 100",
+        CY="2000 1000 100",
+    )
     return single(problem, "AT.M", "AT.N", "BE.K", "CY.K")
 
 
@@ -262,7 +302,9 @@ def renumbered(proofs: Multipliers, number: dict[int, int]) -> Multipliers:
 
 
 def test_evidence_without_a_weaker_attacker_does_not_cover_him():
-    """Whoever forges a certificate leaves out one of those who must be judged: the second program misses him."""
+    """Whoever forges a certificate leaves out one of those who must be judged: the second program
+    misses him.
+    """
     problem = three_countries()
     publication = everything(problem, "withheld")
     report = audit(problem, publication, baseline(problem, COALITION)[0])
@@ -273,7 +315,11 @@ def test_evidence_without_a_weaker_attacker_does_not_cover_him():
         numbers = [i for i in range(len(told.profile)) if i != left_out]
         kept = Weaker.of(
             [
-                (told.profile[i], told.piece[told.lack[i] : told.lack[i + 1]], told.cell[told.judged[i] : told.judged[i + 1]])
+                (
+                    told.profile[i],
+                    told.piece[told.lack[i] : told.lack[i + 1]],
+                    told.cell[told.judged[i] : told.judged[i + 1]],
+                )
                 for i in numbers
             ]
         )
@@ -288,7 +334,9 @@ def test_evidence_without_a_weaker_attacker_does_not_cover_him():
 
 
 def test_where_too_many_would_have_to_be_judged_the_primary_is_named():
-    """With room for the strongest alone, AT.K is named, by the second program too; a domain may refuse such a release."""
+    """With room for the strongest alone, AT.K is named, by the second program too; a
+    domain may refuse such a release.
+    """
     problem = three_countries()
     publication = everything(problem, "withheld")
     with patch.object(family, "MOST_WEAKER", 1):
@@ -296,8 +344,13 @@ def test_where_too_many_would_have_to_be_judged_the_primary_is_named():
     report = audit(problem, publication, requirements)
     assert report.unjudged == (("coalition", 1),)
     assert recheck(problem, publication, COALITION, report.evidence).unjudged == report.unjudged
-    assert pipeline.release("r", problem, requirements, publication, report, COALITION).publication is publication
-    with pytest.raises(ReleaseBlocked, match=r"AT\.X\.K: not judged against every attacker.*of profile coalition.*Remedy"):
+    assert (
+        pipeline.release("r", problem, requirements, publication, report, COALITION).publication
+        is publication
+    )
+    with pytest.raises(
+        ReleaseBlocked, match=r"AT\.X\.K: not judged against every attacker.*of profile coalition.*Remedy"
+    ):
         pipeline.release("r", problem, requirements, publication, report, COALITION, everybody=True)
     silent = replace(report, unjudged=())
     with pytest.raises(ReleaseBlocked, match="does not say whom it did not judge"):
@@ -306,8 +359,8 @@ def test_where_too_many_would_have_to_be_judged_the_primary_is_named():
 
 @pytest.mark.parametrize("profile", ["internal", "coalition"])
 def test_no_primary_is_said_to_withstand_a_unit_that_kept_a_version(profile):
-    """EU = AT + BE + CY was out, P = CY + DK is to come. The units of BE and DK, who kept EU, have AT = EU - BE - (P - DK) then; to each
-    profile alone AT is as uncertain as before.
+    """EU = AT + BE + CY was out, P = CY + DK is to come. The units of BE and DK, who kept EU, have AT = EU -
+    BE - (P - DK) then; to each profile alone AT is as uncertain as before.
     """
     problem = three_countries()
     beside = replace(problem, earlier=earlier(problem, [(problem, everything(problem, "exact"))]))
@@ -318,10 +371,13 @@ def test_no_primary_is_said_to_withstand_a_unit_that_kept_a_version(profile):
 
 
 def test_a_country_that_honours_its_list_is_not_given_away_by_one_that_does_not():
-    """AT and BE came with K hidden alone, the release hides M as well. AT publishes as asked; BE.T − BE.M − BE.N is BE.K = 4 000, so
-    EU.K − BE.K − CY.K is AT.K exactly, though AT's own table leaves it anything between 0 and 10 500.
+    """AT and BE came with K hidden alone, the release hides M as well. AT publishes as asked; BE.T −
+    BE.M − BE.N is BE.K = 4 000, so EU.K − BE.K − CY.K is AT.K exactly, though AT's own table leaves
+    it anything between 0 and 10 500.
     """
-    now = countries({"AT": "K/1000 M", "BE": "K/400 M"}, AT="10000 500 700", BE="4000 3000 100", CY="2000 1000 100")
+    now = countries(
+        {"AT": "K/1000 M", "BE": "K/400 M"}, AT="10000 500 700", BE="4000 3000 100", CY="2000 1000 100"
+    )
     came = replace(now, public=now.public | (now.suppressed & ~now.primary))
     problem = replace(now, earlier=earlier(now, [(came, Publication.nothing(np.flatnonzero(now.aggregate)))]))
     assert problem.earlier.pieces == ("the table of AT as it came", "the table of BE as it came")
@@ -335,15 +391,18 @@ def test_a_country_that_honours_its_list_is_not_given_away_by_one_that_does_not(
 
 @pytest.mark.parametrize("kept", [(0,), (1,), (0, 1)])
 def test_who_lacks_a_version_is_owed_what_the_others_leave_him(kept):
-    """AT hides K, M and N, K with a level. Version 1 told EU.M exactly, so AT.M is known; in version 2 AT.K was public. To whoever has
-    version 2, nothing is owed. Who has version 1 alone is owed 1 000, and EU.N exact leaves him AT.K = T - M - N.
+    """AT hides K, M and N, K with a level. Version 1 told EU.M exactly, so AT.M is known; in version 2 AT.K
+    was public. To whoever has version 2, nothing is owed. Who has version 1 alone is owed 1 000, and EU.N
+    exact leaves him AT.K = T - M - N.
     """
     now = countries({"AT": "K/1000 M N"}, AT="10000 5000 7000", BE="4000 3000 100", CY="2000 1000 100")
 
     def told(code: str) -> Publication:
         nothing = Publication.nothing(np.flatnonzero(now.aggregate))
         at = nothing.cells == now.space.first_aggregate + LIST[0].codes.index(code)
-        return Publication(nothing.cells, np.where(at, now.a[nothing.cells], np.nan), np.where(at, 0.0, np.inf))
+        return Publication(
+            nothing.cells, np.where(at, now.a[nothing.cells], np.nan), np.where(at, 0.0, np.inf)
+        )
 
     shown = replace(now, public=now.public | now.primary, primary=np.zeros(now.space.size, dtype=bool))
     problem = replace(now, earlier=earlier(now, [((now, told("M")), (shown, told("T")))[i] for i in kept]))

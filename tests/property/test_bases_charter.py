@@ -1,4 +1,6 @@
-"""The sum of the visible countries instead of a withheld total: what it tells, and that it is told only where that is safe."""
+"""The sum of the visible countries instead of a withheld total: what it tells, and that it
+is told only where that is safe.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,17 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from support.laws import law
-from support.oracles.attack import Draw, everything, one_cell_release, published, reaches, relation_rows, releases, shares, table_of
+from support.oracles.attack import (
+    Draw,
+    everything,
+    one_cell_release,
+    published,
+    reaches,
+    relation_rows,
+    releases,
+    shares,
+    table_of,
+)
 from support.oracles.drawn import drawn_domain
 
 LAW = law(60)
@@ -40,18 +52,23 @@ def in_charter(problem: ProtectionProblem, publication: Publication, share: floa
 
 
 def added_up(problem: ProtectionProblem) -> list[float | None]:
-    """The sum of the public members of every aggregate cell, by the oracle's relations; None where the rule may not use it."""
+    """The sum of the public members of every aggregate cell, by the oracle's relations;
+    None where the rule may not use it.
+    """
     first = len(problem.space.countries) * problem.space.national_size
     found: list[float | None] = [None] * (problem.space.size - first)
     for total, parts in relation_rows(problem.space):
         if total >= first and all(part < first for part in parts):
             visible = sum(problem.a[part] for part in parts if problem.public[part])
-            positive = all(problem.lb[part] >= 0 for part in parts if not problem.public[part]) and problem.lb[total] >= 0
+            positive = (
+                all(problem.lb[part] >= 0 for part in parts if not problem.public[part])
+                and problem.lb[total] >= 0
+            )
             found[total - first] = visible if positive and visible > 0 else None
     return found
 
 
-# --- by hand ----------------------------------------------------------------------------------------------------------------------
+# --- by hand ------------------------------------------------------------------------------------------------
 
 
 def one_secret(level: float) -> ProtectionProblem:
@@ -60,7 +77,9 @@ def one_secret(level: float) -> ProtectionProblem:
 
 
 def test_a_sum_tells_how_much_it_covers():
-    """980 covers 95 %: EU ≤ 980/0.95 = 1031.58, so AT ≤ 51.58. That leaves 31.58 above its 20, and all of it below."""
+    """980 covers 95 %: EU ≤ 980/0.95 = 1031.58, so AT ≤ 51.58. That leaves 31.58 above its 20, and all of it
+    below.
+    """
     told = in_charter(one_secret(10), everything(one_secret(10), "withheld"), 0.95)
     assert (told.value.tolist(), told.covers.tolist(), told.withheld.tolist()) == ([980.0], [0.95], [False])
     assert (told.lower[0], told.upper[0]) == (980.0, pytest.approx(1031.5789, abs=1e-4))
@@ -80,7 +99,9 @@ def test_just_the_share_is_enough():
 
 
 def test_a_release_says_the_sum_where_the_domain_asks_for_it():
-    """AT hides 20 of 1000 and needs 10 on each side: a base of 20, where a thousandth is the most that the domain allows."""
+    """AT hides 20 of 1000 and needs 10 on each side: a base of 20, where a thousandth is
+    the most that the domain allows.
+    """
     problem = one_secret(10)
     assert chosen(problem, maximum_relative_base=0.001).withheld.all()
     told = chosen(problem, maximum_relative_base=0.001, visible_share=0.95)
@@ -96,7 +117,9 @@ def test_a_hidden_member_that_may_be_negative_leaves_no_sum():
 
 
 def two_activities() -> ProtectionProblem:
-    """AT hides A = 30 and B = 30, its TOTAL of 60 is public; BE shows A = 570, B = 1170. A's secret needs 20."""
+    """AT hides A = 30 and B = 30, its TOTAL of 60 is public; BE shows A = 570, B = 1170. A's
+    secret needs 20.
+    """
     tree = Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL"))
     space = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), (tree,))
     level = np.zeros(space.size)
@@ -104,13 +127,23 @@ def two_activities() -> ProtectionProblem:
     public = np.zeros(space.size, dtype=bool)
     public[[0, 3, 4, 5]] = True
     return ProtectionProblem(
-        space=space, a=table_of(space, [30, 30, 570, 1170]), lb=np.zeros(space.size), ub=np.full(space.size, np.inf), lpl=level,
-        upl=level.copy(), spl=np.zeros(space.size), public=public, primary=level > 0, deliveries=("drawn",),
-    )  # fmt: skip
+        space=space,
+        a=table_of(space, [30, 30, 570, 1170]),
+        lb=np.zeros(space.size),
+        ub=np.full(space.size, np.inf),
+        lpl=level,
+        upl=level.copy(),
+        spl=np.zeros(space.size),
+        public=public,
+        primary=level > 0,
+        deliveries=("drawn",),
+    )
 
 
 def test_the_sum_of_one_cell_gives_way_where_it_helps_against_another():
-    """570 covers 95 % of A: AT.A ≤ 600 - 570 = 30, nothing above. 1170 covers 95 % of B: AT.B ≤ 61.6, so nothing below is lost for A."""
+    """570 covers 95 % of A: AT.A ≤ 600 - 570 = 30, nothing above. 1170 covers 95 % of B: AT.B ≤ 61.6,
+    so nothing below is lost for A.
+    """
     problem = two_activities()
     told = in_charter(problem, everything(problem, "withheld"), 0.95)
     assert told.visible.tolist() == [True, False, True]
@@ -119,7 +152,9 @@ def test_the_sum_of_one_cell_gives_way_where_it_helps_against_another():
 
 
 def test_what_a_sum_told_before_stays_known():
-    """Profile vintage: 980 went out as 95 % of EU, so AT was at most 51.58; a level of 40 can never be kept after that."""
+    """Profile vintage: 980 went out as 95 % of EU, so AT was at most 51.58; a level of
+    40 can never be kept after that.
+    """
     problem = one_secret(40)
     before = published(problem, "withheld")
     before = replace(before, value=np.array([980.0]), covers=np.array([0.95]))
@@ -133,14 +168,19 @@ def test_a_value_that_is_not_the_sum_is_refused_by_key():
     problem = one_secret(10)
     requirements, _ = baseline(problem, ("external",))
     wrong = replace(everything(problem, "withheld"), value=np.array([990.0]), covers=np.array([0.95]))
-    with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.TOTAL .*sum of the members that are public") as refusal:
+    with pytest.raises(
+        InvalidInput, match=r"EU\.TURNOVER\.TOTAL .*sum of the members that are public"
+    ) as refusal:
         pipeline.audit(problem, wrong, requirements, drawn_domain(), 0)
     assert "990" not in str(refusal.value)
-    assert pipeline.audit(problem, replace(wrong, value=np.array([980.0])), requirements, drawn_domain(), 0).passed
+    assert pipeline.audit(
+        problem, replace(wrong, value=np.array([980.0])), requirements, drawn_domain(), 0
+    ).passed
 
 
 @pytest.mark.parametrize(
-    ("value", "base", "covers"), [(5.0, 1.0, 0.5), (np.nan, np.inf, 0.5), (5.0, np.inf, 0.0), (5.0, np.inf, 1.5), (-5.0, np.inf, 0.5)]
+    ("value", "base", "covers"),
+    [(5.0, 1.0, 0.5), (np.nan, np.inf, 0.5), (5.0, np.inf, 0.0), (5.0, np.inf, 1.5), (-5.0, np.inf, 0.5)],
 )
 def test_a_publication_is_one_of_four_things(value, base, covers):
     with pytest.raises(ValueError, match=r"share is between|withheld cell has no value|at least 0"):
@@ -150,12 +190,15 @@ def test_a_publication_is_one_of_four_things(value, base, covers):
 def test_without_sums_a_publication_is_the_one_it_always_was():
     """The digest of what has no sum does not know of shares: releases of before keep theirs."""
     value, base = np.array([7.0]), np.array([0.0])
-    assert Publication(np.array([3]), value, base).digest == "b45bb5f851da0cae04ebf7e91d304cc6b24429149a29714efd90c037fccfc703"
+    assert (
+        Publication(np.array([3]), value, base).digest
+        == "b45bb5f851da0cae04ebf7e91d304cc6b24429149a29714efd90c037fccfc703"
+    )
     with_share = Publication(np.array([3]), value, np.array([np.inf]), np.array([0.5]))
     assert len({with_share.digest, replace(with_share, covers=np.array([0.6])).digest}) == 2
 
 
-# --- laws -------------------------------------------------------------------------------------------------------------------------
+# --- laws ---------------------------------------------------------------------------------------------------
 
 
 def some_sums(draw: Draw, share: float) -> Publication:
@@ -164,7 +207,10 @@ def some_sums(draw: Draw, share: float) -> Publication:
     told = proposed(draw.problem, some, share)
     keep = draw.rng.random(len(told.cells)) < 0.7
     return Publication(
-        some.cells, np.where(keep, told.value, some.value), np.where(keep, told.base, some.base), np.where(keep, told.covers, some.covers)
+        some.cells,
+        np.where(keep, told.value, some.value),
+        np.where(keep, told.base, some.base),
+        np.where(keep, told.covers, some.covers),
     )
 
 
@@ -229,7 +275,11 @@ def test_where_values_may_be_negative_there_is_no_sum(draw):
 def test_a_sum_tells_no_less_than_nothing_and_no_more_than_the_total(draw, share):
     problem, told = draw.problem, some_sums(draw, share)
     hidden = Publication(told.cells, np.where(told.visible, np.nan, told.value), told.base)
-    exact = Publication(told.cells, np.where(told.visible, problem.a[told.cells], told.value), np.where(told.visible, 0.0, told.base))
+    exact = Publication(
+        told.cells,
+        np.where(told.visible, problem.a[told.cells], told.value),
+        np.where(told.visible, 0.0, told.base),
+    )
     least, here, most = reaches(problem, exact), reaches(problem, told), reaches(problem, hidden)
     room = 1e-6 * (1 + np.where(np.isinf(here), 0, here))
     assert (np.where(np.isinf(here), 1e9, here) >= np.minimum(least, 1e9) - room).all()

@@ -41,7 +41,9 @@ def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
     weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
     requirements, _ = baseline(problem, ("external",))
     none = np.zeros(len(weights), dtype=bool)
-    return Case(problem, requirements, Attacker(problem, requirements), options, weights, none, BasesOptions(), quiet)
+    return Case(
+        problem, requirements, Attacker(problem, requirements), options, weights, none, BasesOptions(), quiet
+    )
 
 
 @LAW
@@ -59,7 +61,9 @@ def test_every_safe_publication_meets_every_cut_that_repair_has_left(draw):
 @LAW
 @given(releases(most=6, signed=False), st.booleans())
 def test_cuts_hold_against_attackers_who_know_more_and_those_of_attacks_that_failed_as_well(draw, parts):
-    """From a safe choice nothing but attacks that fail can leave a cut. With parts, LPs of a part of the table say nothing of the whole."""
+    """From a safe choice nothing but attacks that fail can leave a cut. With parts, LPs of a part of the
+    table say nothing of the whole.
+    """
     problem = with_respondents(draw)
     requirements, _ = baseline(problem, ("external", "internal", "coalition"))
     options, cuts = ladder(problem), []
@@ -85,27 +89,39 @@ def test_between_any_choice_and_a_safe_one_above_it_repair_finds_a_safe_one(draw
 
 
 def test_repair_raises_no_cell_higher_than_its_cut_takes():
-    """11.9 are missing. A gives 10 for 1; B gives 2 for 1 or 12 for 7, dearer than A for what A gives, but enough alone: 8 in all, 7 with B
-    alone, 2 with both. C gives 1 for 0.05, the cheapest of all at first, and is not needed in the end.
+    """11.9 are missing. A gives 10 for 1; B gives 2 for 1 or 12 for 7, dearer than A for what A gives,
+    but enough alone: 8 in all, 7 with B alone, 2 with both. C gives 1 for 0.05, the cheapest of all at
+    first, and is not needed in the end.
     """
     inf = np.inf
     slack = np.array([[0.0, 10, 10, inf], [0, 2, 12, inf], [0, 1, 1, inf]])
     loss = np.array([[0, 1, inf, inf], [0, 1, 7, inf], [0, 0.05, inf, inf]])
     options = Ladder(np.arange(3), np.zeros_like(slack), 2 * slack, slack, slack, loss)
     choice = np.zeros(3, dtype=int)
-    assert raise_to(Cut(0, np.arange(3), np.ones(3), rhs=11.9), 11.9, options, choice, np.full(3, options.withheld))
+    assert raise_to(
+        Cut(0, np.arange(3), np.ones(3), rhs=11.9), 11.9, options, choice, np.full(3, options.withheld)
+    )
     assert choice.tolist() == [1, 1, 0]
 
 
 def small_pool(seed: int, cells: int, count: int) -> tuple[Ladder, list[Cut]]:
     rng, rungs = np.random.default_rng(seed), 3
     nothing, never = np.zeros((cells, 1)), np.full((cells, 1), np.inf)
-    low, high, base = (np.hstack([nothing, np.cumsum(rng.integers(0, 5, (cells, rungs)), axis=1), never]) for _ in range(3))
+    low, high, base = (
+        np.hstack([nothing, np.cumsum(rng.integers(0, 5, (cells, rungs)), axis=1), never]) for _ in range(3)
+    )
     loss = np.hstack([nothing, np.cumsum(rng.integers(1, 6, (cells, rungs + 1)), axis=1)])
     cuts = []
     for _ in range(count):
         some = rng.choice(cells, rng.integers(1, cells + 1), replace=False)
-        cuts.append(Cut(0, some, rng.choice([-1.0, 1.0], len(some)) * rng.integers(1, 4, len(some)), float(rng.integers(1, 12))))
+        cuts.append(
+            Cut(
+                0,
+                some,
+                rng.choice([-1.0, 1.0], len(some)) * rng.integers(1, 4, len(some)),
+                float(rng.integers(1, 12)),
+            )
+        )
     return Ladder(np.arange(cells), np.zeros_like(base), base, low, high, loss), cuts
 
 
@@ -144,7 +160,9 @@ def test_a_draw_is_that_of_numpy_and_leaves_its_stream_at_the_same_place(seed, c
 @law(20)
 @given(st.integers(0, 10**6))
 def test_the_bound_is_the_linear_relaxation_of_all_options(seed):
-    """It is the optimum of the whole program by another solver's interface: a column for each cell and option, each cell takes one."""
+    """It is the optimum of the whole program by another solver's interface: a column for each cell
+    and option, each cell takes one.
+    """
     rng = np.random.default_rng(seed)
     n, m, bases = 6, 8, np.array([1.0, 2.0, 5.0, 10.0])
     half = np.hstack([np.zeros((n, 1)), np.tile(bases / 2, (n, 1)), np.full((n, 1), np.inf)])
@@ -152,12 +170,16 @@ def test_the_bound_is_the_linear_relaxation_of_all_options(seed):
     loss = np.hstack([np.zeros((n, 1)), weight * bases / 2, np.full((n, 1), 20.0)])
     loss[rng.random(loss.shape) < 0.1] = np.inf
     loss[:, [0, -1]] = 0.0, 20.0
-    options = Ladder(np.arange(n), np.zeros_like(half), half * 2, half * rng.uniform(0.2, 1.8, half.shape), half, loss)
+    options = Ladder(
+        np.arange(n), np.zeros_like(half), half * 2, half * rng.uniform(0.2, 1.8, half.shape), half, loss
+    )
     cuts = [Cut(0, rng.choice(n, 4), rng.normal(size=4), float(rng.uniform(0.5, 4.0))) for _ in range(m)]
     gain = np.zeros((m, *loss.shape))
     for i, cut in enumerate(cuts):
         for k, price in zip(cut.cells.tolist(), cut.price.tolist(), strict=True):
-            gain[i, k] += abs(price) * np.minimum((options.high if price > 0 else options.low)[k], 1e30) / cut.rhs
+            gain[i, k] += (
+                abs(price) * np.minimum((options.high if price > 0 else options.low)[k], 1e30) / cut.rhs
+            )
     allowed = np.isfinite(loss).ravel()
     once = np.kron(np.eye(n), np.ones(loss.shape[1]))[:, allowed]
     gains = np.minimum(gain, 1.0).reshape(m, -1)[:, allowed]
@@ -174,7 +196,9 @@ def test_the_rule_is_safe_loses_no_more_than_the_audit_alone_and_its_bound_holds
     choice = by_cover(case, alone)
     assert shares(draw.problem, case.ladder.publication(choice)).min(initial=1) >= 1 - 1e-4
     assert case.ladder.loss_of(choice) <= case.ladder.loss_of(alone)
-    others = [repair(case.attacker, case.ladder, a_choice(draw, case.ladder), 60, quiet, []) for _ in range(3)]
+    others = [
+        repair(case.attacker, case.ladder, a_choice(draw, case.ladder), 60, quiet, []) for _ in range(3)
+    ]
     assert bound(case) <= min(case.ladder.loss_of(each) for each in (choice, *others)) * (1 + 1e-6)
 
 
@@ -194,7 +218,8 @@ def test_no_cell_of_a_tightened_choice_can_be_lowered(draw):
 
 
 def test_one_coarse_total_is_cheaper_than_two():
-    """AT hides 100 in EU and EA. Rounding EU = 697 alone helps against EU only: both must be rounded, each to base 50 (or EA, 340, to 20).
+    """AT hides 100 in EU and EA. Rounding EU = 697 alone helps against EU only: both must be rounded, each
+    to base 50 (or EA, 340, to 20).
 
     697 with base 20 reads [690, 710], 7 below; 340 with base 20 reads [330, 350], 10 to both sides.
     """

@@ -32,10 +32,14 @@ def domain_of(**bases: object) -> Domain:
     return drawn_domain(**{"grown_from": 0, **bases})
 
 
-def chosen(problem: ProtectionProblem, requirements: Requirements, **bases: object) -> tuple[Publication, dict[str, object], list[str]]:
+def chosen(
+    problem: ProtectionProblem, requirements: Requirements, **bases: object
+) -> tuple[Publication, dict[str, object], list[str]]:
     """The publication with grown bases, what is kept beside it, and the notes."""
     kept, notes = dict[str, object](), list[str]()
-    found = pipeline.choose_bases(problem, requirements, Adjustment(), domain_of(**bases), quiet, kept.__setitem__, notes.append)
+    found = pipeline.choose_bases(
+        problem, requirements, Adjustment(), domain_of(**bases), quiet, kept.__setitem__, notes.append
+    )
     return found, kept, notes
 
 
@@ -81,7 +85,10 @@ def test_wherever_lowering_ends_the_choice_is_safe_and_no_worse_than_before(draw
     requirements, _ = baseline(draw.problem, ("external",))
     options = ladder(draw.problem)
     lowest = choose(draw.problem, options, None)
-    before, after = (Growth(Attacker(draw.problem, requirements), options, lowest, quiet).run(steps) for steps in (0, lowering))
+    before, after = (
+        Growth(Attacker(draw.problem, requirements), options, lowest, quiet).run(steps)
+        for steps in (0, lowering)
+    )
     assert options.loss_of(after.choice) <= options.loss_of(before.choice)
     assert after.left == 0
     assert audit(draw.problem, options.publication(after.choice), requirements).passed
@@ -94,7 +101,9 @@ def test_nothing_is_rounded_where_everything_exact_is_safe(draw):
     options = ladder(draw.problem)
     exact = choose(draw.problem, options, None)
     if audit(draw.problem, options.publication(exact), requirements).passed:
-        assert (Growth(Attacker(draw.problem, requirements), options, exact, quiet).run(0).choice == exact).all()
+        assert (
+            Growth(Attacker(draw.problem, requirements), options, exact, quiet).run(0).choice == exact
+        ).all()
 
 
 @FEW
@@ -103,19 +112,26 @@ def test_what_an_lp_with_few_steps_does_not_show_is_shown_later(draw, in_parts):
     options = ladder(draw.problem)
     with divided(in_parts), patch.object(growth, "STEPS", (1, None)):
         requirements, _ = baseline(draw.problem, ("external",))
-        found = Growth(Attacker(draw.problem, requirements), options, choose(draw.problem, options, None), quiet).run(20)
+        found = Growth(
+            Attacker(draw.problem, requirements), options, choose(draw.problem, options, None), quiet
+        ).run(20)
     assert found.left == 0
     assert audit(draw.problem, options.publication(found.choice), requirements).passed
 
 
 def test_by_hand():
-    """AT's cell is alone against two public countries: a level of 10 needs base 50 around 697, which leaves 675 to 725."""
+    """AT's cell is alone against two public countries: a level of 10 needs base 50
+    around 697, which leaves 675 to 725.
+    """
     problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY")
     requirements, _ = baseline(problem, ("external",))
     options = ladder(problem)
     found = Growth(Attacker(problem, requirements), options, np.zeros(1, dtype=int), quiet).run(100)
     assert options.publication(found.choice).base.tolist() == [50]
-    assert repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet, []).tolist() == found.choice.tolist()
+    assert (
+        repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet, []).tolist()
+        == found.choice.tolist()
+    )
 
 
 def test_a_cell_that_must_be_exact_stays_exact():
@@ -123,7 +139,9 @@ def test_a_cell_that_must_be_exact_stays_exact():
     problem = one_cell_release("AT 100 secret 10 | BE 240 secret 10", EU="AT BE", EA="AT")
     requirements, _ = baseline(problem, ("external",))
     weights = np.ones(2)
-    options = ladder_of(problem, weights, BasesOptions()).keeping(np.array([True, False]), np.array([True, False]))
+    options = ladder_of(problem, weights, BasesOptions()).keeping(
+        np.array([True, False]), np.array([True, False])
+    )
     found = Growth(Attacker(problem, requirements), options, np.zeros(2, dtype=int), quiet).run(100)
     publication = options.publication(found.choice)
     assert publication.base.tolist()[0] == 0
@@ -146,9 +164,13 @@ def test_who_takes_this_way_is_decided_by_counting(bases, profiles, grown):
     problem = one_cell_release("AT 100 secret 10 | BE 240 public", EU="AT BE")
     requirements, _ = baseline(problem, ("external",))
     requirements = Requirements(
-        *(np.tile(getattr(requirements, name), len(profiles)) for name in ("primaries", "down", "up", "slide", "cut")),
-        profile=np.arange(len(profiles)), profiles=profiles,
-    )  # fmt: skip
+        *(
+            np.tile(getattr(requirements, name), len(profiles))
+            for name in ("primaries", "down", "up", "slide", "cut")
+        ),
+        profile=np.arange(len(profiles)),
+        profiles=profiles,
+    )
     domain = drawn_domain(**bases)
     adjustment = pipeline.climb(problem, requirements, domain, 0, Adjustment())
     assert (adjustment.rungs[-1].outcome is Outcome.NONE and adjustment.accepted) is grown

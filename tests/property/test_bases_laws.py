@@ -29,19 +29,40 @@ def contains(publication: Publication, value: np.ndarray, tolerance: float = 1e-
     return (publication.lower <= value + room) & (publication.upper >= value - room)
 
 
-# --- rounding -------------------------------------------------------------------------------------------------------------------
+# --- rounding -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("value", "base", "rounded"),
     [
-        (0, 10, 0), (4, 10, 0), (4.999, 10, 0), (5, 10, 10), (14, 10, 10), (15, 10, 20), (25, 10, 30), (697, 20, 700), (697, 50, 700),
-        (2.5, 1, 3), (3.5, 1, 4), (7, 2, 8), (-4, 10, 0), (-5, 10, 0), (-6, 10, -10), (-15, 10, -10), (0.26, 0.5, 0.5), (0.24, 0.5, 0),
-        (1e12 + 499, 1000, 1e12), (1e12 + 500, 1000, 1e12 + 1000), (49.99, 100, 0), (50, 100, 100),
+        (0, 10, 0),
+        (4, 10, 0),
+        (4.999, 10, 0),
+        (5, 10, 10),
+        (14, 10, 10),
+        (15, 10, 20),
+        (25, 10, 30),
+        (697, 20, 700),
+        (697, 50, 700),
+        (2.5, 1, 3),
+        (3.5, 1, 4),
+        (7, 2, 8),
+        (-4, 10, 0),
+        (-5, 10, 0),
+        (-6, 10, -10),
+        (-15, 10, -10),
+        (0.26, 0.5, 0.5),
+        (0.24, 0.5, 0),
+        (1e12 + 499, 1000, 1e12),
+        (1e12 + 500, 1000, 1e12 + 1000),
+        (49.99, 100, 0),
+        (50, 100, 100),
     ],
-)  # fmt: skip
+)
 def test_the_nearest_multiple_ties_up(value, base, rounded):
-    assert nearest_multiple(np.array([value], dtype=float), np.array([base], dtype=float)).tolist() == [rounded]
+    assert nearest_multiple(np.array([value], dtype=float), np.array([base], dtype=float)).tolist() == [
+        rounded
+    ]
 
 
 @LAW
@@ -54,7 +75,7 @@ def test_the_nearest_multiple_is_a_multiple_and_none_is_nearer(value, base):
     assert 2 * abs(rounded - value) < base or rounded > value
 
 
-# --- the ladder -----------------------------------------------------------------------------------------------------------------
+# --- the ladder ---------------------------------------------------------------------------------------------
 
 
 def test_the_ladder_of_a_value():
@@ -90,7 +111,7 @@ def test_every_option_of_every_cell_contains_the_truth_and_keeps_the_maximum_rel
     assert dearer[there[:, 1:]].all()
 
 
-# --- the CTA rule ---------------------------------------------------------------------------------------------------------------
+# --- the CTA rule -------------------------------------------------------------------------------------------
 
 
 @LAW
@@ -121,15 +142,21 @@ def test_without_a_table_the_rule_starts_from_everything_exact():
 def test_a_base_that_rounds_off_centre_is_not_enough():
     """CTA moves 697 by 10. Base 20 reads [690, 710] and misses 687; base 50 reads [675, 725]."""
     problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY")
-    publication = ladder(problem).publication(choose(problem, ladder(problem), problem.a + np.array([10, 0, 0, 10])))
+    publication = ladder(problem).publication(
+        choose(problem, ladder(problem), problem.a + np.array([10, 0, 0, 10]))
+    )
     assert (publication.value.tolist(), publication.base.tolist()) == ([700], [50])
 
 
-# --- repair ---------------------------------------------------------------------------------------------------------------------
+# --- repair -------------------------------------------------------------------------------------------------
 
 
 @LAW
-@given(releases(sliding=False), st.sampled_from([1, 60]), st.sampled_from([OPTIONS, COARSE, BasesOptions(maximum_relative_base=0.01)]))
+@given(
+    releases(sliding=False),
+    st.sampled_from([1, 60]),
+    st.sampled_from([OPTIONS, COARSE, BasesOptions(maximum_relative_base=0.01)]),
+)
 def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
     """From any start: all exact, or any choice. `rounds = 1` goes straight to withholding."""
     requirements, _ = baseline(draw.problem, ("external",))
@@ -148,7 +175,9 @@ def test_after_repair_the_oracle_finds_nothing_broken(draw, rounds, bases):
 def test_after_repair_the_sliding_level_holds_as_well(draw):
     requirements, _ = baseline(draw.problem, ("external",))
     options = ladder(draw.problem)
-    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])
+    choice = repair(
+        Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, []
+    )
     assert audit(draw.problem, options.publication(choice), requirements).passed
 
 
@@ -167,7 +196,9 @@ def test_a_cell_beyond_the_maximum_relative_base_is_withheld_and_nothing_else_is
     requirements, _ = baseline(draw.problem, ("external",))
     most = 0.02
     options = ladder(draw.problem, BasesOptions(maximum_relative_base=most))
-    choice = repair(Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, [])
+    choice = repair(
+        Attacker(draw.problem, requirements), options, np.zeros(len(options.cells), dtype=int), 60, quiet, []
+    )
     publication = options.publication(choice)
     truth = np.abs(draw.problem.a[publication.cells])
     assert (publication.base[~publication.withheld] <= most * truth[~publication.withheld]).all()

@@ -1,4 +1,6 @@
-"""The minimum-uncertainty rule beside its extensive form: one big LP with a copy of the whole table for each requirement."""
+"""The minimum-uncertainty rule beside its extensive form: one big LP with a copy of the
+whole table for each requirement.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def quiet(message: str) -> None:
 
 
 def least_loss(problem: ProtectionProblem, needed: np.ndarray, weights: np.ndarray) -> float:
-    """min Σ w h such that every side of every primary has a table within h of the true aggregates. Written down from METHOD §4."""
+    """min Σ w h such that every side of every primary has a table within h of the true
+    aggregates. Written down from METHOD §4.
+    """
     aggregates = np.flatnonzero(problem.aggregate)
     n, k = problem.space.size, len(aggregates)
     M = sp.csr_array(relations(problem.space))
@@ -48,15 +52,21 @@ def least_loss(problem: ProtectionProblem, needed: np.ndarray, weights: np.ndarr
         low[p], up[p] = (need, max(up[p], need)) if sigma > 0 else (min(low[p], -need), -need)
         bounds += list(zip(low.tolist(), up.tolist(), strict=True))
     result = linprog(
-        np.concatenate([weights, np.zeros(n * len(wanted))]), A_ub=sp.vstack([below, above]), b_ub=np.zeros(2 * k * len(wanted)),
-        A_eq=sp.hstack([sp.csr_array((M.shape[0] * len(wanted), k)), sp.kron(copies, M)]), b_eq=np.zeros(M.shape[0] * len(wanted)),
-        bounds=bounds, method="highs",
-    )  # fmt: skip
+        np.concatenate([weights, np.zeros(n * len(wanted))]),
+        A_ub=sp.vstack([below, above]),
+        b_ub=np.zeros(2 * k * len(wanted)),
+        A_eq=sp.hstack([sp.csr_array((M.shape[0] * len(wanted), k)), sp.kron(copies, M)]),
+        b_eq=np.zeros(M.shape[0] * len(wanted)),
+        bounds=bounds,
+        method="highs",
+    )
     assert result.status == 0, result.message
     return float(result.fun)
 
 
-def found_by_us(problem: ProtectionProblem, weights: np.ndarray, gap: float = 1e-6) -> tuple[HalfWidths, Extension]:
+def found_by_us(
+    problem: ProtectionProblem, weights: np.ndarray, gap: float = 1e-6
+) -> tuple[HalfWidths, Extension]:
     requirements, _ = baseline(problem, ("external",))
     attacker = Attacker(problem, requirements)
     cells = np.flatnonzero(problem.aggregate)
@@ -86,7 +96,9 @@ def test_bound_and_loss_meet_at_the_optimum_of_the_extensive_form(draw, kind):
 @LAW
 @given(releases(sliding=False), st.sampled_from([0.0, 0.5, 0.9, 1.1, 2.0]))
 def test_what_was_found_for_other_requirements_changes_no_answer(draw, share):
-    """A witness that was found for another requirement, scaled or mirrored, stands for an LP: the LP must say the same."""
+    """A witness that was found for another requirement, scaled or mirrored, stands for
+    an LP: the LP must say the same.
+    """
     problem = draw.problem
     weights = weights_of(problem, "one")
     found, asked = found_by_us(problem, weights)
@@ -101,7 +113,9 @@ def test_what_was_found_for_other_requirements_changes_no_answer(draw, share):
         fresh = Extension(problem, weights, requirements, attacker.broken)
         fresh.face(half, half)
         ours, theirs = asked.lack(demand), fresh.lack(demand)
-        missing = [0.0 if lack is None else float(weights @ (lack.below + lack.above)) for lack in (ours, theirs)]
+        missing = [
+            0.0 if lack is None else float(weights @ (lack.below + lack.above)) for lack in (ours, theirs)
+        ]
         assert missing[0] == pytest.approx(missing[1], rel=1e-4, abs=1e-4)
 
 

@@ -1,4 +1,5 @@
-"""What a domain may ask of its bases beyond safety: no idle coarseness, one base per stratum, values that add up.
+"""What a domain may ask of its bases beyond safety: no idle coarseness, one base per stratum, values that add
+up.
 
 All judged by the oracle: its relations, its LPs, and here its box of what a publication implies.
 """
@@ -36,16 +37,24 @@ def quiet(message: str) -> None:
 
 
 def ladder(problem: ProtectionProblem, most: float = 0.5) -> Ladder:
-    return ladder_of(problem, 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1), BasesOptions(maximum_relative_base=most))
+    return ladder_of(
+        problem,
+        1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1),
+        BasesOptions(maximum_relative_base=most),
+    )
 
 
 def any_choice(draw: Draw, options: Ladder) -> np.ndarray:
-    return draw.rng.integers(0, options.withheld + 1, len(options.cells)) * draw.rng.choice([0, 1], len(options.cells))
+    return draw.rng.integers(0, options.withheld + 1, len(options.cells)) * draw.rng.choice(
+        [0, 1], len(options.cells)
+    )
 
 
 def safe_choice(draw: Draw, options: Ladder) -> np.ndarray:
     requirements, _ = baseline(draw.problem, ("external",))
-    return repair(Attacker(draw.problem, requirements), options, options.even(any_choice(draw, options)), 60, quiet, [])
+    return repair(
+        Attacker(draw.problem, requirements), options, options.even(any_choice(draw, options)), 60, quiet, []
+    )
 
 
 def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
@@ -53,7 +62,7 @@ def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
     return pipeline.choose_bases(problem, requirements, Adjustment(), drawn_domain(**bases))
 
 
-# --- no cell coarser than what the others tell of it ------------------------------------------------------------------------------
+# --- no cell coarser than what the others tell of it --------------------------------------------------------
 
 
 def farthest(problem: ProtectionProblem, publication: Publication, cell: int, side: int) -> float:
@@ -61,7 +70,11 @@ def farthest(problem: ProtectionProblem, publication: Publication, cell: int, si
     half = publication.base / 2
     value = np.where(np.isinf(half), problem.a[publication.cells], publication.value)
     truth = problem.a[publication.cells]
-    attacker = ColdAttacker(problem, np.minimum(truth - (value - half), truth - problem.lb[publication.cells]), value + half - truth)
+    attacker = ColdAttacker(
+        problem,
+        np.minimum(truth - (value - half), truth - problem.lb[publication.cells]),
+        value + half - truth,
+    )
     return attacker.reach(cell, side)
 
 
@@ -84,7 +97,9 @@ def test_sharpening_a_safe_publication_leaves_it_safe_and_loses_no_more(draw, mo
     options = ladder(draw.problem, most)
     choice = safe_choice(draw, options)
     sharper = sharpen(draw.problem, options, choice)
-    assert (options.loss[np.arange(len(choice)), sharper] <= options.loss[np.arange(len(choice)), choice]).all()
+    assert (
+        options.loss[np.arange(len(choice)), sharper] <= options.loss[np.arange(len(choice)), choice]
+    ).all()
     assert shares(draw.problem, options.publication(sharper)).min(initial=1) >= 1 - 1e-4
 
 
@@ -100,7 +115,7 @@ def test_sharpening_lets_the_attacker_come_no_closer(draw):
     assert (after >= np.where(np.isinf(before), 1e9, before) - room).all()
 
 
-# --- one base per stratum ---------------------------------------------------------------------------------------------------------
+# --- one base per stratum -----------------------------------------------------------------------------------
 
 
 def stratum_keys(problem: ProtectionProblem, by: dict[str, str]) -> list[tuple[object, ...]]:
@@ -130,7 +145,9 @@ def hides(problem: ProtectionProblem) -> np.ndarray:
     return told[first:]
 
 
-BY = st.sampled_from([{}, {"ACTIVITY": "level"}, {"ACTIVITY": "level", "SIZECLASS": "code"}, {"ACTIVITY": "code"}])
+BY = st.sampled_from(
+    [{}, {"ACTIVITY": "level"}, {"ACTIVITY": "level", "SIZECLASS": "code"}, {"ACTIVITY": "code"}]
+)
 RULES = st.sampled_from(["cta", "minimum-uncertainty"])
 
 
@@ -141,7 +158,9 @@ def test_a_stratum_has_one_base_and_is_safe(draw, by, rule, most):
     publication = chosen(problem, rule=rule, strata=by, maximum_relative_base=most)
     assert shares(problem, publication).min(initial=1) >= 1 - 1e-4
     bases: dict[tuple[object, ...], set[float]] = {}
-    for key, base, secret in zip(stratum_keys(problem, by), publication.base.tolist(), hides(problem).tolist(), strict=True):
+    for key, base, secret in zip(
+        stratum_keys(problem, by), publication.base.tolist(), hides(problem).tolist(), strict=True
+    ):
         if secret and np.isfinite(base):
             bases.setdefault(key, set()).add(base)
     assert all(len(found) == 1 for found in bases.values())
@@ -152,7 +171,9 @@ def test_a_stratum_has_one_base_and_is_safe(draw, by, rule, most):
 def test_a_stratum_costs_what_its_cells_lose_together(draw, by):
     """What repair takes for the price of an option is the difference of the losses of the two choices."""
     problem = draw.problem
-    options = ladder(problem).in_strata(strata_of(problem, by, np.zeros(int(problem.aggregate.sum()), dtype=bool)))
+    options = ladder(problem).in_strata(
+        strata_of(problem, by, np.zeros(int(problem.aggregate.sum()), dtype=bool))
+    )
     choice = options.even(any_choice(draw, options))
     for k in draw.rng.permutation(len(choice))[:3].tolist():
         if choice[k] < options.withheld:
@@ -163,16 +184,24 @@ def test_a_stratum_costs_what_its_cells_lose_together(draw, by):
                 np.testing.assert_allclose(options.dearer(k, choice)[option], more, rtol=1e-9, atol=1e-9)
 
 
-# --- values that add up -----------------------------------------------------------------------------------------------------------
+# --- values that add up -------------------------------------------------------------------------------------
 
 
 def published_sums(problem: ProtectionProblem, publication: Publication) -> list[Fraction]:
-    """By how much each relation inside a composition misses, where all its cells are published: exactly, of two decimals as printed."""
+    """By how much each relation inside a composition misses, where all its cells are published:
+    exactly, of two decimals as printed.
+    """
     first = int(publication.cells[0])
     value = {
-        int(cell): f"{value:.2f}" for cell, value in zip(publication.cells, publication.value.tolist(), strict=True) if not np.isnan(value)
+        int(cell): f"{value:.2f}"
+        for cell, value in zip(publication.cells, publication.value.tolist(), strict=True)
+        if not np.isnan(value)
     }
-    rows = [(total, parts) for total, parts in relation_rows(problem.space) if total >= first and min(parts) >= first]
+    rows = [
+        (total, parts)
+        for total, parts in relation_rows(problem.space)
+        if total >= first and min(parts) >= first
+    ]
     return [
         sum((Fraction(value[part]) for part in parts), -Fraction(value[total]))
         for total, parts in rows
@@ -186,7 +215,13 @@ def test_additive_values_add_up_and_their_intervals_contain_the_safe_ones(draw, 
     problem = draw.problem
     options = ladder(problem, most)
     safe = options.publication(safe_choice(draw, options))
-    found = additive(problem.space, safe, np.full(len(safe.cells), decimals), problem.lb[safe.cells], np.full(len(safe.cells), np.inf))
+    found = additive(
+        problem.space,
+        safe,
+        np.full(len(safe.cells), decimals),
+        problem.lb[safe.cells],
+        np.full(len(safe.cells), np.inf),
+    )
     assert found is not None
     assert not any(published_sums(problem, found))
     np.testing.assert_array_equal(found.withheld, safe.withheld)
@@ -206,10 +241,20 @@ def test_additive_values_are_the_nearest(draw):
     problem = draw.problem
     options = ladder(problem)
     safe = options.publication(safe_choice(draw, options))
-    found = additive(problem.space, safe, np.zeros(len(safe.cells), dtype=int), problem.lb[safe.cells], np.full(len(safe.cells), np.inf))
+    found = additive(
+        problem.space,
+        safe,
+        np.zeros(len(safe.cells), dtype=int),
+        problem.lb[safe.cells],
+        np.full(len(safe.cells), np.inf),
+    )
     assert found is not None
     first, n = int(safe.cells[0]), len(safe.cells)
-    rows = [(total, parts) for total, parts in relation_rows(problem.space) if total >= first and min(parts) >= first]
+    rows = [
+        (total, parts)
+        for total, parts in relation_rows(problem.space)
+        if total >= first and min(parts) >= first
+    ]
     A = np.zeros((len(rows), 2 * n))
     for i, (total, parts) in enumerate(rows):
         A[i, total - first] = -1
@@ -222,16 +267,26 @@ def test_additive_values_are_the_nearest(draw):
     lower, upper = np.where(safe.exact, safe.value, lower), np.where(safe.exact, safe.value, upper)
     bounds = [*np.column_stack([lower, upper]).tolist(), *[(0, None)] * n]
     equal = {"A_eq": A, "b_eq": np.zeros(len(rows))} if rows else {}
-    result = linprog(np.concatenate([np.zeros(n), weight]), A_ub=apart, b_ub=np.concatenate([middle, -middle]), bounds=bounds, **equal)
+    result = linprog(
+        np.concatenate([np.zeros(n), weight]),
+        A_ub=apart,
+        b_ub=np.concatenate([middle, -middle]),
+        bounds=bounds,
+        **equal,
+    )
     assert result.status == 0
-    np.testing.assert_allclose((weight * np.abs(np.nan_to_num(found.value) - middle)).sum(), result.fun, atol=1e-6)
+    np.testing.assert_allclose(
+        (weight * np.abs(np.nan_to_num(found.value) - middle)).sum(), result.fun, atol=1e-6
+    )
 
 
-# --- no printed value that the others exclude -------------------------------------------------------------------------------------
+# --- no printed value that the others exclude ---------------------------------------------------------------
 
 
 def excluded(problem: ProtectionProblem, publication: Publication) -> list[str]:
-    """The rounded cells whose printed value is outside of what a reader finds by adding and subtracting public figures."""
+    """The rounded cells whose printed value is outside of what a reader finds by adding
+    and subtracting public figures.
+    """
     low, high = (np.where(problem.public, problem.a, bound) for bound in (problem.lb, problem.ub))
     low[publication.cells] = np.maximum(low[publication.cells], publication.lower)
     high[publication.cells] = np.minimum(high[publication.cells], publication.upper)
@@ -260,13 +315,20 @@ def test_a_printed_value_is_possible_and_as_safe_and_no_coarser(draw, most):
     assert (found.base <= safe.base)[~found.withheld].all()
     truth, told = problem.a[found.cells], found.rounded
     assert ((found.lower <= truth + 1e-9) & (truth <= found.upper + 1e-9)).all()
-    np.testing.assert_allclose(found.value[told] / found.base[told], np.rint(found.value[told] / found.base[told]), atol=1e-9)
-    held = ~np.isin(safe.cells, [cell for cell in safe.cells if problem.space.key(int(cell)) in excluded(problem, safe)])
+    np.testing.assert_allclose(
+        found.value[told] / found.base[told], np.rint(found.value[told] / found.base[told]), atol=1e-9
+    )
+    held = ~np.isin(
+        safe.cells, [cell for cell in safe.cells if problem.space.key(int(cell)) in excluded(problem, safe)]
+    )
     np.testing.assert_array_equal(found.value[held], safe.value[held])
 
 
 @FEW
-@given(releases(sliding=False), st.sampled_from([{}, {"sharpen": True}, {"additive": True}, {"visible_share": 0.9}]))
+@given(
+    releases(sliding=False),
+    st.sampled_from([{}, {"sharpen": True}, {"additive": True}, {"visible_share": 0.9}]),
+)
 def test_what_a_release_prints_is_possible(draw, wanted):
     problem = draw.problem
     found = chosen(problem, **wanted)

@@ -1,4 +1,6 @@
-"""The rule suppression: exact or withheld, safe by the oracle, minimal, and the least where all choices can be tried."""
+"""The rule suppression: exact or withheld, safe by the oracle, minimal, and the least
+where all choices can be tried.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ ENOUGH = 1 - 1e-4  # of a requirement: what the oracle takes as met
 RULE = BasesOptions(rule="suppression")
 
 
-def chosen(problem: ProtectionProblem, profiles: tuple[str, ...] = ("external",), options: BasesOptions = RULE) -> Publication:
+def chosen(
+    problem: ProtectionProblem, profiles: tuple[str, ...] = ("external",), options: BasesOptions = RULE
+) -> Publication:
     requirements, _ = baseline(problem, profiles)
     case = case_of(problem, requirements, options, 1, quiet, quiet)
     return safe_bases(case, Adjustment(), 0.0, [0] * len(problem.space.indicators), lambda name, item: None)
@@ -52,7 +56,9 @@ def test_it_is_safe_rounds_nothing_and_no_withheld_cell_can_be_published_again(d
     for k in np.flatnonzero(found.withheld):
         fewer = found.withheld.copy()
         fewer[k] = False
-        assert not safe(draw.problem, fewer), f"{draw.problem.space.key(int(found.cells[k]))} is withheld for nothing"
+        assert not safe(draw.problem, fewer), (
+            f"{draw.problem.space.key(int(found.cells[k]))} is withheld for nothing"
+        )
 
 
 @law(12)
@@ -120,8 +126,8 @@ def test_counts_are_minimal_against_those_who_know_whole_numbers(drawn):
 
 
 def test_one_withheld_total_protects_two_countries():
-    """AT and BE hide their cells. The sums with CY and with DE, less what is public, give AT + BE alone: both stay. Only the sum of AT with
-    public countries gives a secret away.
+    """AT and BE hide their cells. The sums with CY and with DE, less what is public, give AT + BE alone: both
+    stay. Only the sum of AT with public countries gives a secret away.
     """
     drawn = "AT 100 secret 10 | BE 200 secret 20 | CY 300 public | DE 400 public"
     problem = one_cell_release(drawn, EU="AT BE CY DE", WEST="AT CY", EAST="AT BE DE")
@@ -133,12 +139,16 @@ def test_a_cell_that_must_be_exact_is_exact_or_refused_by_name():
     drawn = "AT 100 secret 10 | BE 200 secret 20 | CY 300 public | DE 400 public"
     problem = one_cell_release(drawn, EU="AT BE CY DE", EAST="AT BE DE", SOUTH="BE CY", WEST="AT CY")
     first = problem.space.areas[4 + np.flatnonzero(chosen(problem).withheld)[0]]
-    must = BasesOptions.model_validate({"rule": "suppression", "cells": [{"cells": f"{first}.*", "must": "exact"}]})
+    must = BasesOptions.model_validate(
+        {"rule": "suppression", "cells": [{"cells": f"{first}.*", "must": "exact"}]}
+    )
     with pytest.raises(InvalidInput, match=rf"{first}\."):
         chosen(problem, options=must)
 
 
-@pytest.mark.parametrize("idle", ["passes: 3", "sharpen: true", "additive: true", "strata: {}", "mantissas: [1]"])
+@pytest.mark.parametrize(
+    "idle", ["passes: 3", "sharpen: true", "additive: true", "strata: {}", "mantissas: [1]"]
+)
 def test_options_of_rounding_are_refused(idle):
     import yaml
     from pydantic import ValidationError

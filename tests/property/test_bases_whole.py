@@ -26,7 +26,16 @@ def chosen(problem: ProtectionProblem) -> tuple[Publication, Publication]:
     requirements = baseline(problem, ("external",))[0]
     ladder = ladder_of(problem, weights, OPTIONS)
     exact = np.zeros(len(weights), dtype=bool)
-    case = Case(problem, requirements, Attacker(problem, requirements), ladder, weights, exact, OPTIONS, lambda message: None)
+    case = Case(
+        problem,
+        requirements,
+        Attacker(problem, requirements),
+        ladder,
+        weights,
+        exact,
+        OPTIONS,
+        lambda message: None,
+    )
     start = by_audit(case)
     end = withstand(case, start)
     assert (end >= start).all()
@@ -52,15 +61,22 @@ def test_what_is_safe_already_is_left_alone(draw):
 
 
 def test_a_base_of_two_says_too_much_of_a_count():
-    """24 on a base of 2 reads [23, 25], enough for a level of 1 in the LP; but 25 would read 26. On a base of 5 it is 23 … 27."""
+    """24 on a base of 2 reads [23, 25], enough for a level of 1 in the LP; but 25 would read
+    26. On a base of 5 it is 23 … 27.
+    """
     problem = whole(one_cell_release("AT 24 secret 1", EU="AT"))
     start, end = chosen(problem)
     assert (start.base.tolist(), end.base.tolist()) == ([2], [5])
-    assert [audit(problem, each, baseline(problem, ("external",))[0]).passed for each in (start, end)] == [False, True]
+    assert [audit(problem, each, baseline(problem, ("external",))[0]).passed for each in (start, end)] == [
+        False,
+        True,
+    ]
 
 
 def test_parity_is_mended_where_only_whole_numbers_break_it():
-    """`parity` of test_attack_integer: with all four totals told finely, AT moves by even steps; some total has to give way."""
+    """`parity` of test_attack_integer: with all four totals told finely, AT moves by even
+    steps; some total has to give way.
+    """
     problem, publication = parity()
     assert not audit(whole(problem), publication, baseline(whole(problem), ("external",))[0]).passed
     start, end = chosen(whole(problem))

@@ -1,4 +1,6 @@
-"""No text says more than the certificate of its release: certificates are changed in any place, and every text of the release is read."""
+"""No text says more than the certificate of its release: certificates are changed in any place, and
+every text of the release is read.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,14 @@ class Told:
         self.out = folder / "told"
         [info] = reader.releases(self.desk.engine)
         self.release_id = info.release_id
-        self.certificate: Certificate = json.loads(reader.audits(self.desk.engine, self.release_id)[-1]["certificate"])
+        self.certificate: Certificate = json.loads(
+            reader.audits(self.desk.engine, self.release_id)[-1]["certificate"]
+        )
 
     def texts(self, certificate: Certificate) -> dict[str, str]:
-        """Name → text of what the office reads and of what is public; none where the certificate is refused."""
+        """Name → text of what the office reads and of what is public; none where the certificate
+        is refused.
+        """
         [record] = reader.audits(self.desk.engine, self.release_id)
         changed = record | {"certificate": json.dumps(certificate)}
         with patch.object(reader, "audits", lambda *_: [changed]):
@@ -95,7 +101,9 @@ def change(certificate: Certificate, path: tuple[Any, ...], how: int) -> None:
     elif isinstance(old, str):
         node[last] = {1: "coalition", 2: "vintage", 3: "internal"}[how]
     elif isinstance(old, list):
-        node[last] = [*old, copy.deepcopy(old[-1]) if old else "CC.TURNOVER.F.L"] if how == 1 else old[: len(old) // 2]
+        node[last] = (
+            [*old, copy.deepcopy(old[-1]) if old else "CC.TURNOVER.F.L"] if how == 1 else old[: len(old) // 2]
+        )
 
 
 @st.composite
@@ -132,7 +140,8 @@ def may_pass(certificate: Certificate) -> bool:
         and counts.get("primaries") == len(entries) == len({each["cell"] for each in entries})
         and counts.get("protected") == len(entries)
         and counts.get("broken_requirements") == 0
-        and counts.get("cut_to_national_baseline") == sum(each.get("cut_to_national_baseline") is not False for each in entries)
+        and counts.get("cut_to_national_baseline")
+        == sum(each.get("cut_to_national_baseline") is not False for each in entries)
     )
 
 
@@ -146,19 +155,25 @@ def says_no_more(certificate: Certificate, texts: dict[str, str]) -> None:
     most, passes = len(full(certificate)), may_pass(certificate)
     for name, text in texts.items():
         said = plain(text)
-        for number, of in re.findall(r"(\d+) of (\d+) primaries protected", said) + re.findall(r"(\d+) protected of (\d+)", said):
+        for number, of in re.findall(r"(\d+) of (\d+) primaries protected", said) + re.findall(
+            r"(\d+) protected of (\d+)", said
+        ):
             assert (int(number) <= most, int(of)) == (True, len(entries)), name
         if not (passes and most == len(entries)):
             assert "Every confidential cell" not in said, name
             assert not re.search(r"\b[Pp]assed(?! with exceptions)", said.split("Strategies", 1)[0]), name
             assert 'class="verdict good"' not in text, name
-        if any(each.get("cut_to_national_baseline") is not False for each in certificate.get("primaries", [])):
+        if any(
+            each.get("cut_to_national_baseline") is not False for each in certificate.get("primaries", [])
+        ):
             assert "protect all its primary cells" not in said, name
         if not passes:
             assert "passed with exceptions" not in said.lower(), name
             assert "confidential cell stays as uncertain" not in said, name
         for attacked in re.findall(r"(?<!not )against ([a-z, ]+)[;.:]", said):
-            assert {each for each in attacked.split(", ") if each in PROFILES} <= set(certificate.get("profiles", [])), name
+            assert {each for each in attacked.split(", ") if each in PROFILES} <= set(
+                certificate.get("profiles", [])
+            ), name
         if name in PUBLIC:
             named = {each for each, profile in PROFILES.items() if profile.who in said}
             assert named <= set(certificate.get("profiles", [])), name
@@ -193,14 +208,20 @@ def test_no_text_says_more_than_the_certificate(told: Told, data: st.DataObject)
 @law(300)
 @given(data=st.data())
 def test_a_certificate_that_says_less_never_makes_a_claim_larger(told: Told, data: st.DataObject) -> None:
-    """Whatever is taken away or turned to the worse: not one primary more, no better colour, no attacker more."""
+    """Whatever is taken away or turned to the worse: not one primary more, no better colour, no attacker
+    more.
+    """
     before, after = told.certificate, copy.deepcopy(told.certificate)
     for i in data.draw(st.sets(st.integers(0, PRIMARIES - 1))):
         name = data.draw(st.sampled_from(["protected", "cut_to_national_baseline", "profiles"]))
         if data.draw(st.booleans()):
             del after["primaries"][i][name]
         else:
-            after["primaries"][i][name] = {"protected": False, "cut_to_national_baseline": True, "profiles": {}}[name]
+            after["primaries"][i][name] = {
+                "protected": False,
+                "cut_to_national_baseline": True,
+                "profiles": {},
+            }[name]
     for each in data.draw(st.sets(st.sampled_from(["verdict", "counts", "contradictions", "profiles"]))):
         del after[each]
     one, two = claim_of(before), claim_of(after)
@@ -216,9 +237,16 @@ def test_a_further_extent_is_one_line(told: Told, monkeypatch: pytest.MonkeyPatc
     """An entry of a certificate that lists primaries in a further way."""
     from sdc_tasks.model import claim
 
-    line = Extent("not looked at again", Tone.WARN, "Some were not looked at.", lambda told: told.get("not_looked_at", ()))
+    line = Extent(
+        "not looked at again",
+        Tone.WARN,
+        "Some were not looked at.",
+        lambda told: told.get("not_looked_at", ()),
+    )
     monkeypatch.setattr(claim, "EXTENTS", (*EXTENTS, line))
-    listed = told.certificate | {"not_looked_at": ["AA.TURNOVER.C.S", "AA.TURNOVER.C.L", "BB.TURNOVER.C.S", "CC.TURNOVER.F.L"]}
+    listed = told.certificate | {
+        "not_looked_at": ["AA.TURNOVER.C.S", "AA.TURNOVER.C.L", "BB.TURNOVER.C.S", "CC.TURNOVER.F.L"]
+    }
     sentence = "16 of 21 primaries protected; 2 only as far as their national table allows (CC 1, DD 1); "
     sentence += "3 not looked at again (AA 2, BB 1)"
     texts = told.texts(listed)

@@ -23,7 +23,13 @@ from support.oracles.suppression import unprotected
 
 TREE = {"T": None, "a": "T", "b": "T", "a1": "a", "a2": "a"}
 LEAVES = (("a1", "a2", "b"), ("x", "y"))
-ABOVE = {"a1": ("a1", "a", "T"), "a2": ("a2", "a", "T"), "b": ("b", "T"), "x": ("x", "TOTAL"), "y": ("y", "TOTAL")}
+ABOVE = {
+    "a1": ("a1", "a", "T"),
+    "a2": ("a2", "a", "T"),
+    "b": ("b", "T"),
+    "x": ("x", "TOTAL"),
+    "y": ("y", "TOTAL"),
+}
 Record = dict[str, object]
 
 
@@ -33,12 +39,17 @@ def microdata(draw: st.DrawFn) -> list[Record]:
     low = draw(st.sampled_from([0, -20]))
     return [
         {
-            "A": rng.choice(LEAVES[0]), "B": rng.choice(LEAVES[1]), "VALUE": int(rng.integers(low, 60)), "FIRM": f"f{rng.integers(9)}",
-            "GROUP": rng.choice(["", "g1", "g2"]), "WAIVED": int(rng.random() < 0.3), "ASKED": int(rng.choice([0, 0, 1, 2])),
+            "A": rng.choice(LEAVES[0]),
+            "B": rng.choice(LEAVES[1]),
+            "VALUE": int(rng.integers(low, 60)),
+            "FIRM": f"f{rng.integers(9)}",
+            "GROUP": rng.choice(["", "g1", "g2"]),
+            "WAIVED": int(rng.random() < 0.3),
+            "ASKED": int(rng.choice([0, 0, 1, 2])),
             "WEIGHT": float(rng.choice([1.0, 1.5, 3.0])),
         }
         for _ in range(draw(st.integers(1, 25)))
-    ]  # fmt: skip
+    ]
 
 
 def whose(record: Record, number: int, by: tuple[str, ...]) -> str:
@@ -59,22 +70,41 @@ def by_hand(
                 mine.setdefault(whose(record, number, by), []).append(record)
         people = []  # (size, waived, asked for c, weight)
         for each in mine.values():
-            shares = [rules.requests[int(record["ASKED"]) - 1] for record in each if record["ASKED"] and rules.requests]
+            shares = [
+                rules.requests[int(record["ASKED"]) - 1]
+                for record in each
+                if record["ASKED"] and rules.requests
+            ]
             waived = waivers and all(record["WAIVED"] for record in each) and not shares
             people.append(
-                (abs(sum(record["VALUE"] for record in each)), waived, min(shares, default=None), each[0]["WEIGHT"] if weighted else 1)
+                (
+                    abs(sum(record["VALUE"] for record in each)),
+                    waived,
+                    min(shares, default=None),
+                    each[0]["WEIGHT"] if weighted else 1,
+                )
             )
         X = sum(size * weight for size, _, _, weight in people)
-        units = sorted(((size, waived) for size, waived, _, weight in people if size for _ in range(math.floor(weight))), reverse=True)
+        units = sorted(
+            ((size, waived) for size, waived, _, weight in people if size for _ in range(math.floor(weight))),
+            reverse=True,
+        )
         asked = [0.0]
         guarded = [i for i, (_, waived) in enumerate(units) if not waived]
         if rules.p is not None and guarded:
             others = units[: guarded[0]] + units[guarded[0] + 1 :]
-            asked.append(rules.p / rules.q * units[guarded[0]][0] - (X - units[guarded[0]][0] - (others[0][0] if others else 0)))
+            asked.append(
+                rules.p / rules.q * units[guarded[0]][0]
+                - (X - units[guarded[0]][0] - (others[0][0] if others else 0))
+            )
         for n, k in rules.nk:
             if units and not all(waived for _, waived in units[:n]):
                 asked.append(sum(size for size, _ in units[:n]) * 100 / k - X)
-        if rules.minimum is not None and len(people) < rules.minimum and not all(waived for _, waived, _, _ in people):
+        if (
+            rules.minimum is not None
+            and len(people) < rules.minimum
+            and not all(waived for _, waived, _, _ in people)
+        ):
             asked.append(rules.range / 100 * (X or usual))
         asked += [size * 100 / share - X for size, _, share, _ in people if share]
         if max(asked) > 1e-9 * X:
@@ -89,13 +119,20 @@ def _usual(records: list[Record]) -> float:
 
 
 RULES = (
-    ContributionRules(p=20.0), ContributionRules(p=10.0, q=50.0), ContributionRules(nk=((1, 60.0), (3, 90.0))),
+    ContributionRules(p=20.0),
+    ContributionRules(p=10.0, q=50.0),
+    ContributionRules(nk=((1, 60.0), (3, 90.0))),
     ContributionRules(minimum=3),
     ContributionRules(p=15.0, nk=((2, 80.0),), minimum=4, range=20.0, requests=(50.0, 70.0)),
-)  # fmt: skip
+)
 
 
-@given(microdata(), st.sampled_from(RULES), st.sampled_from([(), ("FIRM",), ("FIRM", "GROUP"), ("WEIGHT",)]), st.booleans())
+@given(
+    microdata(),
+    st.sampled_from(RULES),
+    st.sampled_from([(), ("FIRM",), ("FIRM", "GROUP"), ("WEIGHT",)]),
+    st.booleans(),
+)
 @law(60)
 def test_levels_are_those_of_a_second_program(records, rules, by, waivers):
     columns = ContributorColumns(
@@ -105,7 +142,9 @@ def test_levels_are_those_of_a_second_program(records, rules, by, waivers):
     found = protected(records, rules, columns)
     problem = found.table.problem
     expected = by_hand(records, by, "WEIGHT" in by, rules, waivers)
-    assert {key: level for key, level in zip(found.table.keys, problem.lpl, strict=True) if level > 0} == pytest.approx(expected, rel=1e-9)
+    assert {
+        key: level for key, level in zip(found.table.keys, problem.lpl, strict=True) if level > 0
+    } == pytest.approx(expected, rel=1e-9)
     assert np.array_equal(problem.lpl, problem.upl)
     assert {found.table.keys[p] for p in problem.primaries} == set(expected)
     totals = dict.fromkeys(found.table.keys, 0.0)
@@ -119,7 +158,9 @@ def test_levels_are_those_of_a_second_program(records, rules, by, waivers):
             if key[0] in ABOVE[str(record["A"])] and key[1] in ABOVE[str(record["B"])]
         ]  # fmt: skip
         behind, above = {name for name, _ in mine}, {name for name, record in mine if record["VALUE"]}
-        kept = any(not (waivers and record["WAIVED"]) or (record["ASKED"] and rules.requests) for _, record in mine)
+        kept = any(
+            not (waivers and record["WAIVED"]) or (record["ASKED"] and rules.requests) for _, record in mine
+        )
         few = rules.minimum is not None and len(behind) < rules.minimum and kept
         alone = len(behind) == 1 or (len(above) == 1 and not few)
         assert problem.lone[i] == (alone and bool(problem.primary[i]))
@@ -173,6 +214,13 @@ def protected(records: list[Record], rules: ContributionRules, columns: Contribu
 def test_no_rule_is_no_rule() -> None:
     with pytest.raises(InvalidInput, match=r"no rule says.*Remedy"):
         ContributionRules()
-    for wrong in ({"p": 0.0}, {"p": 20.0, "q": 10.0}, {"nk": ((0, 70.0),)}, {"nk": ((1, 100.0),)}, {"minimum": 0}, {"requests": (120.0,)}):
+    for wrong in (
+        {"p": 0.0},
+        {"p": 20.0, "q": 10.0},
+        {"nk": ((0, 70.0),)},
+        {"nk": ((1, 100.0),)},
+        {"minimum": 0},
+        {"requests": (120.0,)},
+    ):
         with pytest.raises(InvalidInput, match=r"Remedy: correct the rule"):
             ContributionRules(**wrong)

@@ -1,4 +1,5 @@
-"""Benders reformulation: the optimum over all senses, proven, on any small table; else a refusal that names cells. Large plane tables.
+"""Benders reformulation: the optimum over all senses, proven, on any small table; else a refusal that
+names cells. Large plane tables.
 
 The oracle tries every sense vector with a linear program of its own.
 """
@@ -37,20 +38,40 @@ def solved(problem: CtaProblem, gap: float = 0.0) -> Run:
 
 
 def two_dimensional(
-    rows: int, columns: int, sensitive: int, seed: int, weights: str = "one", room: float = np.inf, other_side: float = 1.0
+    rows: int,
+    columns: int,
+    sensitive: int,
+    seed: int,
+    weights: str = "one",
+    room: float = np.inf,
+    other_side: float = 1.0,
 ) -> CtaProblem:
-    """A random table; `room`: upper bounds as a share of the value; `other_side`: how many times the level downwards the one upwards is."""
+    """A random table; `room`: upper bounds as a share of the value; `other_side`: how many times the
+    level downwards the one upwards is.
+    """
     A, a, lb, _, w, cells, lpl, upl = random_2d(rows, columns, sensitive, seed)
-    return table_problem(A, a, lb, a * (1 + room), 1 / a if weights == "inverse" else w, cells, lpl, upl * other_side, np.zeros(sensitive))
+    return table_problem(
+        A,
+        a,
+        lb,
+        a * (1 + room),
+        1 / a if weights == "inverse" else w,
+        cells,
+        lpl,
+        upl * other_side,
+        np.zeros(sensitive),
+    )
 
 
-# --- small tables of any shape --------------------------------------------------------------------------------------------------
+# --- small tables of any shape ------------------------------------------------------------------------------
 
 
 @LAW
 @given(small_problems(most=6))
 def test_the_optimum_over_all_senses_is_found_and_proven(problem):
-    """1-D to 3-D and trees, signed or not, with bounds or without, fixed cells, weights of 0, levels that differ by side."""
+    """1-D to 3-D and trees, signed or not, with bounds or without, fixed cells, weights
+    of 0, levels that differ by side.
+    """
     best = optimum(problem)
     if best is None:
         with pytest.raises(Unprotectable):
@@ -67,7 +88,9 @@ def test_the_optimum_over_all_senses_is_found_and_proven(problem):
 @FEW
 @given(small_problems(most=4), st.integers(0, 999))
 def test_a_lagrangian_lies_below_the_cost_of_every_sense_vector(problem, seed):
-    """A cut is made at one sense vector and believed at all others: from any multipliers, and from the best of one vector."""
+    """A cut is made at one sense vector and believed at all others: from any multipliers,
+    and from the best of one vector.
+    """
     sub, rng = Subproblem(problem), np.random.default_rng(seed)
     assume((problem.can_rise | problem.can_fall).all())
     here = rng.random(len(problem.sensitive)) < 0.5
@@ -94,10 +117,12 @@ def one_sense_vector(problem: CtaProblem, up: np.ndarray) -> float | None:
     upper[problem.sensitive[~up]] = np.minimum(upper, 0)[problem.sensitive[~up]] - problem.lpl[~up]
     if (lower > upper).any():
         return None
-    return enumerate_senses(problem.A, problem.w, lower, upper, np.zeros(0, dtype=int), np.zeros(0), np.zeros(0))
+    return enumerate_senses(
+        problem.A, problem.w, lower, upper, np.zeros(0, dtype=int), np.zeros(0), np.zeros(0)
+    )
 
 
-# --- two dimensions -------------------------------------------------------------------------------------------------------------
+# --- two dimensions -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,7 +147,9 @@ def test_benders_milp_and_enumeration_agree(problem):
 
 @pytest.mark.parametrize(("weights", "within"), [("one", 5e-3), ("inverse", 2e-4)])
 def test_many_sensitive_cells_nearly_balance(weights, within):
-    """41 × 41 cells, 1 100 of them sensitive: the first senses are good enough, so the cheapest levels nearly make a table."""
+    """41 × 41 cells, 1 100 of them sensitive: the first senses are good enough, so the
+    cheapest levels nearly make a table.
+    """
     problem = two_dimensional(41, 41, 1100, 1, weights)
     run = solved(problem, gap=within)
     assert run.protected is not None
@@ -172,7 +199,7 @@ def test_without_sensitive_cells_nothing_moves():
     assert solved(problem).protected.verdict.objective == 0
 
 
-# --- no table -------------------------------------------------------------------------------------------------------------------
+# --- no table -----------------------------------------------------------------------------------------------
 
 
 def line(lower, upper, lpl, upl) -> CtaProblem:
@@ -189,8 +216,14 @@ def line(lower, upper, lpl, upl) -> CtaProblem:
     [
         (line([-3.25, -9.0], [3.25, 9.0], [7.75], [7.75]), ["cell 100"]),  # its own bounds are too narrow
         (line([-9.0, -3.25], [9.0, 3.25], [7.75], [7.75]), ["cell 100"]),  # nothing makes up for it
-        (line([-9.0, -4.0, -1.5], [9.0, 4.0, 1.5], [7.75, 3.5], [7.75, 3.5]), ["cell 100", "cell 101"]),  # 7.75 against 4 + 1.5
-        (line([-9.0, -9.0, -9.0], [7.75, 7.75, 7.75], [7.5, 7.5, 7.5], [7.5, 7.5, 7.5]), ["cell 100", "cell 101", "cell 102"]),  # odd
+        (
+            line([-9.0, -4.0, -1.5], [9.0, 4.0, 1.5], [7.75, 3.5], [7.75, 3.5]),
+            ["cell 100", "cell 101"],
+        ),  # 7.75 against 4 + 1.5
+        (
+            line([-9.0, -9.0, -9.0], [7.75, 7.75, 7.75], [7.5, 7.5, 7.5], [7.5, 7.5, 7.5]),
+            ["cell 100", "cell 101", "cell 102"],
+        ),  # odd
     ],
     ids=["stuck", "alone", "too large", "odd"],
 )

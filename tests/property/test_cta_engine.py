@@ -1,4 +1,5 @@
-"""The engine on small tables: what it offers is a table by plain arithmetic, its bound is below the optimum, and anybody may stop it.
+"""The engine on small tables: what it offers is a table by plain arithmetic, its bound is below the
+optimum, and anybody may stop it.
 
 The oracle tries every sense vector with its own linear programs.
 """
@@ -35,7 +36,10 @@ METHODS = {
     "milp cbc": EngineOptions("milp", "cbc", threads=1),
     "bcd": EngineOptions("bcd", blocks=1, threads=1),
 }
-ALL = METHODS | {"fix-and-relax": EngineOptions("fix-and-relax", blocks=3, threads=1), "benders": EngineOptions("benders", threads=1)}
+ALL = METHODS | {
+    "fix-and-relax": EngineOptions("fix-and-relax", blocks=3, threads=1),
+    "benders": EngineOptions("benders", threads=1),
+}
 NOTHING = 1e-12  # beside an optimum
 LONG = 600.0  # seconds that no run may need, on a machine that does other things as well
 
@@ -50,12 +54,19 @@ def problem_of(table: Known, **changes: np.ndarray) -> CtaProblem:
     """Levels to both sides, cells at least 0."""
     arguments = {"lpl": table.level, "upl": table.level, "ub": np.full(len(table.a), INF)} | changes
     return table_problem(
-        table.A, table.a, np.zeros(len(table.a)), arguments["ub"], table.w, table.sensitive, arguments["lpl"], arguments["upl"],
+        table.A,
+        table.a,
+        np.zeros(len(table.a)),
+        arguments["ub"],
+        table.w,
+        table.sensitive,
+        arguments["lpl"],
+        arguments["upl"],
         np.zeros(len(table.sensitive)),
-    )  # fmt: skip
+    )
 
 
-# --- what is found --------------------------------------------------------------------------------------------------------------
+# --- what is found ------------------------------------------------------------------------------------------
 
 
 def is_as_it_says(run: Run) -> None:
@@ -70,7 +81,9 @@ def is_as_it_says(run: Run) -> None:
 @LAW
 @given(small_problems(most=6))
 def test_auto_finds_the_closest_table(problem):
-    """Exactly, where at most four cells are sensitive; else one that is no closer, under a bound that is no higher."""
+    """Exactly, where at most four cells are sensitive; else one that is no closer, under a bound that is no
+    higher.
+    """
     best = optimum(problem)
     try:
         run = solved(problem, AUTO)
@@ -108,10 +121,14 @@ def test_the_exact_methods_prove_the_closest_table(method, problem):
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("power", [0.0, pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_a_cube_with_levels_that_differ_by_side(power, method):
-    """40 to 48 cells, upper bounds of twice the value, w = 1, 1/√a, 1/a; the optimum as HiGHS and CBC both prove it."""
+    """40 to 48 cells, upper bounds of twice the value, w = 1, 1/√a, 1/a; the optimum as HiGHS and CBC both
+    prove it.
+    """
     table = random_cube((3, 2, 3), seed=5)
     a = table.a
-    problem = problem_of(replace(table, w=np.maximum(a, 1) ** -power), lpl=0.5 * table.level, upl=1.5 * table.level, ub=2 * a)
+    problem = problem_of(
+        replace(table, w=np.maximum(a, 1) ** -power), lpl=0.5 * table.level, upl=1.5 * table.level, ub=2 * a
+    )
     best = optimum(problem)
     run = solved(problem, ALL[method])
     is_as_it_says(run)
@@ -123,14 +140,16 @@ def test_a_cube_with_levels_that_differ_by_side(power, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_secrets_far_dearer_to_hold_than_to_move_are_protected_all_the_same(method):
-    """A huge cell at a weight of 1e-10 falls by its level only if two cells rise that weigh 1 each: the level is no matter of price."""
+    """A huge cell at a weight of 1e-10 falls by its level only if two cells rise that weigh 1 each:
+    the level is no matter of price.
+    """
     problem = by_hand("1 1 1", [1e-10, 1, 1], {0: (1, 1)}, lower=[-10, -INF, -INF])
     run = solved(problem, METHODS[method])
     is_as_it_says(run)
     assert run.protected.verdict.objective == pytest.approx(1)
 
 
-# --- the bound ------------------------------------------------------------------------------------------------------------------
+# --- the bound ----------------------------------------------------------------------------------------------
 
 
 def relaxed(problem: CtaProblem) -> Relaxation:
@@ -144,7 +163,14 @@ def relaxed(problem: CtaProblem) -> Relaxation:
 
 def least_sum(valid: Inequalities, w: np.ndarray, L: np.ndarray) -> float:
     """min w·t over the rows and t ≥ L, by scipy."""
-    return float(linprog(w, A_ub=-valid.rows.toarray(), b_ub=-valid.least, bounds=np.column_stack([L, np.full(len(w), INF)])).fun)
+    return float(
+        linprog(
+            w,
+            A_ub=-valid.rows.toarray(),
+            b_ub=-valid.least,
+            bounds=np.column_stack([L, np.full(len(w), INF)]),
+        ).fun
+    )
 
 
 @law(80)
@@ -155,7 +181,9 @@ def test_the_relaxation_is_below_the_optimum_and_above_the_levels(problem):
     relaxation = relaxed(problem)
     assert relaxation.bound <= best * (1 + 1e-9) + NOTHING
     moves = np.where(
-        problem.can_rise & problem.can_fall, np.minimum(problem.upl, problem.lpl), np.where(problem.can_rise, problem.upl, problem.lpl)
+        problem.can_rise & problem.can_fall,
+        np.minimum(problem.upl, problem.lpl),
+        np.where(problem.can_rise, problem.upl, problem.lpl),
     )
     assert relaxation.bound >= problem.w[problem.sensitive] @ moves * problem.unit * (1 - 1e-9) - NOTHING
 
@@ -177,7 +205,9 @@ def test_the_bound_is_the_optimum_of_the_relaxation_where_some_cells_are_bounded
 
 
 def test_noise_at_a_cell_without_end_does_not_weaken_the_bound():
-    """A reduced cost of −2e-16 there once took a fifth of the bound: all prices shrank until none of a cell with an end was negative."""
+    """A reduced cost of −2e-16 there once took a fifth of the bound: all prices shrank until none of
+    a cell with an end was negative.
+    """
     A = [
         [2, -2, -2, 0, 0, 0, 0, 0],
         [-2, 0, 0, 0.5, 0, 0, 2, 0],
@@ -186,10 +216,16 @@ def test_noise_at_a_cell_without_end_does_not_weaken_the_bound():
         [0, 0, 0, 0, 0, -1 / 3, -2, 1],
     ]
     problem = CtaProblem(
-        unit=1.0, cells=np.arange(8), A=sp.csr_array(np.array(A)), w=np.array([7.45, 0.96, 3.99, 0.02, 0.68, 0.32, 0.99, 0.11]),
-        lower=-np.array([1.1, 1.2, 0, 3.8, 1, 0, 0.8, 0.3]), upper=np.array([0.1, INF, 0, INF, INF, 3.5, INF, 0]),
-        sensitive=np.array([3]), lpl=np.array([0.78125]), upl=np.array([0.78125]),
-    )  # fmt: skip
+        unit=1.0,
+        cells=np.arange(8),
+        A=sp.csr_array(np.array(A)),
+        w=np.array([7.45, 0.96, 3.99, 0.02, 0.68, 0.32, 0.99, 0.11]),
+        lower=-np.array([1.1, 1.2, 0, 3.8, 1, 0, 0.8, 0.3]),
+        upper=np.array([0.1, INF, 0, INF, INF, 3.5, INF, 0]),
+        sensitive=np.array([3]),
+        lpl=np.array([0.78125]),
+        upl=np.array([0.78125]),
+    )
     relaxation = relaxed(problem)
     assert relaxation.bound == pytest.approx(problem.w @ relaxation.t, rel=1e-6)
 
@@ -212,9 +248,10 @@ def test_no_row_cuts_off_a_protected_table(problem, seed):
 def test_three_equal_levels_do_not_cancel():
     """Three secrets with a level of 1 and one free cell: z0 + z1 + z2 + z3 = 0, w = 1.
 
-    No side of the polygon (1, 1, 1, 0) is longer than the others together: polygons alone are content with 1 + 1 + 1 = 3. But however
-    the senses are chosen, +1 +1 +1 leaves 3 and +1 +1 −1 leaves 1 for cell 3 to take up, or for the lonely −1 to grow by:
-    (t0 − 1) + (t1 − 1) + (t2 − 1) + t3 ≥ 1. So 4, which is the optimum: (1, 1, −1, −1), or (1, 1, −2, 0).
+    No side of the polygon (1, 1, 1, 0) is longer than the others together: polygons alone are content with 1
+    + 1 + 1 = 3. But however the senses are chosen, +1 +1 +1 leaves 3 and +1 +1 −1 leaves 1 for cell 3 to take
+    up, or for the lonely −1 to grow by: (t0 − 1) + (t1 − 1) + (t2 − 1) + t3 ≥ 1. So 4, which is the optimum:
+    (1, 1, −1, −1), or (1, 1, −2, 0).
     """
     problem = by_hand("1 1 1 1", [1, 1, 1, 1], {0: (1, 1), 1: (1, 1), 2: (1, 1)})
     relaxation = relaxed(problem)
@@ -226,7 +263,8 @@ def test_three_equal_levels_do_not_cancel():
 
 
 def test_unequal_levels_leave_what_the_best_senses_leave():
-    """Levels 5, 3, 1 and a free cell of weight 10: +5 −3 −1 leaves 1, to be taken up by one of the lighter cells, at its weight of 2 or 1.
+    """Levels 5, 3, 1 and a free cell of weight 10: +5 −3 −1 leaves 1, to be taken up by one of the lighter
+    cells, at its weight of 2 or 1.
 
     5 + 2·3 + 1 = 12 for the levels, and 1 more for cell 2 to fall by 2.
     """
@@ -244,22 +282,31 @@ FAR = {
     "coefficients": by_hand("3 -1 -1", [1, 1, 100], {0: (1, 1)}),
     "sensitive on both ends": by_hand("10 -1 -1", [1, 1, 100], {0: (1, 1), 1: (1, 1)}),
     "thousands": by_hand("1000 -1 -1", [1, 1, 100], {0: (1, 1), 1: (1, 1)}),
-    # cells m a b c f g h x e: m = a + f = b + g = c + h with f, g, h fixed, x = a + b + c + e: where a moves by 1, x moves by 3
+    # cells m a b c f g h x e: m = a + f = b + g = c + h with f, g, h fixed, x = a + b + c + e:
+    # where a moves by 1, x moves by 3
     "a plain table": by_hand(
-        "-1 1 0 0 1 0 0 0 0\n-1 0 1 0 0 1 0 0 0\n-1 0 0 1 0 0 1 0 0\n0 1 1 1 0 0 0 -1 1", [1] * 8 + [100], {1: (1, 1)},
-        lower=[-INF] * 4 + [0] * 3 + [-INF] * 2, upper=[INF] * 4 + [0] * 3 + [INF] * 2,
+        "-1 1 0 0 1 0 0 0 0\n-1 0 1 0 0 1 0 0 0\n-1 0 0 1 0 0 1 0 0\n0 1 1 1 0 0 0 -1 1",
+        [1] * 8 + [100],
+        {1: (1, 1)},
+        lower=[-INF] * 4 + [0] * 3 + [-INF] * 2,
+        upper=[INF] * 4 + [0] * 3 + [INF] * 2,
     ),
     "a plain table with a sensitive total": by_hand(
-        "-1 1 0 0 1 0 0 0 0\n-1 0 1 0 0 1 0 0 0\n-1 0 0 1 0 0 1 0 0\n0 1 1 1 0 0 0 -1 1", [1] * 8 + [100], {1: (1, 1), 7: (1, 1)},
-        lower=[-INF] * 4 + [0] * 3 + [-INF] * 2, upper=[INF] * 4 + [0] * 3 + [INF] * 2,
+        "-1 1 0 0 1 0 0 0 0\n-1 0 1 0 0 1 0 0 0\n-1 0 0 1 0 0 1 0 0\n0 1 1 1 0 0 0 -1 1",
+        [1] * 8 + [100],
+        {1: (1, 1), 7: (1, 1)},
+        lower=[-INF] * 4 + [0] * 3 + [-INF] * 2,
+        upper=[INF] * 4 + [0] * 3 + [INF] * 2,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("case", FAR)
 def test_a_cell_may_have_to_move_farther_than_all_levels_together(case, method):
-    """One that is held at a distance by what is cheap: no bound and no big-M may say that the dear cell must take up the rest."""
+    """One that is held at a distance by what is cheap: no bound and no big-M may say that the
+    dear cell must take up the rest.
+    """
     problem = FAR[case]
     best = optimum(problem)
     run = solved(problem, ALL[method])
@@ -268,7 +315,7 @@ def test_a_cell_may_have_to_move_farther_than_all_levels_together(case, method):
     assert run.protected.verdict.objective == pytest.approx(best)
 
 
-# --- values of any size ---------------------------------------------------------------------------------------------------------
+# --- values of any size -------------------------------------------------------------------------------------
 
 SIZES = [0.01, 10.0, 1e5, 1e8, 1e11]  # values from 0.01 to 4e12
 
@@ -277,7 +324,9 @@ SIZES = [0.01, 10.0, 1e5, 1e8, 1e11]  # values from 0.01 to 4e12
 @pytest.mark.parametrize("power", [1.0, 0.5, 0.0])
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_small_and_huge_cells_in_one_table(seed, power, method):
-    """Blocks of very different size that share no relation: the optimum is the sum of theirs. Weights 1/a: over fourteen orders."""
+    """Blocks of very different size that share no relation: the optimum is the sum of theirs.
+    Weights 1/a: over fourteen orders.
+    """
     table = blocks(SIZES, seed, power=power)
     run = solved(problem_of(table), METHODS[method], gap=1e-7)
     is_as_it_says(run)
@@ -285,19 +334,26 @@ def test_small_and_huge_cells_in_one_table(seed, power, method):
     assert run.bound <= table.optimum * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("method", ["auto", "bcd"])  # the whole MILP by itself finds no table here: its big-M leaks
+@pytest.mark.parametrize(
+    "method", ["auto", "bcd"]
+)  # the whole MILP by itself finds no table here: its big-M leaks
 def test_small_and_huge_cells_in_one_relation(method):
-    """Cells of 0.01 and of 1e12 add up in the rows; the closest table is known by hand, but for shares of 1e-7 that huge cells take up.
+    """Cells of 0.01 and of 1e12 add up in the rows; the closest table is known by hand, but for shares
+    of 1e-7 that huge cells take up.
 
                                                                        secret           its column's total
         0.02*      3 000      2e11         total                       0.002 / 0.02     0.002 / 0.07
         0.05      40 000*     9e11*        total                       4000 / 40 000    4000 / 43 000
-        total     total       total        total                       9e10 / 9e11      9e10 / 1.1e12, and two totals beside it
+        total     total       total        total                       9e10 / 9e11      9e10 /
+        1.1e12, and two totals beside it
 
-    w = 1/a, levels of 10 %. In its column each secret is met by the total, the largest and so the cheapest cell.
+    w = 1/a, levels of 10 %. In its column each secret is met by the total, the largest and so the cheapest
+    cell.
     """
     inner = np.array([[0.02, 3000.0, 2e11], [0.05, 40000.0, 9e11]])
-    full = np.block([[inner, inner.sum(axis=1, keepdims=True)], [inner.sum(axis=0, keepdims=True), inner.sum()]])
+    full = np.block(
+        [[inner, inner.sum(axis=1, keepdims=True)], [inner.sum(axis=0, keepdims=True), inner.sum()]]
+    )
     c = np.arange(12).reshape(3, 4)
     A = np.zeros((7, 12))
     for i in range(3):
@@ -312,11 +368,13 @@ def test_small_and_huge_cells_in_one_relation(method):
     assert run.bound <= best * (1 + 1e-6)
 
 
-# --- the same call, the same table ----------------------------------------------------------------------------------------------
+# --- the same call, the same table --------------------------------------------------------------------------
 
 
 def bytes_of(problem: CtaProblem, threads: int, gap: float, work: int = 0) -> tuple[bytes, float]:
-    """The table and the bound; who is told on the way may take its time, and hear of tables and bounds in another order."""
+    """The table and the bound; who is told on the way may take its time, and hear of
+    tables and bounds in another order.
+    """
     run = Run(problem, LONG, gap, report=lambda moment: sum(range(work)))
     execute(run, EngineOptions("auto", rounds=2, threads=threads, seed=3))
     assert run.left > 0, "it has ended by its rounds, not by the clock"
@@ -348,13 +406,17 @@ def test_another_seed_may_find_another_table_but_no_worse_a_kind():
         is_as_it_says(solved(problem, EngineOptions("auto", rounds=1, threads=1, seed=seed)))
 
 
-# --- interrupts -----------------------------------------------------------------------------------------------------------------
+# --- interrupts ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ALL)
-@pytest.mark.parametrize("after", [1, 3, 8, *(pytest.param(after, marks=pytest.mark.slow) for after in (2, 5, 13))])
+@pytest.mark.parametrize(
+    "after", [1, 3, 8, *(pytest.param(after, marks=pytest.mark.slow) for after in (2, 5, 13))]
+)
 def test_asked_to_stop_it_returns_with_what_it_has(method, after):
-    """The k-th thing told is the last one waited for. No limit but this request ends the run: rounds are not counted."""
+    """The k-th thing told is the last one waited for. No limit but this request ends the run: rounds are not
+    counted.
+    """
     told = 0
 
     def stop(_: object) -> None:
@@ -395,7 +457,7 @@ def holds_nothing_or_a_table(run: Run) -> None:
         assert run.protected is None or run.bound <= run.protected.verdict.objective * (1 + 1e-6)
 
 
-# --- starts ---------------------------------------------------------------------------------------------------------------------
+# --- starts -------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -406,7 +468,9 @@ def closest(extents: tuple[int, int, int]) -> tuple[np.ndarray, float]:
 
 
 def cube_for(method: str) -> tuple[int, int, int]:
-    """Extents of one that the method ends by itself: Benders is made for two dimensions, three with more secrets take it minutes."""
+    """Extents of one that the method ends by itself: Benders is made for two dimensions, three
+    with more secrets take it minutes.
+    """
     return (4, 3, 2) if method == "benders" else (4, 4, 3)
 
 

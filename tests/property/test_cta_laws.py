@@ -1,4 +1,6 @@
-"""CTA of a release: what each rung returns is a table the world cannot tell from the truth, and the MILP is the best of all senses."""
+"""CTA of a release: what each rung returns is a table the world cannot tell from the truth, and the
+MILP is the best of all senses.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def engine(cta: CtaProblem, options: EngineOptions = ENGINE) -> Run:
     return run
 
 
-def best_of_all_senses(problem: ProtectionProblem, requirements: Requirements, weight: np.ndarray) -> float | None:
+def best_of_all_senses(
+    problem: ProtectionProblem, requirements: Requirements, weight: np.ndarray
+) -> float | None:
     found = closest_tables(problem, np.column_stack([requirements.down, requirements.up]), weight)
     return min(found.values(), default=None)
 
@@ -59,7 +63,9 @@ def best_of_all_senses(problem: ProtectionProblem, requirements: Requirements, w
 @FEW
 @given(draw=releases(most=5, sliding=False))
 def test_an_adjusted_table_is_a_table_and_protects(rung, draw):
-    """Additive, inside the external bounds, public cells unmoved, each sensitive cell moved by its level, Σ w|z| as reported."""
+    """Additive, inside the external bounds, public cells unmoved, each sensitive cell moved
+    by its level, Σ w|z| as reported.
+    """
     p = draw.problem
     cta, requirements, weight = model(draw)
     adjustment = step(p, cta, RUNGS[rung])
@@ -77,7 +83,9 @@ def test_an_adjusted_table_is_a_table_and_protects(rung, draw):
     safe = (moved >= requirements.up - 1e-5 * size) | (moved <= -requirements.down + 1e-5 * size)
     assert report.unprotected >= int((~safe).sum())
     assert (report.unprotected == 0) == (report.outcome in {Outcome.OPTIMAL, Outcome.FEASIBLE})
-    assert report.objective == pytest.approx(float(weight @ np.abs(z[p.aggregate])), rel=1e-6, abs=1e-6 * size)
+    assert report.objective == pytest.approx(
+        float(weight @ np.abs(z[p.aggregate])), rel=1e-6, abs=1e-6 * size
+    )
 
 
 @pytest.mark.parametrize("weights", [Weights.ONE, Weights.INVERSE])
@@ -96,7 +104,9 @@ def test_the_best_of_all_senses_is_found(rung, weights, draw):
         scale = 1e-6 * (1 + best) + 1e-6 * float(weight.max() * np.abs(draw.problem.a).max())
         assert report.unprotected == 0
         assert rung == "auto" or report.outcome is Outcome.OPTIMAL
-        assert report.objective == pytest.approx(best, rel=0.02 if rung == "auto" else 0, abs=scale)  # the gap that is asked for
+        assert report.objective == pytest.approx(
+            best, rel=0.02 if rung == "auto" else 0, abs=scale
+        )  # the gap that is asked for
         assert report.bound is None or report.bound <= best + scale
 
 
@@ -106,13 +116,19 @@ def test_the_best_of_all_senses_is_found(rung, weights, draw):
 @law(8, phases=[Phase.generate])
 @given(draw=releases(most=5, sliding=False))
 def test_optimum_and_bound_hold_in_any_unit(solver, nodes, size, draw):
-    """Σ |z|/a is the same number for 5 and for 5 million: so must be the optimum, and a bound may never lie above it."""
+    """Σ |z|/a is the same number for 5 and for 5 million: so must be the optimum, and a bound may never lie
+    above it.
+    """
     _, requirements, weight = model(draw, Weights.INVERSE)
     best = best_of_all_senses(draw.problem, requirements, weight)
     assume(best is not None and best > 1e-3)
     large = {name: getattr(draw.problem, name) * size for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
     problem = replace(draw.problem, **large)
-    cta = release_problem(problem, replace(requirements, down=requirements.down * size, up=requirements.up * size), weight / size)
+    cta = release_problem(
+        problem,
+        replace(requirements, down=requirements.down * size, up=requirements.up * size),
+        weight / size,
+    )
     (report,) = step(problem, cta, RungOptions(method="milp", solver=solver, nodes=nodes, gap=1e-4)).rungs
     assert report.bound is None or report.bound <= best * (1 + 1e-6)
     if report.objective is not None and report.unprotected == 0:
@@ -139,7 +155,10 @@ def test_one_block_is_the_milp(draw):
 @given(releases(most=8, sliding=False))
 def test_a_table_is_found_wherever_one_exists(draw):
     cta, requirements, weight = model(draw)
-    if len(requirements.primaries) <= 5 and best_of_all_senses(draw.problem, requirements, weight) is not None:
+    if (
+        len(requirements.primaries) <= 5
+        and best_of_all_senses(draw.problem, requirements, weight) is not None
+    ):
         assert engine(cta).protected is not None
 
 
@@ -188,14 +207,18 @@ def test_the_same_call_gives_the_same_table(rung, draw):
     assert first is None or first.tobytes() == second.tobytes()
 
 
-# --- the mirror image -----------------------------------------------------------------------------------------------------------
+# --- the mirror image ---------------------------------------------------------------------------------------
 
 
 def test_a_table_leans_on_a_small_neighbour_unless_its_mirror_image_is_asked_for():
-    """AT falls by 10 and BE rises by 10: at no cost, but BE cannot fall by 10. With a mirror image, BE and CY rise by 4 and 3."""
+    """AT falls by 10 and BE rises by 10: at no cost, but BE cannot fall by 10. With a mirror
+    image, BE and CY rise by 4 and 3.
+    """
     problem = one_cell_release("AT 100 secret 10 | BE 4 hidden | CY 3 hidden", EU="AT BE CY")
     requirements = promised(problem, ("external",))
-    one_sided, both_sided = (engine(release_problem(problem, requirements, np.ones(1), mirror)) for mirror in (False, True))
+    one_sided, both_sided = (
+        engine(release_problem(problem, requirements, np.ones(1), mirror)) for mirror in (False, True)
+    )
     assert one_sided.protected.verdict.objective == pytest.approx(0, abs=1e-9)
     assert both_sided.protected.verdict.objective == pytest.approx(3)
 
@@ -219,7 +242,9 @@ def test_the_mirror_image_of_a_mirrored_table_is_a_table_too(draw):
 
 
 def test_no_mirror_image_beyond_an_upper_bound():
-    """BE lies 2 below its external upper bound and 50 above its lower one: with a mirror image it may fall by 2, no further."""
+    """BE lies 2 below its external upper bound and 50 above its lower one: with a mirror
+    image it may fall by 2, no further.
+    """
     problem = one_cell_release("AT 100 secret 10 | BE 50 hidden", EU="AT BE")
     problem = replace(problem, ub=np.array([np.inf, 52, np.inf]))
     run = engine(release_problem(problem, promised(problem, ("external",)), np.ones(1), mirror=True))
@@ -227,7 +252,7 @@ def test_no_mirror_image_beyond_an_upper_bound():
     assert run.protected.verdict.objective == pytest.approx(8)
 
 
-# --- the verifier ---------------------------------------------------------------------------------------------------------------
+# --- the verifier -------------------------------------------------------------------------------------------
 
 
 @LAW
@@ -252,7 +277,9 @@ def test_the_verifier_catches_a_tampered_table(draw):
     assert verify(cta, np.zeros_like(good)).unprotected == int(((cta.lpl > 0) & (cta.upl > 0)).sum())
     for p in np.flatnonzero(both_sides)[:1]:
         short = good.copy()
-        short[cta.sensitive[p]] *= 0.999 * (cta.upl[p] if short[cta.sensitive[p]] > 0 else cta.lpl[p]) / abs(short[cta.sensitive[p]])
+        short[cta.sensitive[p]] *= (
+            0.999 * (cta.upl[p] if short[cta.sensitive[p]] > 0 else cta.lpl[p]) / abs(short[cta.sensitive[p]])
+        )
         assert verify(cta, short).unprotected == 1  # by a thousandth
 
 
@@ -264,16 +291,22 @@ def test_the_verifier_is_not_fooled_by_nan():
     assert verdict.unprotected == 2
 
 
-# --- the ladder -----------------------------------------------------------------------------------------------------------------
+# --- the ladder ---------------------------------------------------------------------------------------------
 
 NARROW = {"lb": np.array([98.0, 0, 0]), "ub": np.array([103, np.inf, np.inf])}
 CANCELLING = one_cell_release("AT 100 secret 10 | BE 200 secret 10 | CY 5 public", EU="AT BE CY")
-CLOSEST, DEARER, DEAREST = np.array([10.0, -10, 0]), np.array([12.0, -10, 2]), np.array([10.0, 10, 20])  # of CANCELLING: AT, BE, EU
+CLOSEST, DEARER, DEAREST = (
+    np.array([10.0, -10, 0]),
+    np.array([12.0, -10, 2]),
+    np.array([10.0, 10, 20]),
+)  # of CANCELLING: AT, BE, EU
 STRICT = RungOptions(method="auto", rounds=1, gap=0, accept_gap=0)
 
 
 def cta_of(problem: ProtectionProblem, requirements: Requirements | None = None) -> CtaProblem:
-    return release_problem(problem, requirements or baseline(problem, ("external",))[0], np.ones(int(problem.aggregate.sum())))
+    return release_problem(
+        problem, requirements or baseline(problem, ("external",))[0], np.ones(int(problem.aggregate.sum()))
+    )
 
 
 def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, late: bool = False) -> None:
@@ -293,12 +326,16 @@ def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, late: 
 
 
 def test_each_rung_is_recorded_with_what_it_found(monkeypatch):
-    """20 away with a bound of 5, then 2 away: each better table is taken, and the bound of an earlier rung holds for all later ones."""
+    """20 away with a bound of 5, then 2 away: each better table is taken, and the bound of an
+    earlier rung holds for all later ones.
+    """
     cta, record = cta_of(CANCELLING), Adjustment()
     for table, bound in ((DEAREST, 1.5), (DEARER, 0.0)):
         rung_that_finds(monkeypatch, table, bound=bound)
         record = step(CANCELLING, cta, STRICT, record)
-    assert [(rung.method, rung.outcome, rung.unprotected, rung.accepted, rung.chosen) for rung in record.rungs] == [
+    assert [
+        (rung.method, rung.outcome, rung.unprotected, rung.accepted, rung.chosen) for rung in record.rungs
+    ] == [
         ("auto", Outcome.FEASIBLE, 0, False, True),
         ("auto", Outcome.FEASIBLE, 0, False, True),
     ]
@@ -337,9 +374,14 @@ def test_a_rung_names_the_end_of_its_method_and_no_other(method, end):
             RungOptions(method=method)
 
 
-@pytest.mark.parametrize(("method", "said"), [("bcd", "1 round of bcd"), ("milp", "nodes of cbc"), ("benders", "of benders")])
+@pytest.mark.parametrize(
+    ("method", "said"), [("bcd", "1 round of bcd"), ("milp", "nodes of cbc"), ("benders", "of benders")]
+)
 def test_a_rung_says_how_far_it_went(method, said):
-    cta, options = cta_of(CANCELLING), RungOptions(method=method, **{METHODS[method].ended_by: 1}, gap=0, accept_gap=0)
+    cta, options = (
+        cta_of(CANCELLING),
+        RungOptions(method=method, **{METHODS[method].ended_by: 1}, gap=0, accept_gap=0),
+    )
     (rung,) = step(CANCELLING, cta, options).rungs
     assert said in rung.reason
 
@@ -387,7 +429,9 @@ def test_an_accepted_rung_stops_the_climb():
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_a_cell_that_cannot_move_is_named_with_the_remedy(rung):
-    """AT's secret has an external upper bound of 103 and may not go below 98: 10 is promised, nothing can move that far."""
+    """AT's secret has an external upper bound of 103 and may not go below 98: 10 is
+    promised, nothing can move that far.
+    """
     problem = replace(one_cell_release("AT 100 secret 10 | BE 200 public", EU="AT BE"), **NARROW)
     impossible = replace(promised(problem, ("external",)), down=np.array([10.0]), up=np.array([10.0]))
     adjustment = step(problem, cta_of(problem, impossible), RUNGS[rung])
@@ -410,7 +454,9 @@ def test_a_rung_that_proves_there_is_no_table_leaves_the_one_from_before():
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_secrets_that_do_not_fit_together_are_no_table(rung):
-    """Each of three could fall alone, none can rise, and their total is fixed: found by no look at a single cell."""
+    """Each of three could fall alone, none can rise, and their total is fixed: found by no look at a single
+    cell.
+    """
     cta = by_hand("1 1 1", [1, 1, 1], {0: (1, 1), 1: (1, 1), 2: (1, 1)}, upper=0.5)
     adjustment = climb(cta, np.full(3, 100.0), RUNGS[rung], 1, Adjustment())
     (report,) = adjustment.rungs
@@ -434,7 +480,10 @@ def test_without_a_primary_the_closest_table_is_the_truth(rung, cells):
 @pytest.mark.parametrize("size", [0.01, 1.0, 1e6, 1e12])
 def test_the_unit_of_the_data_is_of_no_matter(size, rung):
     """AT up by 10, BE down by 20, which is free of cost only where AT goes up by 20."""
-    problem = one_cell_release(f"AT {100 * size} secret {10 * size} | BE {200 * size} secret {20 * size} | CY {size} public", EU="AT BE CY")
+    problem = one_cell_release(
+        f"AT {100 * size} secret {10 * size} | BE {200 * size} secret {20 * size} | CY {size} public",
+        EU="AT BE CY",
+    )
     adjustment = step(problem, cta_of(problem), RUNGS[rung])
     (report,) = adjustment.rungs
     assert report.unprotected == 0

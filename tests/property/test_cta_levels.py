@@ -1,4 +1,6 @@
-"""A table decided from the top of its code list down is a table, and small enough parts make no difference to that."""
+"""A table decided from the top of its code list down is a table, and small enough parts make no difference to
+that.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,27 @@ from sdc_tasks.methods.cta.verify import verify
 from support.laws import law
 from support.oracles.cta_tables import faults
 
-PARENT = (-1, 0, 0, 1, 1, 1, 2, 2, 3, 3)  # of each code: a total, two sections, five divisions, two groups of the first
+PARENT = (
+    -1,
+    0,
+    0,
+    1,
+    1,
+    1,
+    2,
+    2,
+    3,
+    3,
+)  # of each code: a total, two sections, five divisions, two groups of the first
 DEPTH = (0, 1, 1, 2, 2, 2, 2, 2, 3, 3)
 AREAS = 6  # the last is the sum of the others
 LONG = 600.0
 
 
 def relations() -> sp.csr_array:
-    """Areas × codes in the order of a Cartesian product: first those of the code list in each area, then the sum of the areas."""
+    """Areas × codes in the order of a Cartesian product: first those of the code list in each
+    area, then the sum of the areas.
+    """
     n = len(PARENT)
     code = np.zeros((4, n))
     for row, above in enumerate(sorted(set(PARENT[1:]))):
@@ -37,20 +52,35 @@ def relations() -> sp.csr_array:
 
 
 def drawn(seed: int, spread: float = 1.0) -> CtaProblem:
-    """A table of firms whose sizes spread widely, some cells of it empty; a third of the small cells are sensitive."""
+    """A table of firms whose sizes spread widely, some cells of it empty; a third of the small cells are
+    sensitive.
+    """
     rng = np.random.default_rng(seed)
     leaf = [c for c in range(len(PARENT)) if c not in PARENT]
     a = np.zeros((AREAS, len(PARENT)))
-    a[:-1, leaf] = np.round(10 + np.exp(spread * rng.normal(4, 1.5, (AREAS - 1, len(leaf))))) * (rng.random((AREAS - 1, len(leaf))) < 0.8)
+    a[:-1, leaf] = np.round(10 + np.exp(spread * rng.normal(4, 1.5, (AREAS - 1, len(leaf))))) * (
+        rng.random((AREAS - 1, len(leaf))) < 0.8
+    )
     a[-1] = a[:-1].sum(axis=0)
     for code in reversed(range(1, len(PARENT))):
         a[:, PARENT[code]] += a[:, code]
     a = a.ravel()
-    inner = np.flatnonzero((a > 0) & (np.arange(len(a)) < (AREAS - 1) * len(PARENT)) & (np.arange(len(a)) % len(PARENT) > 0))
+    inner = np.flatnonzero(
+        (a > 0) & (np.arange(len(a)) < (AREAS - 1) * len(PARENT)) & (np.arange(len(a)) % len(PARENT) > 0)
+    )
     p = np.sort(rng.choice(inner, len(inner) // 3, replace=False))
     level = np.ceil(0.2 * a[p])
     return table_problem(
-        relations(), a, np.zeros(len(a)), np.full(len(a), np.inf), np.ones(len(a)), p, level, level, np.zeros(len(p)), fixed=a == 0
+        relations(),
+        a,
+        np.zeros(len(a)),
+        np.full(len(a), np.inf),
+        np.ones(len(a)),
+        p,
+        level,
+        level,
+        np.zeros(len(p)),
+        fixed=a == 0,
     )
 
 
@@ -77,19 +107,39 @@ def test_cells_that_became_one_are_on_the_uppermost_level_of_them():
 
 
 def circle(fixed: bool) -> CtaProblem:
-    """Relations in which cells are above each other: after presolve, where a cell that stays makes R = x1 + x2 and p1 one; or at once."""
+    """Relations in which cells are above each other: after presolve, where a cell that stays makes R =
+    x1 + x2 and p1 one; or at once.
+    """
     if fixed:
         A = np.zeros((4, 10))
-        A[0, :3], A[1, [1, 3, 4, 5]], A[2, [2, 6, 7, 8]], A[3, [0, 3, 9]] = [-1, 1, 1], [-1, 1, 1, 1], [-1, 1, 1, 1], [-1, 1, 1]
+        A[0, :3], A[1, [1, 3, 4, 5]], A[2, [2, 6, 7, 8]], A[3, [0, 3, 9]] = (
+            [-1, 1, 1],
+            [-1, 1, 1, 1],
+            [-1, 1, 1, 1],
+            [-1, 1, 1],
+        )
         a = np.array([100.0, 60, 40, 30, 20, 10, 20, 10, 10, 70])
     else:
         A = np.zeros((3, 8))
-        A[0, [0, 1, 6, 7]], A[1, [1, 2, 3, 5]], A[2, [2, 1, 4, 6]] = [-1, 1, 1, 1], [-1, 1, 1, 1], [-1, 1, 1, 1]
+        A[0, [0, 1, 6, 7]], A[1, [1, 2, 3, 5]], A[2, [2, 1, 4, 6]] = (
+            [-1, 1, 1, 1],
+            [-1, 1, 1, 1],
+            [-1, 1, 1, 1],
+        )
         a = np.zeros(8)
     p, level = np.array([1, 4]), np.array([5.0, 3.0])
     stays = (np.arange(len(a)) == 9) & fixed
     return table_problem(
-        sp.csr_array(A), a, np.full(len(a), -1e4), np.full(len(a), 1e4), np.ones(len(a)), p, level, level, np.zeros(2), stays
+        sp.csr_array(A),
+        a,
+        np.full(len(a), -1e4),
+        np.full(len(a), 1e4),
+        np.ones(len(a)),
+        p,
+        level,
+        level,
+        np.zeros(2),
+        stays,
     )
 
 
@@ -114,7 +164,9 @@ def tiny_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @law(40)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, 2.0]))
 def test_what_is_decided_level_by_level_is_a_table(seed, spread):
-    """Additive and within all bounds; only levels may be missed, and those that are kept are kept for good."""
+    """Additive and within all bounds; only levels may be missed, and those that are kept are kept
+    for good.
+    """
     problem = drawn(seed, spread)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(levels, "FIRST_CELLS", 1)
@@ -129,13 +181,18 @@ def test_what_is_decided_level_by_level_is_a_table(seed, spread):
 
 def test_threads_change_nothing(tiny_parts):
     reduction = reduce(drawn(7))
-    first, *others = (levels.descend(reduction, Run(drawn(7), LONG), seed=3, threads=threads).tobytes() for threads in (1, 2, 4))
+    first, *others = (
+        levels.descend(reduction, Run(drawn(7), LONG), seed=3, threads=threads).tobytes()
+        for threads in (1, 2, 4)
+    )
     assert others == [first, first]
 
 
 @pytest.mark.parametrize("slow", [1, 1000])
 def test_the_engine_takes_this_way_for_large_tables_with_heavy_cells(slow, tiny_parts, monkeypatch):
-    """Called large, and slow or not, the same small tables end protected, with the same bytes for the same seed."""
+    """Called large, and slow or not, the same small tables end protected, with the same bytes for the same
+    seed.
+    """
     monkeypatch.setattr(engine, "TALL", 1)
     monkeypatch.setattr(engine, "SLOW", slow)
     taken, descend = [], levels.descend
@@ -163,13 +220,20 @@ def test_the_engine_takes_this_way_for_large_tables_with_heavy_cells(slow, tiny_
     ],
 )
 def test_a_cell_that_does_not_count_moves_for_nothing(room, moved, cost, short):
-    """x = y; x must rise by 10. y, of level 4 and weight 1, moves along: 4 for nothing, 6 at its weight. Where y ends at 3 above its value,
-    x falls 7 short.
+    """x = y; x must rise by 10. y, of level 4 and weight 1, moves along: 4 for nothing, 6 at its weight.
+    Where y ends at 3 above its value, x falls 7 short.
     """
     problem = table_problem(
-        sp.csr_array([[1.0, -1.0]]), np.array([100.0, 100.0]), np.array([0.0, room[0]]), np.array([120.0, room[1]]), np.ones(2),
-        np.array([0, 1]), np.array([10.0, 2.0]), np.array([10.0, 4.0]), np.zeros(2),
-    )  # fmt: skip
+        sp.csr_array([[1.0, -1.0]]),
+        np.array([100.0, 100.0]),
+        np.array([0.0, room[0]]),
+        np.array([120.0, room[1]]),
+        np.ones(2),
+        np.array([0, 1]),
+        np.array([10.0, 2.0]),
+        np.array([10.0, 4.0]),
+        np.zeros(2),
+    )
     model = SenseLP(problem, FIRM)
     model.ignore(np.array([0, 1]))
     model.set(np.array([0]), np.array([True]))

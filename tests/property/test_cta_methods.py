@@ -1,8 +1,10 @@
-"""MILP, block coordinate descent, fix-and-relax and Benders on small tables, against an oracle that tries every sense vector by itself.
+"""MILP, block coordinate descent, fix-and-relax and Benders on small tables, against an oracle that
+tries every sense vector by itself.
 
-The methods are called as they are, without the engine's presolve and without its fast path. A bound never lies above the optimum. That it
-reaches the optimum is asked where the MILP's big-M is beyond what any better table could use: where every sensitive cell has bounds on
-both sides, or a weight that makes going far dearer than the optimum (`certain`). Elsewhere no bound may be credited.
+The methods are called as they are, without the engine's presolve and without its fast path. A bound never
+lies above the optimum. That it reaches the optimum is asked where the MILP's big-M is beyond what any better
+table could use: where every sensitive cell has bounds on both sides, or a weight that makes going far dearer
+than the optimum (`certain`). Elsewhere no bound may be credited.
 """
 
 from __future__ import annotations
@@ -57,11 +59,18 @@ def run_of(problem: CtaProblem, method: Method) -> Run | None:
 
 def slack(problem: CtaProblem) -> float:
     """What a solver's tolerance may be worth in the objective."""
-    return 1e-6 * problem.unit * float(problem.w.max()) * max(1.0, float(np.maximum(problem.lpl, problem.upl).max()))
+    return (
+        1e-6
+        * problem.unit
+        * float(problem.w.max())
+        * max(1.0, float(np.maximum(problem.lpl, problem.upl).max()))
+    )
 
 
 def certain(problem: CtaProblem) -> bool:
-    """Is every sensitive cell bounded on both sides, or too dear to go as far as 10⁴ times all levels together? (For small tables.)"""
+    """Is every sensitive cell bounded on both sides, or too dear to go as far as 10⁴ times all
+    levels together? (For small tables.)
+    """
     p = problem.sensitive
     return bool(((np.isfinite(problem.upper[p]) & np.isfinite(problem.lower[p])) | (problem.w[p] > 0)).all())
 
@@ -76,37 +85,57 @@ def is_the_best(problem: CtaProblem, run: Run, best: float) -> None:
         assert run.bound == pytest.approx(best, rel=EXACT, abs=slack(problem))
 
 
-def line(lpl: list[float], upl: list[float], w: list[float] | None = None, **bounds: list[float]) -> CtaProblem:
+def line(
+    lpl: list[float], upl: list[float], w: list[float] | None = None, **bounds: list[float]
+) -> CtaProblem:
     """Some parts and their total, the last cell; the first cells are sensitive."""
     s, n = len(lpl), len(bounds["lower"]) if bounds else 1 + len(lpl)
     A = np.ones((1, n))
     A[0, -1] = -1
     return CtaProblem(
-        unit=1.0, cells=np.arange(n), A=sp.csr_array(A), w=np.array(w or [1.0] * n),
-        lower=np.array(bounds.get("lower", [-100.0] * n)), upper=np.array(bounds.get("upper", [np.inf] * n)),
-        sensitive=np.arange(s), lpl=np.array(lpl, dtype=float), upl=np.array(upl, dtype=float),
-    )  # fmt: skip
+        unit=1.0,
+        cells=np.arange(n),
+        A=sp.csr_array(A),
+        w=np.array(w or [1.0] * n),
+        lower=np.array(bounds.get("lower", [-100.0] * n)),
+        upper=np.array(bounds.get("upper", [np.inf] * n)),
+        sensitive=np.arange(s),
+        lpl=np.array(lpl, dtype=float),
+        upl=np.array(upl, dtype=float),
+    )
 
 
-# --- acceptance 1 of the issue --------------------------------------------------------------------------------------------------
+# --- acceptance 1 of the issue ------------------------------------------------------------------------------
 
 PLANE = ("line", "grid")
 
 
 def weights_of(kind: str, a: np.ndarray, depth: np.ndarray) -> np.ndarray:
     """[1] §4 and §5: 1, 1/a, 1/√a, 1/a^(1/γ) with γ = 2 + depth in the hierarchies."""
-    return {"one": np.ones_like(a), "inverse": 1 / a, "inverse_sqrt": 1 / np.sqrt(a), "depth": a ** (-1 / (2 + depth))}[kind]
+    return {
+        "one": np.ones_like(a),
+        "inverse": 1 / a,
+        "inverse_sqrt": 1 / np.sqrt(a),
+        "depth": a ** (-1 / (2 + depth)),
+    }[kind]
 
 
 @pytest.mark.parametrize("kind", ["one", "inverse", "inverse_sqrt", "depth"])
 @FEW
 @given(problem=small_problems(), plane=small_problems(most=5, shapes=PLANE), seed=st.integers(0, 999))
 def test_milp_one_block_and_benders_are_the_best_of_all_senses(kind, problem, plane, seed):
-    """All weights; signed tables and others, bounds on no side, one or both, levels alike or not. Benders: in one and two dimensions."""
+    """All weights; signed tables and others, bounds on no side, one or both, levels alike or not.
+    Benders: in one and two dimensions.
+    """
     rng = np.random.default_rng(seed)
-    for drawn, methods in ((problem, WHOLE), (plane, {"benders": lambda problem, run: benders(problem, run, 1)})):
+    for drawn, methods in (
+        (problem, WHOLE),
+        (plane, {"benders": lambda problem, run: benders(problem, run, 1)}),
+    ):
         n = len(drawn.cells)
-        weighted = replace(drawn, w=weights_of(kind, rng.integers(1, 10_000, n).astype(float), rng.integers(0, 4, n)))
+        weighted = replace(
+            drawn, w=weights_of(kind, rng.integers(1, 10_000, n).astype(float), rng.integers(0, 4, n))
+        )
         best = optimum(weighted)
         for method in methods.values():
             run = run_of(weighted, method)
@@ -115,10 +144,12 @@ def test_milp_one_block_and_benders_are_the_best_of_all_senses(kind, problem, pl
                 is_the_best(weighted, run, best)
 
 
-# --- the whole model ------------------------------------------------------------------------------------------------------------
+# --- the whole model ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("solver", "polygon"), [("highs", True), ("highs", False), ("cbc", True), ("cbc", False)])
+@pytest.mark.parametrize(
+    ("solver", "polygon"), [("highs", True), ("highs", False), ("cbc", True), ("cbc", False)]
+)
 @law(25)
 @given(problem=small_problems())
 def test_the_whole_model_is_the_best_of_all_senses(solver, polygon, problem):
@@ -131,9 +162,13 @@ def test_the_whole_model_is_the_best_of_all_senses(solver, polygon, problem):
 
 
 def test_a_bound_is_credited_only_where_the_big_m_cannot_cut():
-    """x0 + x1 + x2 = 0, cell 0 secret with a level of 1, w = (w0, 1, 1): 1 + w0. Without bounds and weight, cell 0 may go anywhere."""
+    """x0 + x1 + x2 = 0, cell 0 secret with a level of 1, w = (w0, 1, 1): 1 + w0. Without bounds and
+    weight, cell 0 may go anywhere.
+    """
     for w0, lower, credited in ((1.0, -np.inf, True), (0.0, -5.0, True), (0.0, -np.inf, False)):
-        problem = replace(line([1], [1], [w0, 1, 1], lower=[lower] * 3, upper=[-lower] * 3), A=sp.csr_array(np.ones((1, 3))))
+        problem = replace(
+            line([1], [1], [w0, 1, 1], lower=[lower] * 3, upper=[-lower] * 3), A=sp.csr_array(np.ones((1, 3)))
+        )
         run = run_of(problem, lambda problem, run: solve_whole(problem, run, polygon=False))
         assert run.protected.verdict.objective == pytest.approx(1 + w0)
         assert certain(problem) == credited
@@ -149,7 +184,9 @@ def test_what_no_better_table_can_use_is_cut_off_and_nothing_else(problem):
     tight = problem.no_worse_than(best)
     assert optimum(tight) == pytest.approx(best, rel=1e-9, abs=slack(problem))
     dear = problem.w > 0
-    assert (problem.w * np.maximum(tight.upper, -tight.lower) * problem.unit)[dear].max(initial=0.0) <= best * (1 + 1e-8)
+    assert (problem.w * np.maximum(tight.upper, -tight.lower) * problem.unit)[dear].max(
+        initial=0.0
+    ) <= best * (1 + 1e-8)
     assert (tight.upper[~dear] == problem.upper[~dear]).all()
     assert (tight.lower[~dear] == problem.lower[~dear]).all()
 
@@ -157,7 +194,9 @@ def test_what_no_better_table_can_use_is_cut_off_and_nothing_else(problem):
 @FEW
 @given(small_problems(most=8, shapes=("cube",)))
 def test_also_where_three_dimensions_meet(problem):
-    """Cycles of deviations there may carry entries other than ±1: what the big-M of an unbounded cell relies on."""
+    """Cycles of deviations there may carry entries other than ±1: what the big-M of an unbounded cell relies
+    on.
+    """
     best = optimum(problem)
     run = run_of(problem, solve_whole)
     assert (run is None) == (best is None)
@@ -197,7 +236,9 @@ def test_what_is_offered_is_a_table_with_the_levels_of_its_senses_to_the_last_di
 
 
 def test_it_starts_from_the_table_of_the_run(monkeypatch):
-    """The solver is handed z⁺, z⁻ and y of the table that is there, and of a table that falls short nothing."""
+    """The solver is handed z⁺, z⁻ and y of the table that is there, and of a table that falls
+    short nothing.
+    """
     handed = []
 
     def solver(model, name, seconds, gap, nodes, start, watch):
@@ -214,7 +255,7 @@ def test_it_starts_from_the_table_of_the_run(monkeypatch):
     assert handed[1].tolist() == [3, 0, 0, 0, 4, 1, 1, 0]
 
 
-# --- what the inequalities are worth --------------------------------------------------------------------------------------------
+# --- what the inequalities are worth ------------------------------------------------------------------------
 
 
 def relaxed(problem: CtaProblem, valid) -> float:
@@ -223,15 +264,20 @@ def relaxed(problem: CtaProblem, valid) -> float:
     A, low, up = model.A.toarray(), model.row_lower, model.row_upper
     has_low, has_up = np.isfinite(low), np.isfinite(up)
     result = linprog(
-        model.cost, A_ub=np.vstack([A[has_up], -A[has_low]]), b_ub=np.concatenate([up[has_up], -low[has_low]]),
-        bounds=np.column_stack([model.lower, model.upper]), method="highs",
-    )  # fmt: skip
+        model.cost,
+        A_ub=np.vstack([A[has_up], -A[has_low]]),
+        b_ub=np.concatenate([up[has_up], -low[has_low]]),
+        bounds=np.column_stack([model.lower, model.upper]),
+        method="highs",
+    )
     assert result.status == 0
     return float(result.fun)
 
 
 def test_without_them_the_relaxation_lets_a_cell_balance_itself():
-    """One secret, level 5: y = ½ and z⁺ = z⁻ cost 5 and move nothing. No polygon has one side only: 10 is the optimum."""
+    """One secret, level 5: y = ½ and z⁺ = z⁻ cost 5 and move nothing. No polygon has one side only: 10 is the
+    optimum.
+    """
     problem = line([5], [5], lower=[-100.0] * 4)
     assert relaxed(problem, no_inequalities(problem)) == pytest.approx(5)
     assert relaxed(problem, violated_inequalities(problem, Run(problem, SECONDS))) == pytest.approx(10)
@@ -248,7 +294,7 @@ def test_the_polygons_hold_for_every_additive_table(problem):
     assert (valid.rows @ np.abs(z).T >= -1e-9).all()
 
 
-# --- block coordinate descent ---------------------------------------------------------------------------------------------------
+# --- block coordinate descent -------------------------------------------------------------------------------
 
 
 @LAW
@@ -284,7 +330,9 @@ def test_the_descent_turns_a_sense_that_can_turn_alone():
 
 @pytest.mark.parametrize(("cycles", "objective"), [(1, 20), (2, 2)])
 def test_blocks_grow_when_small_ones_bring_nothing(cycles, objective):
-    """The total is fixed: the secrets must go opposite ways, and neither can turn without the other. One block each brings nothing."""
+    """The total is fixed: the secrets must go opposite ways, and neither can turn without the
+    other. One block each brings nothing.
+    """
     problem = line([1, 10], [10, 1], lower=[-100, -100, 0.0], upper=[100, 100, 0.0])
     run = Run(problem, SECONDS)
     assert run.offer(np.array([10.0, -10, 0]), "by hand")
@@ -300,7 +348,7 @@ def test_it_can_end_with_the_whole_model():
     assert (run.protected.verdict.objective, run.bound) == (pytest.approx(2), pytest.approx(2))
 
 
-# --- fix-and-relax and other starts ---------------------------------------------------------------------------------------------
+# --- fix-and-relax and other starts -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("start", ["fix-and-relax", "all-up", "random"])
@@ -315,14 +363,16 @@ def test_a_start_is_found_wherever_there_is_a_table(start, problem):
 
 
 def test_fixing_block_by_block_looks_ahead():
-    """Four secrets in a line, one block each: the first may go either way, the polygons tell it that the others will balance it."""
+    """Four secrets in a line, one block each: the first may go either way, the polygons tell it
+    that the others will balance it.
+    """
     problem = line([3, 3, 3, 3], [3, 3, 3, 3], lower=[-100.0] * 4 + [0.0], upper=[100.0] * 4 + [0.0])
     run = Run(problem, SECONDS)
     fix_and_relax(problem, run, blocks=4)
     assert run.protected.verdict.objective == pytest.approx(12)
 
 
-# --- what they have in common ---------------------------------------------------------------------------------------------------
+# --- what they have in common -------------------------------------------------------------------------------
 
 METHODS: dict[str, Method] = {
     "milp highs": solve_whole,
@@ -372,7 +422,9 @@ def test_the_same_call_gives_the_same_table(method, problem):
 @pytest.mark.parametrize("size", [1e-3, 1e3, 1e9])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_unit_of_the_data_is_of_no_matter(method, size):
-    """Deviations, levels and bounds times 10^k, weights divided by it: the same senses and the same objective."""
+    """Deviations, levels and bounds times 10^k, weights divided by it: the same senses and the same
+    objective.
+    """
     small = line([2, 3, 4], [3, 4, 2], [1.0, 0.5, 0.25, 1.0])
     large = replace(small, unit=size, w=small.w / size)
     one, other = run_of(small, METHODS[method]), run_of(large, METHODS[method])

@@ -1,7 +1,8 @@
 """A level on one side only asks for that side: the cell moves there by its level, or there is no table.
 
-Levels of 0, on one side or on both, and levels beyond the bounds, by every method, against all senses tried one by one. The check of what
-is found is plain arithmetic on the levels that were asked, in data units; it knows nothing of what the problem makes of them.
+Levels of 0, on one side or on both, and levels beyond the bounds, by every method, against all senses tried
+one by one. The check of what is found is plain arithmetic on the levels that were asked, in data units; it
+knows nothing of what the problem makes of them.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ BEYOND = 1e3  # a level that no bound of these tables leaves room for
 
 @st.composite
 def asked(draw: st.DrawFn) -> tuple:
-    """(A, a, ub, sensitive, lpl, upl, spl) of a small table with values 0 to 12: each level is 0, small, or beyond the bounds."""
-    A = table(draw(st.sampled_from(["line", "grid", "tree"])), (draw(st.integers(2, 4)), draw(st.integers(2, 3)), 2))
+    """(A, a, ub, sensitive, lpl, upl, spl) of a small table with values 0 to 12: each level is
+    0, small, or beyond the bounds.
+    """
+    A = table(
+        draw(st.sampled_from(["line", "grid", "tree"])), (draw(st.integers(2, 4)), draw(st.integers(2, 3)), 2)
+    )
     n = A.shape[1]
     inner = np.array(draw(st.lists(st.integers(0, 12), min_size=n, max_size=n)), dtype=float)
     a = _added_up(A, inner)
@@ -50,7 +55,9 @@ def asked(draw: st.DrawFn) -> tuple:
 
 
 def _added_up(A: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The values with every total of theirs computed: a relation has −1 at its total, and inner totals come first."""
+    """The values with every total of theirs computed: a relation has −1 at its total, and inner totals come
+    first.
+    """
     a = values.copy()
     for _ in range(len(A)):
         for row in A:
@@ -120,12 +127,18 @@ def test_every_method_moves_a_cell_to_the_side_that_is_asked(method, drawn):
 def test_squares_move_a_cell_to_the_side_that_is_asked(drawn):
     A, a, ub, cells, lpl, upl, spl = drawn
     w = 1 / np.maximum(a, 1.0)
-    x, _ = found(table_problem(sp.csr_array(A), a, 0 * a, ub, w, cells, lpl, upl, spl, distance=Distance.L2), METHODS["auto"], a)
+    x, _ = found(
+        table_problem(sp.csr_array(A), a, 0 * a, ub, w, cells, lpl, upl, spl, distance=Distance.L2),
+        METHODS["auto"],
+        a,
+    )
     assert (x is None) == (best_of(A, a, ub, w, cells, lpl, upl, spl) is None)
     assert x is None or kept(x, a, cells, lpl, upl, spl)
 
 
-LINE = pd.DataFrame({"R": ["a", "b", "c", "Total"], "VALUE": [20.0, 30, 50, 100], "STATUS": ["u", "s", "s", "s"]})
+LINE = pd.DataFrame(
+    {"R": ["a", "b", "c", "Total"], "VALUE": [20.0, 30, 50, 100], "STATUS": ["u", "s", "s", "s"]}
+)
 
 
 @pytest.mark.parametrize(("lpl", "upl", "moved"), [(0, 4, 4), (4, 0, -4), (30, 4, 4)])
@@ -140,4 +153,6 @@ def test_the_frame_moves_as_its_levels_say(lpl, upl, moved, distance):
 def test_a_side_that_is_asked_and_has_no_room_is_refused_by_name():
     """30 below, nothing above: 20 cannot fall so far, and to rise is not what was asked."""
     with pytest.raises(Unprotectable, match="a cannot be protected"):
-        sdc.adjust(LINE.assign(LPL=[30, 0, 0, 0], UPL=[0, 0, 0, 0]), ["R"], status="STATUS", lpl="LPL", upl="UPL")
+        sdc.adjust(
+            LINE.assign(LPL=[30, 0, 0, 0], UPL=[0, 0, 0, 0]), ["R"], status="STATUS", lpl="LPL", upl="UPL"
+        )

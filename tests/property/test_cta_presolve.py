@@ -1,4 +1,5 @@
-"""What presolve takes away is decided: the closest table costs the same without it, and comes back as a table of the whole.
+"""What presolve takes away is decided: the closest table costs the same without it, and
+comes back as a table of the whole.
 
 The oracle tries every sense vector of the original and of the reduced problem.
 """
@@ -33,20 +34,29 @@ def closest(problem: CtaProblem) -> np.ndarray | None:
     return None if run.protected is None else run.table
 
 
-# --- laws -----------------------------------------------------------------------------------------------------------------------
+# --- laws ---------------------------------------------------------------------------------------------------
 
 
 @st.composite
 def tangled(draw: st.DrawFn, most: int = 4) -> CtaProblem:
-    """Random relations of two to four cells with coefficients beyond ±1, some of them repeated, and some fixed cells."""
+    """Random relations of two to four cells with coefficients beyond ±1, some of them
+    repeated, and some fixed cells.
+    """
     n = draw(st.integers(3, 7))
     rows = []
     for _ in range(draw(st.integers(1, 4))):
         row = np.zeros(n)
         cells = draw(st.lists(st.integers(0, n - 1), min_size=2, max_size=4, unique=True))
-        row[cells] = draw(st.lists(st.sampled_from([1, -1, 1, -1, 2, -3, 49, 0.1]), min_size=len(cells), max_size=len(cells)))
+        row[cells] = draw(
+            st.lists(
+                st.sampled_from([1, -1, 1, -1, 2, -3, 49, 0.1]), min_size=len(cells), max_size=len(cells)
+            )
+        )
         rows.append(row)
-    rows += [draw(st.sampled_from([1, -1, 2, 1 / 3])) * rows[k] for k in draw(st.lists(st.integers(0, len(rows) - 1), max_size=2))]
+    rows += [
+        draw(st.sampled_from([1, -1, 2, 1 / 3])) * rows[k]
+        for k in draw(st.lists(st.integers(0, len(rows) - 1), max_size=2))
+    ]
     each = lambda values: np.array(draw(st.lists(values, min_size=n, max_size=n)), dtype=float)  # noqa: E731
     lower, upper = -each(st.sampled_from([1, 10, 100, INF])), each(st.sampled_from([1, 10, 100, INF, INF]))
     fixed = each(st.integers(0, 4)) == 0
@@ -116,7 +126,9 @@ def test_any_deviations_cost_the_same_by_either_distance(problem, kind, seed):
         return
     z = np.random.default_rng(seed).normal(size=len(reduction.kept))
     power = 1 if kind is Distance.L1 else 2
-    assert problem.w @ np.abs(reduction.restore(z)) ** power == pytest.approx(reduction.problem.w @ np.abs(z) ** power)
+    assert problem.w @ np.abs(reduction.restore(z)) ** power == pytest.approx(
+        reduction.problem.w @ np.abs(z) ** power
+    )
 
 
 @LAW
@@ -146,12 +158,20 @@ def test_reduced_once_there_is_nothing_left_to_reduce(problem):
     assert len(unlike) == len(A)
 
 
-# --- by hand --------------------------------------------------------------------------------------------------------------------
+# --- by hand ------------------------------------------------------------------------------------------------
 
 
 def test_a_chain_of_two_cell_relations_is_one_cell():
-    """z0 = z1 = −z2 = z3. Cell 1 asks for 4 up or 2 down, cell 2 for 6 up or 1 down: so cell 0 for max(4, 1) up or max(2, 6) down."""
-    problem = by_hand("1 -1 0 0\n0 1 1 0\n0 0 1 1", [1, 2, 4, 8], {1: (2, 4), 2: (1, 6)}, lower=[-9, -8, -7, -6], upper=[20, 21, 22, 23])
+    """z0 = z1 = −z2 = z3. Cell 1 asks for 4 up or 2 down, cell 2 for 6 up or 1 down: so cell 0 for
+    max(4, 1) up or max(2, 6) down.
+    """
+    problem = by_hand(
+        "1 -1 0 0\n0 1 1 0\n0 0 1 1",
+        [1, 2, 4, 8],
+        {1: (2, 4), 2: (1, 6)},
+        lower=[-9, -8, -7, -6],
+        upper=[20, 21, 22, 23],
+    )
     reduction = reduce(problem)
     small = reduction.problem
     assert (len(small.cells), small.A.shape[0]) == (1, 0)
@@ -163,17 +183,23 @@ def test_a_chain_of_two_cell_relations_is_one_cell():
     assert optimum(problem) == pytest.approx(60)
 
 
-@pytest.mark.parametrize(("rows", "ratio"), [("2 -3 0", [1, 2 / 3, 0]), ("-4 0.5 0", [1, 8, 0]), ("1 49 0", [1, -1 / 49, 0])])
+@pytest.mark.parametrize(
+    ("rows", "ratio"), [("2 -3 0", [1, 2 / 3, 0]), ("-4 0.5 0", [1, 8, 0]), ("1 49 0", [1, -1 / 49, 0])]
+)
 def test_a_pair_with_coefficients_keeps_its_ratio(rows, ratio):
     """The secret asks for 6 of cell 0, which is 6 · |ratio| of cell 1, at a weight of 3."""
     problem = by_hand(rows, [1, 3, 1], {0: (6, 6)}, lower=[-INF, -INF, 0], upper=[INF, INF, 0])
     reduction = reduce(problem)
-    np.testing.assert_allclose(reduction.restore(np.array([1.0])) / reduction.restore(np.array([1.0]))[0], ratio, atol=1e-15)
+    np.testing.assert_allclose(
+        reduction.restore(np.array([1.0])) / reduction.restore(np.array([1.0]))[0], ratio, atol=1e-15
+    )
     assert optimum(reduction.problem) == pytest.approx(6 + 18 * abs(ratio[1])) == optimum(problem)
 
 
 def test_a_level_that_a_pair_carries_over_counts_for_both_sides():
-    """z1 = −z0 / 2: for cell 1 to rise by 5, cell 0 falls by 10; for cell 1 to fall by 1, cell 0 rises by 2."""
+    """z1 = −z0 / 2: for cell 1 to rise by 5, cell 0 falls by 10; for cell 1 to fall by 1, cell 0
+    rises by 2.
+    """
     problem = by_hand("1 2", [1, 0], {1: (1, 5)}, lower=-9)
     small = reduce(problem).problem
     np.testing.assert_allclose([small.lpl, small.upl], [[10], [2]])
@@ -181,7 +207,10 @@ def test_a_level_that_a_pair_carries_over_counts_for_both_sides():
     assert optimum(problem) == pytest.approx(2) == optimum(small)
 
 
-@pytest.mark.parametrize("rows", ["1 -1 0 0\n1 1 0 0\n0 0 1 1", "1 -1 0 0\n0 1 -1 0\n2 0 -1 0\n1 0 0 1", "2 -3 0 0\n3 -2 0 0\n0 0 1 -1"])
+@pytest.mark.parametrize(
+    "rows",
+    ["1 -1 0 0\n1 1 0 0\n0 0 1 1", "1 -1 0 0\n0 1 -1 0\n2 0 -1 0\n1 0 0 1", "2 -3 0 0\n3 -2 0 0\n0 0 1 -1"],
+)
 def test_pairs_that_contradict_each_other_hold_all_their_cells(rows):
     """z0 = z1 and z0 = −z1 leave z0 = z1 = 0: the secret cell 0 is stuck; cell 3 alone would not be."""
     with pytest.raises(Unprotectable, match="cell 0 cannot be protected"):
@@ -198,14 +227,18 @@ def test_the_same_pair_said_twice_is_no_contradiction():
 
 @pytest.mark.parametrize("c", [49, 98, 103, 107, 161, 0.1, 0.7, 1e-3, 1e6 / 3])
 def test_a_ratio_that_is_no_binary_number_does_not_hold_the_cells(c):
-    """1 − c · (1/c) is not 0 to a computer for c = 49: what is left of the relation must not pass for one with a single cell."""
+    """1 − c · (1/c) is not 0 to a computer for c = 49: what is left of the relation must not
+    pass for one with a single cell.
+    """
     for first, second in ((1, -c), (c, -1), (c, 3)):
         small = reduce(by_hand(f"{first} {second} 0 0\n0 1 -1 -1", [1, 1, 1, 1], {0: (1, 1)})).problem
         assert (len(small.cells), len(small.sensitive), small.A.shape[0]) == (3, 1, 1)
 
 
 def test_a_cell_that_is_left_alone_in_a_relation_is_held_and_so_are_those_that_hang_on_it():
-    """0 + fixed = fixed holds cell 0; then 0 + 1 = fixed holds cell 1; cells 2, 3 and 4 are free, cell 5 is in no relation."""
+    """0 + fixed = fixed holds cell 0; then 0 + 1 = fixed holds cell 1; cells 2, 3 and 4 are
+    free, cell 5 is in no relation.
+    """
     rows = "1 0 0 0 0 0 1 -1\n1 1 0 0 0 0 0 -1\n0 1 1 1 -1 0 0 0"
     fixed = [-INF] * 6 + [0, 0]
     problem = by_hand(rows, [1] * 8, {2: (1, 1)}, lower=fixed, upper=[-bound for bound in fixed])
@@ -240,7 +273,9 @@ def test_a_secret_whose_level_is_zero_on_one_side_may_stay():
 
 
 def test_two_secrets_with_a_level_of_zero_may_stay_as_a_pair():
-    """z0 = −z1, and each may be anything but between 0 and its level: z = 0 is a protected table at no cost."""
+    """z0 = −z1, and each may be anything but between 0 and its level: z = 0 is a protected table
+    at no cost.
+    """
     problem = by_hand("1 1", [1, 1], {0: (0, 1), 1: (0, 1)})
     assert optimum(problem) == 0
     assert optimum(reduce(problem).problem) == 0
@@ -251,7 +286,7 @@ def test_nothing_left_is_a_problem_too():
     assert (len(small.cells), len(small.sensitive), small.A.shape) == (0, 0, (0, 0))
 
 
-# --- what is impossible ---------------------------------------------------------------------------------------------------------
+# --- what is impossible -------------------------------------------------------------------------------------
 
 SENTINEL = 748591.0
 
@@ -267,30 +302,51 @@ def named(problem: CtaProblem) -> str:
 
 def test_a_secret_that_a_relation_holds_is_named_with_the_relation():
     """secret 1 + public 0 = public 2."""
-    message = named(table_problem(
-        sp.csr_array(np.array([[0.0, 0, 0, 1, -1], [1, 1, -1, 0, 0]])), np.array([5, SENTINEL, 5 + SENTINEL, 7, 7]), np.zeros(5),
-        np.full(5, INF), np.ones(5), np.array([1]), np.array([SENTINEL / 10]), np.array([SENTINEL / 10]), np.zeros(1),
-        fixed=np.array([True, False, True, False, False]),
-    ))  # fmt: skip
+    message = named(
+        table_problem(
+            sp.csr_array(np.array([[0.0, 0, 0, 1, -1], [1, 1, -1, 0, 0]])),
+            np.array([5, SENTINEL, 5 + SENTINEL, 7, 7]),
+            np.zeros(5),
+            np.full(5, INF),
+            np.ones(5),
+            np.array([1]),
+            np.array([SENTINEL / 10]),
+            np.array([SENTINEL / 10]),
+            np.zeros(1),
+            fixed=np.array([True, False, True, False, False]),
+        )
+    )
     assert "AT:C1 " in message
     assert "relation 1 " in message
 
 
 def test_a_secret_that_may_not_move_is_named():
-    message = named(by_hand("1 1 1", [1, 1, 1], {1: (SENTINEL, SENTINEL)}, lower=[-INF, 0, -INF], upper=[INF, 0, INF]))
+    message = named(
+        by_hand("1 1 1", [1, 1, 1], {1: (SENTINEL, SENTINEL)}, lower=[-INF, 0, -INF], upper=[INF, 0, INF])
+    )
     assert "AT:C1 " in message
 
 
 def test_a_secret_whose_bounds_are_too_narrow_is_named():
-    message = named(by_hand("1 1 1", [1, 1, 1], {1: (SENTINEL, SENTINEL)}, lower=-SENTINEL / 2, upper=SENTINEL / 2))
+    message = named(
+        by_hand("1 1 1", [1, 1, 1], {1: (SENTINEL, SENTINEL)}, lower=-SENTINEL / 2, upper=SENTINEL / 2)
+    )
     assert "AT:C1 " in message
     assert "bounds" in message
 
 
 def test_a_secret_whose_bounds_are_too_narrow_through_its_twin_is_named():
-    """z0 = z1: the secret has room, its twin has not. Whoever reads this looks for a cell with levels, not for cell 0."""
+    """z0 = z1: the secret has room, its twin has not. Whoever reads this looks for a
+    cell with levels, not for cell 0.
+    """
     message = named(
-        by_hand("1 -1 0 0\n0 1 1 1", [1] * 4, {1: (SENTINEL, SENTINEL)}, lower=[-5, -INF, -INF, -INF], upper=[5, INF, INF, INF])
+        by_hand(
+            "1 -1 0 0\n0 1 1 1",
+            [1] * 4,
+            {1: (SENTINEL, SENTINEL)},
+            lower=[-5, -INF, -INF, -INF],
+            upper=[5, INF, INF, INF],
+        )
     )
     assert "AT:C1 " in message
 
@@ -305,8 +361,15 @@ def test_how_many_more_are_stuck_is_told():
 def test_a_level_that_is_all_the_room_there_is_can_be_kept(a):
     """Bounds of ±10 % and a level of 10 %: 0.9 a − a and 0.1 a differ in the last digit only."""
     problem = table_problem(
-        sp.csr_array(np.array([[1.0, 1, -1]])), np.array([a, 50, a + 50]), np.array([0.9 * a, 0, 0]), np.array([1.1 * a, INF, INF]),
-        np.ones(3), np.array([0]), np.array([0.1 * a]), np.array([0.1 * a]), np.zeros(1),
-    )  # fmt: skip
+        sp.csr_array(np.array([[1.0, 1, -1]])),
+        np.array([a, 50, a + 50]),
+        np.array([0.9 * a, 0, 0]),
+        np.array([1.1 * a, INF, INF]),
+        np.ones(3),
+        np.array([0]),
+        np.array([0.1 * a]),
+        np.array([0.1 * a]),
+        np.zeros(1),
+    )
     whole = reduce(problem).restore(closest(reduce(problem).problem))
     assert faults(problem, whole) == []

@@ -1,6 +1,8 @@
-"""L2: the least Σ w z² over all senses, proven, on any small table; on larger ones tables that only get better, above a bound that holds.
+"""L2: the least Σ w z² over all senses, proven, on any small table; on larger ones tables that only get
+better, above a bound that holds.
 
-The oracle tries every sense vector: scipy's SLSQP, from a point that scipy's linprog found. It shares no code with the project.
+The oracle tries every sense vector: scipy's SLSQP, from a point that scipy's linprog found. It
+shares no code with the project.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ LAW = law(60)
 CLOSE = 1e-6
 
 
-# --- the oracle -----------------------------------------------------------------------------------------------------------------
+# --- the oracle ---------------------------------------------------------------------------------------------
 
 
 def least_squares(problem: CtaProblem, senses: tuple[bool, ...] | None = None) -> float | None:
@@ -60,9 +62,14 @@ def _convex(q, c, A, b, low, high) -> float | None:
         return None
     assert start.status == 0, start.message
     result = minimize(
-        lambda x: 0.5 * q @ x**2 + c @ x, start.x, jac=lambda x: q * x + c, method="SLSQP", bounds=bounds,
-        constraints={"type": "eq", "fun": lambda x: A @ x - b, "jac": lambda x: A}, options={"ftol": 1e-14, "maxiter": 500},
-    )  # fmt: skip
+        lambda x: 0.5 * q @ x**2 + c @ x,
+        start.x,
+        jac=lambda x: q * x + c,
+        method="SLSQP",
+        bounds=bounds,
+        constraints={"type": "eq", "fun": lambda x: A @ x - b, "jac": lambda x: A},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
     return float(result.fun)
 
 
@@ -71,13 +78,15 @@ def _independent(A: np.ndarray) -> np.ndarray:
     return rows[: int((size > 1e-9).sum())]
 
 
-# --- small tables ---------------------------------------------------------------------------------------------------------------
+# --- small tables -------------------------------------------------------------------------------------------
 
 
 @LAW
 @given(small_problems(most=4))
 def test_the_optimum_over_all_senses_is_found_and_proven(problem):
-    """1-D to 3-D and trees, signed or not, with bounds or without, fixed cells, weights of 0, levels that differ by side."""
+    """1-D to 3-D and trees, signed or not, with bounds or without, fixed cells, weights
+    of 0, levels that differ by side.
+    """
     problem = replace(problem, distance=Distance.L2)
     best, run = least_squares(problem), Run(problem)
     if best is None:
@@ -109,7 +118,9 @@ def test_a_node_with_open_senses_lies_below_all_that_they_may_become(problem):
 
 
 def test_l1_and_l2_part_where_they_should():
-    """A level of 6 that two small cells or one large one may take up: L2 spreads, as 6² + 2² + 2² + 2² is the least."""
+    """A level of 6 that two small cells or one large one may take up: L2 spreads, as 6² + 2² + 2² + 2² is the
+    least.
+    """
     problem = CtaProblem(
         1.0, np.arange(4), sp.csr_array(np.ones((1, 4))), np.ones(4), np.full(4, -9.0), np.full(4, 9.0),
         np.array([0]), np.array([6.0]), np.array([6.0]), Distance.L2,
@@ -124,10 +135,31 @@ def test_a_refusal_names_cells_and_the_remedy_and_no_value():
     """Three equal levels and nothing else: they cannot add up to 0."""
     level = np.full(3, 7.5)
     for problem, named in [
-        (CtaProblem(1.0, np.arange(3), sp.csr_array(np.ones((1, 3))), np.ones(3), -level, level, np.arange(3), level, level), "cell 2"),
         (
             CtaProblem(
-                1.0, np.arange(1), sp.csr_array((1, 1)), np.ones(1), -level[:1] / 2, level[:1] / 2, np.arange(1), level[:1], level[:1]
+                1.0,
+                np.arange(3),
+                sp.csr_array(np.ones((1, 3))),
+                np.ones(3),
+                -level,
+                level,
+                np.arange(3),
+                level,
+                level,
+            ),
+            "cell 2",
+        ),
+        (
+            CtaProblem(
+                1.0,
+                np.arange(1),
+                sp.csr_array((1, 1)),
+                np.ones(1),
+                -level[:1] / 2,
+                level[:1] / 2,
+                np.arange(1),
+                level[:1],
+                level[:1],
             ),
             "cell 0",
         ),
@@ -139,17 +171,21 @@ def test_a_refusal_names_cells_and_the_remedy_and_no_value():
         assert "7.5" not in str(refusal.value)
 
 
-# --- larger tables --------------------------------------------------------------------------------------------------------------
+# --- larger tables ------------------------------------------------------------------------------------------
 
 
 def two_dimensional(rows: int, columns: int, sensitive: int, other_side: float = 1.0) -> CtaProblem:
     A, a, lb, ub, w, cells, lpl, upl = random_2d(rows, columns, sensitive, 1)
-    return table_problem(A, a, lb, ub, w, cells, lpl, upl * other_side, np.zeros(sensitive), distance=Distance.L2)
+    return table_problem(
+        A, a, lb, ub, w, cells, lpl, upl * other_side, np.zeros(sensitive), distance=Distance.L2
+    )
 
 
 @pytest.mark.parametrize(("other_side", "within"), [(1.0, 0.02), (1.4, 0.15)])
 def test_local_search_only_improves_and_ends_by_rounds(other_side, within):
-    """With levels alike on both sides the first table is next to optimal. Else the bound, which has no senses, is far off."""
+    """With levels alike on both sides the first table is next to optimal. Else the bound,
+    which has no senses, is far off.
+    """
     problem = two_dimensional(16, 16, 40, other_side)
     short, long, again = Run(problem), Run(problem), Run(problem)
     quadratic(problem, short, 1, rounds=0)
@@ -183,7 +219,9 @@ def test_a_tree_cut_short_still_bounds_all_of_it():
     best, whole = branch(model, model.everywhere_open, math.inf, math.inf, lambda: False)
     assert best is not None
     assert whole == pytest.approx(best.cost)
-    bounds = [branch(model, model.everywhere_open, best.cost, nodes, lambda: False)[1] for nodes in (0, 1, 5, 20)]
+    bounds = [
+        branch(model, model.everywhere_open, best.cost, nodes, lambda: False)[1] for nodes in (0, 1, 5, 20)
+    ]
     assert bounds == sorted(bounds)
     assert bounds[-1] <= best.cost
 
@@ -195,7 +233,7 @@ def test_it_ends_when_asked():
     quadratic(problem, run, 1)
 
 
-# --- the quadratic programs -----------------------------------------------------------------------------------------------------
+# --- the quadratic programs ---------------------------------------------------------------------------------
 
 
 @LAW

@@ -1,4 +1,6 @@
-"""Indicators that no relation links are decided apart: side by side or one after the other, with others or alone."""
+"""Indicators that no relation links are decided apart: side by side or one after the other, with others or
+alone.
+"""
 
 from __future__ import annotations
 
@@ -47,10 +49,14 @@ def test_each_group_is_decided_as_if_it_were_alone(drawn, grown_from):
     both = pipeline.choose_bases(whole, requirements, Adjustment(), domain, quiet, kept.__setitem__)
     for group, indicators in reversed(list(enumerate(whole.space.groups))):
         own = dict[str, object]()
-        found = pipeline.choose_bases(whole, requirements, Adjustment(), domain, quiet, own.__setitem__, group=group)
+        found = pipeline.choose_bases(
+            whole, requirements, Adjustment(), domain, quiet, own.__setitem__, group=group
+        )
         apart.insert(0, Decision(indicators, found, own))
         part = part_of(whole, indicators)
-        alone = pipeline.choose_bases(part.problem, part.requirements(requirements), Adjustment(), domain, quiet)
+        alone = pipeline.choose_bases(
+            part.problem, part.requirements(requirements), Adjustment(), domain, quiet
+        )
         assert part.publication(both).digest == alone.digest
     assert joined(whole.space, [(each.indicators, each.publication) for each in apart]).digest == both.digest
     assert told(beside(whole.space, apart)) == told(kept)
@@ -72,7 +78,11 @@ def twice(one: ProtectionProblem) -> ProtectionProblem:
 def told(kept: dict[str, object]) -> dict[str, object]:
     """What is kept, by bytes."""
     return {
-        name: item.digest if isinstance(item, Publication) else item.rungs if isinstance(item, Adjustment) else by_bytes(item)
+        name: item.digest
+        if isinstance(item, Publication)
+        else item.rungs
+        if isinstance(item, Adjustment)
+        else by_bytes(item)
         for name, item in kept.items()
     }
 
@@ -82,18 +92,20 @@ def by_bytes(tables: object) -> tuple[bytes, ...]:
     return tuple(each.tobytes() for each in (tables.start, tables.column, tables.value))
 
 
-# --- which indicators are decided together ----------------------------------------------------------------------------------------
+# --- which indicators are decided together ------------------------------------------------------------------
 
 
 def test_what_an_earlier_version_linked_is_decided_together():
-    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own. Where D is rounded
-    as a whole table, it cannot be decided together with the others.
+    """Its domain said B = C + D. An earlier value of D is no cell any more; A and E have rows of their own.
+    Where D is rounded as a whole table, it cannot be decided together with the others.
     """
     space = space_of("A", "B", "C", "D", "E")
     n, zero, no = space.size, np.zeros(space.size), np.zeros(space.size, dtype=bool)
     rows = np.zeros((3, n + 1))
     rows[0, [0, 1]], rows[1, [2, 4]], rows[1, n], rows[2, [8, 9]] = 1, 1, -1, 1
-    told = {name: np.zeros(3) for name in ("row_lower", "row_upper")} | {name: np.zeros(3, dtype=bool) for name in ("rounded", "assumed")}
+    told = {name: np.zeros(3) for name in ("row_lower", "row_upper")} | {
+        name: np.zeros(3, dtype=bool) for name in ("rounded", "assumed")
+    }
     gone = {
         "lower": np.zeros(1),
         "upper": np.ones(1),
@@ -102,12 +114,22 @@ def test_what_an_earlier_version_linked_is_decided_together():
         "integral": np.zeros(1, dtype=bool),
     }
     before = Earlier(rows=sp.csr_array(rows), **told, **gone)
-    problem = ProtectionProblem(space, zero, zero, zero + np.inf, zero, zero, zero, no, no, ("drawn",), earlier=before)
+    problem = ProtectionProblem(
+        space, zero, zero, zero + np.inf, zero, zero, zero, no, no, ("drawn",), earlier=before
+    )
     apart = [(code,) for code in space.indicators]
-    assert groups_of(replace(problem, earlier=Earlier()), apart, ()) == (("A",), ("B",), ("C",), ("D",), ("E",))
+    assert groups_of(replace(problem, earlier=Earlier()), apart, ()) == (
+        ("A",),
+        ("B",),
+        ("C",),
+        ("D",),
+        ("E",),
+    )
     assert groups_of(problem, apart, ()) == (("A",), ("B", "C", "D"), ("E",))
     assert groups_of(problem, apart, ("A",)) == groups_of(problem, apart, ())
-    with pytest.raises(InvalidInput, match="indicator D: rounding, but an earlier version of the period links it"):
+    with pytest.raises(
+        InvalidInput, match="indicator D: rounding, but an earlier version of the period links it"
+    ):
         groups_of(problem, apart, ("D",))
 
 
@@ -117,7 +139,7 @@ def test_bases_that_withstand_who_has_the_program_are_chosen_for_all_indicators_
     assert domain.groups == (("TURNOVER", "WAGES"),)
 
 
-# --- the comparison, by hand ------------------------------------------------------------------------------------------------------
+# --- the comparison, by hand --------------------------------------------------------------------------------
 
 
 def space_of(*indicators: str) -> CellSpace:
@@ -130,7 +152,9 @@ def rounded(value: float) -> Publication:
 
 
 def rung(rule: str, loss: float, bound: float | None, chosen: bool = False, unprotected: int = 0) -> Rung:
-    return Rung(rule, Outcome.FEASIBLE, loss, bound, None, 0.0, "repaired", chosen=chosen, unprotected=unprotected)
+    return Rung(
+        rule, Outcome.FEASIBLE, loss, bound, None, 0.0, "repaired", chosen=chosen, unprotected=unprotected
+    )
 
 
 def decision(indicator: str, value: float, rungs: list[Rung], **others: Publication) -> Decision:
@@ -150,12 +174,18 @@ def test_where_groups_take_different_rules_each_rule_is_told_with_the_rest_as_it
 
 def test_a_rule_that_all_take_is_the_one_that_was_taken():
     """What the CTA rule alone would break counts; a group without a bound leaves none for the whole."""
-    first = decision("A", 1, [rung(ALONE, 5, None, unprotected=3), rung(AUDIT, 6, 4, chosen=True)], **{ALONE: rounded(9)})
+    first = decision(
+        "A", 1, [rung(ALONE, 5, None, unprotected=3), rung(AUDIT, 6, 4, chosen=True)], **{ALONE: rounded(9)}
+    )
     second = decision("B", 3, [rung(AUDIT, 5, None, chosen=True)])
     found = beside(space_of("A", "B"), [first, second])
-    assert [(each.method, each.objective, each.bound, each.chosen, each.unprotected) for each in found[RULES].rungs] == [
-        (ALONE, 10, None, False, 3), (AUDIT, 11, None, True, 0),
-    ]  # fmt: skip
+    assert [
+        (each.method, each.objective, each.bound, each.chosen, each.unprotected)
+        for each in found[RULES].rungs
+    ] == [
+        (ALONE, 10, None, False, 3),
+        (AUDIT, 11, None, True, 0),
+    ]
     assert found[ALONE].value.tolist() == [9, 9, 3, 3]
 
 
@@ -175,10 +205,17 @@ def test_a_group_that_is_rounded_as_a_whole_table_has_no_rules():
     counted = Decision(("A",), rounded(1), {})
     assert beside(space_of("A"), [counted]) == {}
     found = beside(
-        space_of("A", "B"), [counted, decision("B", 3, [rung(AUDIT, 5, 5, chosen=True), rung(LEAST, 7, 5)], **{LEAST: rounded(4)})]
+        space_of("A", "B"),
+        [
+            counted,
+            decision("B", 3, [rung(AUDIT, 5, 5, chosen=True), rung(LEAST, 7, 5)], **{LEAST: rounded(4)}),
+        ],
     )
     assert found[LEAST].value.tolist() == [1, 1, 4, 4]
-    assert [(each.method, each.objective, each.chosen) for each in found[RULES].rungs] == [(AUDIT, 5, True), (LEAST, 7, False)]
+    assert [(each.method, each.objective, each.chosen) for each in found[RULES].rungs] == [
+        (AUDIT, 5, True),
+        (LEAST, 7, False),
+    ]
 
 
 def test_cells_of_no_group_are_withheld():
@@ -189,5 +226,7 @@ def test_cells_of_no_group_are_withheld():
 @pytest.mark.parametrize("codes", [("A",), ("A", "B")])
 def test_tables_of_all_groups_are_tried(codes):
     each = Tables(**Tables.rows([(np.array([0]), np.array([1.0]))]))
-    found = beside(space_of(*codes), [Decision((code,), rounded(1), {pipeline.TABLES: each}) for code in codes])
+    found = beside(
+        space_of(*codes), [Decision((code,), rounded(1), {pipeline.TABLES: each}) for code in codes]
+    )
     assert len(found[pipeline.TABLES].sparse) == len(codes)

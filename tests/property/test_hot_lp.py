@@ -1,4 +1,6 @@
-"""The live program of Clp: optimal after any change of costs and bounds, and independent of its past after `restore`."""
+"""The live program of Clp: optimal after any change of costs and bounds, and independent of its past after
+`restore`.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,12 @@ from support.laws import law
 LAW = law(60)
 
 
-def program(rng: np.random.Generator, m: int, n: int) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Bounded columns and rows around 0; some rows and columns without entries, some rows equations, some without ends."""
+def program(
+    rng: np.random.Generator, m: int, n: int
+) -> tuple[sp.csr_array, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Bounded columns and rows around 0; some rows and columns without entries, some
+    rows equations, some without ends.
+    """
     A = sp.csr_array(rng.integers(-1, 2, (m, n)) * (rng.random((m, n)) < 0.5) * 1.0)
     high = rng.choice([0.0, 1.0, 2.5, np.inf], m)
     return A, -high, high, -rng.integers(0, 4, n) * 1.0, rng.integers(0, 4, n) * 1.0
@@ -28,7 +34,13 @@ def optimum(cost, A, row_lower, row_upper, lower, upper) -> float:
     ends = np.concatenate([row_upper, -row_lower])
     kept = np.isfinite(ends)
     both = sp.vstack([A, -A]).tocsr()[kept] if kept.any() else None
-    found = linprog(cost, both, ends[kept] if kept.any() else None, bounds=np.column_stack([lower, upper]), method="highs-ds")
+    found = linprog(
+        cost,
+        both,
+        ends[kept] if kept.any() else None,
+        bounds=np.column_stack([lower, upper]),
+        method="highs-ds",
+    )
     assert found.status == 0
     return float(found.fun)
 
@@ -55,7 +67,11 @@ def test_optimal_after_every_change(m, n, seed):
     live = HotLP(A, row_lower, row_upper, lower, upper)
     live.restore(live.at_zero())
     for _ in range(6):
-        column, rows, columns = int(rng.integers(n)), rng.choice(m, min(m, 2), replace=False), rng.choice(n, 1)
+        column, rows, columns = (
+            int(rng.integers(n)),
+            rng.choice(m, min(m, 2), replace=False),
+            rng.choice(n, 1),
+        )
         cost = np.zeros(n)
         cost[column] = rng.choice([-1.0, 1.0])
         row_upper[rows] = rng.choice([0.5, 3.0], len(rows))

@@ -1,7 +1,9 @@
-"""Levels of 0 on one side or on both, and levels beyond the bounds, in every method that takes levels: what is asked of a side holds there.
+"""Levels of 0 on one side or on both, and levels beyond the bounds, in every method that takes levels: what
+is asked of a side holds there.
 
-The attacker here is two linear programs of scipy for each primary; what is asked is cut at the bounds by hand, because nobody can be kept
-from what everybody knows. Adjusted tables have their own laws: test_cta_one_side.py.
+The attacker here is two linear programs of scipy for each primary; what is asked is cut at the
+bounds by hand, because nobody can be kept from what everybody knows. Adjusted tables have their
+own laws: test_cta_one_side.py.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ from support.drawn_suppression import problems
 from support.laws import law
 
 NEAR = 1e-6
-SHARES = st.sampled_from([0.0, 0.0, 0.1, 0.4, 50.0])  # of the value; the last is beyond the bounds of any cell
+SHARES = st.sampled_from(
+    [0.0, 0.0, 0.1, 0.4, 50.0]
+)  # of the value; the last is beyond the bounds of any cell
 
 
 @st.composite
@@ -37,8 +41,18 @@ def by_side(draw: st.DrawFn, kinds: tuple[str, ...]) -> SuppressionProblem:
     """A table without singletons, each level drawn for itself."""
     problem = draw(problems(kinds, general=False))
     n = len(problem.a)
-    lpl, upl = (np.abs(problem.a) * np.array(draw(st.lists(SHARES, min_size=n, max_size=n))) for _ in range(2))
-    return replace(problem, lpl=lpl, upl=upl, spl=np.zeros(n), singleton=np.zeros(n, dtype=bool), respondent=None, guarded=None)
+    lpl, upl = (
+        np.abs(problem.a) * np.array(draw(st.lists(SHARES, min_size=n, max_size=n))) for _ in range(2)
+    )
+    return replace(
+        problem,
+        lpl=lpl,
+        upl=upl,
+        spl=np.zeros(n),
+        singleton=np.zeros(n, dtype=bool),
+        respondent=None,
+        guarded=None,
+    )
 
 
 def reach(M, low, high, rhs, cell: int, side: int) -> float:
@@ -57,7 +71,9 @@ def short(problem: SuppressionProblem, low: np.ndarray, high: np.ndarray) -> lis
             (-1, problem.lpl[p], problem.a[p] - problem.lb[p]),
         ):
             needed = min(level, room)
-            if needed and side * (reach(problem.M, low, high, problem.rhs, p, side) - problem.a[p]) < needed * (1 - NEAR):
+            if needed and side * (
+                reach(problem.M, low, high, problem.rhs, p, side) - problem.a[p]
+            ) < needed * (1 - NEAR):
                 broken.append((p, side))
     return broken
 
@@ -84,7 +100,9 @@ def test_a_pattern_keeps_what_is_asked_of_each_side(method, problem):
 @given(problem=by_side(("wide", "deep")), data=st.data())
 def test_the_judge_says_of_any_pattern_what_the_oracle_says(problem, data):
     n = len(problem.a)
-    pattern = problem.primary | (np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n))) & ~problem.fixed)
+    pattern = problem.primary | (
+        np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n))) & ~problem.fixed
+    )
     found = {cell for cell, _ in short(problem, *hidden(problem, pattern))}
     assert set(verify(problem, pattern).unprotected.tolist()) == found
 
@@ -94,7 +112,9 @@ def test_the_judge_says_of_any_pattern_what_the_oracle_says(problem, data):
 def test_intervals_keep_what_is_asked_of_each_side(problem):
     """A primary with no level at all has no interval, and is refused."""
     run = IntervalRun(problem, width_weights(problem), gap=0.0)
-    bare = problem.primary & (np.minimum(problem.upl, problem.ub - problem.a) + np.minimum(problem.lpl, problem.a - problem.lb) == 0)
+    bare = problem.primary & (
+        np.minimum(problem.upl, problem.ub - problem.a) + np.minimum(problem.lpl, problem.a - problem.lb) == 0
+    )
     try:
         narrow_intervals(run)
     except InvalidInput:
@@ -122,5 +142,10 @@ def test_controlled_rounding_keeps_what_is_asked_of_each_side(problem):
         return
     half = np.where(table.fixed, 0.0, found.reach * base)
     low, high = np.maximum(problem.lb, found.x - half), np.minimum(problem.ub, found.x + half)
-    asked = replace(problem, lpl=np.minimum(problem.lpl, 9.0), upl=np.minimum(problem.upl, 9.0), rhs=np.zeros(problem.M.shape[0]))
+    asked = replace(
+        problem,
+        lpl=np.minimum(problem.lpl, 9.0),
+        upl=np.minimum(problem.upl, 9.0),
+        rhs=np.zeros(problem.M.shape[0]),
+    )
     assert short(asked, low, high) == []

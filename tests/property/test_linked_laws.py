@@ -17,14 +17,19 @@ from support.oracles.suppression import least_by_model, unprotected
 
 
 def apart(merged: SuppressionProblem) -> tuple[dict[str, SuppressionProblem], LinkedTables]:
-    """The two tables of a problem merged by hand, and what links make of them: the totals of the rows are shared."""
+    """The two tables of a problem merged by hand, and what links make of them: the totals of the rows are
+    shared.
+    """
     shape, M = relations(TREES["wide"], TREES["flat"])
     n = int(np.prod(shape))
     second = np.arange(n)
     second[np.arange(n) % shape[1] != 0] = np.arange(n, len(merged.a))
     tables = {}
     for name, cells in (("first", np.arange(n)), ("second", second)):
-        columns = (getattr(merged, column)[cells] for column in ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed"))
+        columns = (
+            getattr(merged, column)[cells]
+            for column in ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed")
+        )
         tables[name] = SuppressionProblem(M, *columns)
     shared = [Link((("first", cell), ("second", cell))) for cell in range(0, n, shape[1])]
     return tables, linked_by(tables, shared)
@@ -36,7 +41,10 @@ def test_links_make_of_tables_what_is_merged_by_hand(merged: SuppressionProblem)
     """As cheap as the whole model, safe by the oracle, and each table shows what the pattern says."""
     tables, both = apart(merged)
     assert len(both.problem.a) == len(merged.a)
-    assert [np.array_equal(both.problem.a[cells], tables[name].a) for name, cells in both.cells.items()] == [True, True]
+    assert [np.array_equal(both.problem.a[cells], tables[name].a) for name, cells in both.cells.items()] == [
+        True,
+        True,
+    ]
     least = least_by_model(merged)
     try:
         result = suppress(both.problem, PatternOptions(gap=0.0))
@@ -52,7 +60,9 @@ def test_links_make_of_tables_what_is_merged_by_hand(merged: SuppressionProblem)
 
 @given(linked())
 @law(12)
-def test_tables_protected_one_by_one_are_judged_by_what_they_show_together(merged: SuppressionProblem) -> None:
+def test_tables_protected_one_by_one_are_judged_by_what_they_show_together(
+    merged: SuppressionProblem,
+) -> None:
     tables, both = apart(merged)
     try:
         patterns = {name: suppress(each).pattern for name, each in tables.items()}

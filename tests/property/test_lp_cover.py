@@ -1,4 +1,6 @@
-"""Complementary suppression: what it returns is protected by the word of an engine that shares no code with it."""
+"""Complementary suppression: what it returns is protected by the word of an engine that shares no code with
+it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ class Table:
 def tables(draw: st.DrawFn) -> Table:
     classes = draw(st.integers(2, 3))
     inner = draw(
-        st.lists(st.lists(st.one_of(st.just(0), st.integers(1, 5000)), min_size=classes, max_size=classes), min_size=5, max_size=5)
+        st.lists(
+            st.lists(st.one_of(st.just(0), st.integers(1, 5000)), min_size=classes, max_size=classes),
+            min_size=5,
+            max_size=5,
+        )
     )
     grid = np.zeros((8, classes + 1))
     grid[3:, 1:] = inner
@@ -53,12 +59,18 @@ def tables(draw: st.DrawFn) -> Table:
         M[row, total], M[row, parts] = -1, 1
     a = grid.ravel()
     chosen = np.array(draw(st.lists(st.sampled_from([True, False, False]), min_size=len(a), max_size=len(a))))
-    percent = np.array(draw(st.lists(st.tuples(st.integers(1, 150), st.integers(1, 150)), min_size=len(a), max_size=len(a))))
+    percent = np.array(
+        draw(st.lists(st.tuples(st.integers(1, 150), st.integers(1, 150)), min_size=len(a), max_size=len(a)))
+    )
     return Table(M, a, chosen & (a > 0), percent[:, 0] / 100 * a, percent[:, 1] / 100 * a)
 
 
-def feasibility_interval(M: np.ndarray, a: np.ndarray, suppressed: np.ndarray, cell: int) -> tuple[float, float]:
-    """What an outsider can compute: the smallest and the largest value of a suppressed cell, by two linear programs."""
+def feasibility_interval(
+    M: np.ndarray, a: np.ndarray, suppressed: np.ndarray, cell: int
+) -> tuple[float, float]:
+    """What an outsider can compute: the smallest and the largest value of a suppressed cell, by two linear
+    programs.
+    """
     bounds = [(0, None) if hidden else (value, value) for value, hidden in zip(a, suppressed, strict=True)]
     ends = []
     for sign in (1, -1):
@@ -106,7 +118,9 @@ def test_the_clean_up_only_gives_back(table: Table) -> None:
 
 def line(*values: float) -> tuple[sp.csr_array, np.ndarray]:
     """One relation: a total and its parts."""
-    return sp.csr_array(np.array([[-1.0] + [1.0] * len(values)])), np.array([sum(values), *values], dtype=float)
+    return sp.csr_array(np.array([[-1.0] + [1.0] * len(values)])), np.array(
+        [sum(values), *values], dtype=float
+    )
 
 
 def test_a_lone_primary_takes_the_cheapest_partner() -> None:

@@ -1,4 +1,6 @@
-"""Whatever is drawn, and in whatever order offices open their warehouses: no second secret of a period gets so far as a release."""
+"""Whatever is drawn, and in whatever order offices open their warehouses: no second secret of a
+period gets so far as a release.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Domain]:
-    """A folder with a warehouse that has tables alone: a secret is made by whoever opens a copy of it, as the migration would."""
+    """A folder with a warehouse that has tables alone: a secret is made by whoever opens a
+    copy of it, as the migration would.
+    """
     folder = tmp_path_factory.mktemp("offices")
     engine = open_warehouse(f"sqlite:///{folder / 'template.db'}", KEYS)
     migrate(engine, "0023")
@@ -44,10 +48,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Domain]:
 NUMBER = count()
 
 
-@given(st.sampled_from(sorted(WAYS)), st.lists(st.sampled_from(["own", "kept", "given", "restored"]), min_size=2, max_size=4))
+@given(
+    st.sampled_from(sorted(WAYS)),
+    st.lists(st.sampled_from(["own", "kept", "given", "restored"]), min_size=2, max_size=4),
+)
 @law(300)
-def test_a_second_secret_is_refused_or_kept_by_who_was_told(place: tuple[Path, Domain], way: str, offices: list[str]) -> None:
-    """Each in a warehouse of its own: it makes a secret, also keeps it, is given that of the office, or is a copy of the first."""
+def test_a_second_secret_is_refused_or_kept_by_who_was_told(
+    place: tuple[Path, Domain], way: str, offices: list[str]
+) -> None:
+    """Each in a warehouse of its own: it makes a secret, also keeps it, is given that of the
+    office, or is a copy of the first.
+    """
     folder, domain = place
     drawn, given_one = _drawn(domain, way), Secret(bytes(32))
     files, found = [], []
@@ -89,4 +100,8 @@ def _drawn(domain: Domain, way: str) -> Domain:
         return domain.model_copy(update={"bases": domain.bases.model_copy(update=WAYS[way])})
     if way == "nothing":
         return domain
-    return domain.model_copy(update={"indicators": tuple(each.model_copy(update={"rounding": WAYS[way]}) for each in domain.indicators)})
+    return domain.model_copy(
+        update={
+            "indicators": tuple(each.model_copy(update={"rounding": WAYS[way]}) for each in domain.indicators)
+        }
+    )

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.partial.intervals import Intervals, blurred, judge, rounded_outwards, width_weights
+from sdc_tasks.methods.suppression.partial.intervals import (
+    Intervals,
+    blurred,
+    judge,
+    rounded_outwards,
+    width_weights,
+)
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.partial.search import narrow_intervals
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
@@ -51,7 +57,9 @@ def test_two_dimensions_lose_as_little_as_the_whole_model(problem: SuppressionPr
 
 @given(st.one_of(problems(("flat", "flat", "flat")), linked()))
 @law(20)
-def test_three_dimensions_and_linked_tables_lose_as_little_as_the_whole_model(problem: SuppressionProblem) -> None:
+def test_three_dimensions_and_linked_tables_lose_as_little_as_the_whole_model(
+    problem: SuppressionProblem,
+) -> None:
     assert_least(problem)
 
 
@@ -65,7 +73,12 @@ def test_never_more_is_lost_than_by_hiding(problem: SuppressionProblem) -> None:
         return
     assert pattern is not None
     outside = replace(problem, singleton=np.zeros(len(pattern), dtype=bool))
-    ends = np.array([interval(outside, pattern, cell) if pattern[cell] else (problem.a[cell],) * 2 for cell in range(len(pattern))])
+    ends = np.array(
+        [
+            interval(outside, pattern, cell) if pattern[cell] else (problem.a[cell],) * 2
+            for cell in range(len(pattern))
+        ]
+    )
     run = searched(problem)
     assert run.best is not None
     hidden = float(width_weights(problem) @ (ends[:, 1] - ends[:, 0]))
@@ -81,7 +94,9 @@ def test_the_judge_agrees_with_two_programs_a_cell(problem: SuppressionProblem, 
     below = np.where(some & ~problem.fixed, rng.random(n) ** 0.2 * (problem.a - problem.lb), 0.0)
     above = np.where(some & ~problem.fixed, rng.random(n) ** 0.2 * (problem.ub - problem.a), 0.0)
     found = judge(problem, Intervals(below, above, 0.0))
-    assert (len(found) == 0) == (exposed(problem, below, above) == [] and bool(((below + above) > 0)[problem.primary].all()))
+    assert (len(found) == 0) == (
+        exposed(problem, below, above) == [] and bool(((below + above) > 0)[problem.primary].all())
+    )
 
 
 @given(problems(("wide", "wide")), st.sampled_from([1.0, 10.0, 0.5]))
@@ -110,12 +125,16 @@ def test_the_same_problem_gives_the_same_intervals(problem: SuppressionProblem) 
     assert first.best is not None
     assert second.best is not None
     assert first.best.below.tobytes() == second.best.below.tobytes()
-    assert [(m.objective, m.bound, m.method) for m in first.history] == [(m.objective, m.bound, m.method) for m in second.history]
+    assert [(m.objective, m.bound, m.method) for m in first.history] == [
+        (m.objective, m.bound, m.method) for m in second.history
+    ]
 
 
 @given(problems(("flat", "wide")), st.integers(0, 2**32 - 1))
 @law(10)
-def test_blurred_levels_are_no_smaller_and_no_larger_than_the_share(problem: SuppressionProblem, seed: int) -> None:
+def test_blurred_levels_are_no_smaller_and_no_larger_than_the_share(
+    problem: SuppressionProblem, seed: int
+) -> None:
     other = blurred(problem, 0.5, seed)
     for name in ("lpl", "upl", "spl"):
         before, after = getattr(problem, name), getattr(other, name)
@@ -126,7 +145,9 @@ def test_blurred_levels_are_no_smaller_and_no_larger_than_the_share(problem: Sup
 def test_a_primary_without_a_level_has_no_interval() -> None:
     none, mark = np.zeros(3), np.array([False, True, False])
     M = np.array([[-1.0, 1.0, 1.0]])
-    problem = SuppressionProblem(M, np.array([3.0, 1, 2]), none, none + 9, none, none, none, none + 1, mark, none > 0)
+    problem = SuppressionProblem(
+        M, np.array([3.0, 1, 2]), none, none + 9, none, none, none, none + 1, mark, none > 0
+    )
     with pytest.raises(InvalidInput, match=r"cell 1: primary without a level\. Remedy: "):
         searched(problem)
 
@@ -135,7 +156,18 @@ def test_a_minimum_of_contributors_says_nothing_of_intervals() -> None:
     none, mark = np.zeros(3), np.array([False, True, False])
     M = np.array([[-1.0, 1.0, 1.0]])
     problem = SuppressionProblem(
-        M, np.array([3.0, 1, 2]), none, none + 9, mark, mark, none, none + 1, mark, none > 0, count=none + 5, minimum=3
+        M,
+        np.array([3.0, 1, 2]),
+        none,
+        none + 9,
+        mark,
+        mark,
+        none,
+        none + 1,
+        mark,
+        none > 0,
+        count=none + 5,
+        minimum=3,
     )
     with pytest.raises(InvalidInput, match="behind blanks, not behind intervals"):
         searched(problem)

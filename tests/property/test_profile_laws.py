@@ -1,4 +1,6 @@
-"""The oracle of the attacker profiles against itself and against the older oracle: knowing more never shows less."""
+"""The oracle of the attacker profiles against itself and against the older oracle: knowing more never shows
+less.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,17 @@ def test_values_and_deviations_tell_the_same(draw):
     assume(draw.problem.primary.any())
     publication = draw.publication()
     ends, a = external(draw.problem, publication), draw.problem.a[draw.problem.primary]
-    np.testing.assert_allclose(np.column_stack([a - ends[:, 0], ends[:, 1] - a]), reaches(draw.problem, publication), **CLOSE)
+    np.testing.assert_allclose(
+        np.column_stack([a - ends[:, 0], ends[:, 1] - a]), reaches(draw.problem, publication), **CLOSE
+    )
 
 
 @LAW
 @given(releases(most=4, signed=False, sliding=False))
 def test_the_truth_is_always_possible_and_more_knowledge_never_widens(draw):
-    """Truth ∈ coalition ⊆ each singleton alone ⊆ external; one who knows half of a cell lies between external and one who knows it all."""
+    """Truth ∈ coalition ⊆ each singleton alone ⊆ external; one who knows half of a cell lies between
+    external and one who knows it all.
+    """
     problem, publication, singletons = draw.problem, draw.publication(), drawn(draw)
     a = problem.a[problem.primary]
     everybody, together = external(problem, publication), coalition(problem, publication, singletons)
@@ -63,7 +69,11 @@ def test_withholding_never_narrows(draw):
     assume(draw.problem.primary.any())
     publication = draw.publication()
     fewer = draw.rng.random(len(publication.cells)) < 0.5
-    less = replace(publication, value=np.where(fewer, np.nan, publication.value), base=np.where(fewer, np.inf, publication.base))
+    less = replace(
+        publication,
+        value=np.where(fewer, np.nan, publication.value),
+        base=np.where(fewer, np.inf, publication.base),
+    )
     within(external(draw.problem, publication), external(draw.problem, less))
 
 
@@ -73,14 +83,21 @@ def test_an_earlier_release_never_widens_nor_does_an_assumption_and_the_same_aga
     assume(draw.problem.primary.any())
     problem, publication, before = draw.problem, draw.publication(), draw.publication()
     alone_ = external(problem, publication)
-    np.testing.assert_allclose(vintages(problem, publication, [Vintage(problem, publication)]), alone_, **CLOSE)
+    np.testing.assert_allclose(
+        vintages(problem, publication, [Vintage(problem, publication)]), alone_, **CLOSE
+    )
     both = vintages(problem, publication, [Vintage(problem, before)])
     within(both, alone_)
     within(both, external(problem, before))
     half_ = problem.a / 2
     other = replace(problem, a=half_, lb=np.minimum(problem.lb, half_), ub=np.maximum(problem.ub, half_))
     told = Vintage(
-        other, replace(before, value=np.where(before.exact, half_[before.cells], np.nan), base=np.where(before.exact, 0.0, np.inf))
+        other,
+        replace(
+            before,
+            value=np.where(before.exact, half_[before.cells], np.nan),
+            base=np.where(before.exact, 0.0, np.inf),
+        ),
     )
     wide = alone_
     for revision in (None, 90, 50, 0):

@@ -1,4 +1,6 @@
-"""What a certificate shows against somebody who has the program: its tables against linear programs of another library."""
+"""What a certificate shows against somebody who has the program: its tables against
+linear programs of another library.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,27 @@ NOISE = 1e-6
 
 
 def judged(problem, publication) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of each primary: shown by the tables, narrow by the test, its two levels together, and how far apart the tables that pass are by cold
-    linear programs.
+    """Of each primary: shown by the tables, narrow by the test, its two levels together, and how far apart
+    the tables that pass are by cold linear programs.
     """
     needs = baseline(problem, ("external",))[0].strongest
     step = np.full(problem.space.size, 1e-6)
     found = widths(problem, needs, publication, step, 1, without_claim(problem, needs, step, 1))
     both = needs.down + needs.up
-    shown = wide(problem, world_of(problem, publication, "external"), needs.primaries, both, found.table, found.centre, step)
+    shown = wide(
+        problem,
+        world_of(problem, publication, "external"),
+        needs.primaries,
+        both,
+        found.table,
+        found.centre,
+        step,
+    )
     oracle = Oracle(problem, publication, PERCENT / 100)
     bounds = oracle.passing()
-    ends = np.array([[oracle.end(c, side, bounds) or 0.0 for side in (-1, 1)] for c in oracle.columns.tolist()])
+    ends = np.array(
+        [[oracle.end(c, side, bounds) or 0.0 for side in (-1, 1)] for c in oracle.columns.tolist()]
+    )
     return shown, found.narrow, both, ends[:, 1] - ends[:, 0]
 
 
@@ -34,7 +46,14 @@ def test_what_the_tables_show_is_left_by_cold_programs_too():
     """With the default rule and with its own; and what the test calls wide, the tables show."""
     shown, narrow, both, left = map(
         np.concatenate,
-        zip(*(judged(drawn(seed), rule(drawn(seed))) for seed in range(14) for rule in (publish, publish_aware)), strict=True),
+        zip(
+            *(
+                judged(drawn(seed), rule(drawn(seed)))
+                for seed in range(14)
+                for rule in (publish, publish_aware)
+            ),
+            strict=True,
+        ),
     )
     assert (left >= both * (1 - NOISE))[shown].all()
     assert shown[~narrow].all()
@@ -73,5 +92,7 @@ def test_tables_of_another_publication_show_nothing():
     one_hidden = wide(problem, world, needs.primaries, both, found.table, found.centre, step)
     assert not one_hidden.any()
     bare = world_of(problem, publication, "external")
-    assert not wide(problem, bare, needs.primaries, both, found.table[:0], found.centre[:0], step).any(), "the truth alone is one table"
+    assert not wide(problem, bare, needs.primaries, both, found.table[:0], found.centre[:0], step).any(), (
+        "the truth alone is one table"
+    )
     assert not wide(problem, bare, needs.primaries, 50 * both, found.table, found.centre, step).any()

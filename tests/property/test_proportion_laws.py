@@ -1,5 +1,6 @@
-"""Laws of proportion: what is compared with the other countries does not depend on their order, nor on a unit that all have, and a second
-program that shares no code finds the same."""
+"""Laws of proportion: what is compared with the other countries does not depend on their order, nor on a unit
+that all have, and a second program that shares no code finds the same.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +76,9 @@ def by_hand(mine: Cells, others: list[Cells], ratio: float, converted: bool) -> 
 def test_two_programs_agree(data, domain):
     mine, others = data.draw(cells()), data.draw(st.lists(cells(), max_size=5))
     converted = data.draw(st.booleans())
-    assert told(mine, others, domain, converted) == by_hand(mine, others, domain.checks.proportion_ratio, converted)
+    assert told(mine, others, domain, converted) == by_hand(
+        mine, others, domain.checks.proportion_ratio, converted
+    )
 
 
 @given(data=st.data())

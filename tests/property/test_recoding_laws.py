@@ -1,4 +1,6 @@
-"""Recoding against enumeration: every set of closed codes and groups is tried, with tables built from their inner cells by name."""
+"""Recoding against enumeration: every set of closed codes and groups is tried, with tables built
+from their inner cells by name.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,20 @@ FLAT = Hierarchy("F", ("S", "x", "y", "z"), (None, "S", "S", "S"))
 GROUPS = (CodeGroup("D", "A12", ("A1", "A2")), CodeGroup("F", "yz", ("y", "z")))
 SHOWN = {  # what is there, by what is closed: worked by hand
     "D": {
-        (): ("T", "A", "B", "A1", "A2", "A3"), ("A12",): ("T", "A", "B", "A12", "A3"), ("A",): ("T", "A", "B"), ("T",): ("T",),
+        (): ("T", "A", "B", "A1", "A2", "A3"),
+        ("A12",): ("T", "A", "B", "A12", "A3"),
+        ("A",): ("T", "A", "B"),
+        ("T",): ("T",),
     },
     "F": {(): ("S", "x", "y", "z"), ("yz",): ("S", "x", "yz"), ("S",): ("S",)},
-}  # fmt: skip
+}
 MEMBERS = {
-    "T": {"B", "A1", "A2", "A3"}, "A": {"A1", "A2", "A3"}, "A12": {"A1", "A2"}, "S": {"x", "y", "z"}, "yz": {"y", "z"},
-}  # fmt: skip
+    "T": {"B", "A1", "A2", "A3"},
+    "A": {"A1", "A2", "A3"},
+    "A12": {"A1", "A2"},
+    "S": {"x", "y", "z"},
+    "yz": {"y", "z"},
+}
 
 
 @st.composite
@@ -41,11 +50,15 @@ def cells(table: Recodable) -> dict[tuple[str, str], float]:
     return dict(zip(product(*(axis.codes for axis in table.axes)), table.a.tolist(), strict=True))
 
 
-def by_hand(table: Recodable, rows: tuple[str, ...], columns: tuple[str, ...]) -> dict[tuple[str, str], float]:
+def by_hand(
+    table: Recodable, rows: tuple[str, ...], columns: tuple[str, ...]
+) -> dict[tuple[str, str], float]:
     """The table of these codes, each cell the sum of the inner cells below it."""
     inner = cells(table)
     return {
-        (row, column): sum(inner[i, j] for i, j in product(MEMBERS.get(row, {row}), MEMBERS.get(column, {column})))
+        (row, column): sum(
+            inner[i, j] for i, j in product(MEMBERS.get(row, {row}), MEMBERS.get(column, {column}))
+        )
         for row, column in product(rows, columns)
     }
 
@@ -84,13 +97,25 @@ def test_every_plan_gives_the_table_of_its_codes(table: Recodable) -> None:
 
 @given(counted(), st.integers(0, 2**32 - 1))
 @law(10)
-def test_a_group_that_holds_a_primary_is_primary_unless_somebody_judges_it_anew(table: Recodable, seed: int) -> None:
+def test_a_group_that_holds_a_primary_is_primary_unless_somebody_judges_it_anew(
+    table: Recodable, seed: int
+) -> None:
     primary = (np.random.default_rng(seed).random(len(table.a)) < 0.3) & (table.a != 0)
     marked = Recodable(table.axes, table.a, primary, np.where(primary, np.ones((3, len(table.a))), 0.0))
     recoding = Recoding(marked, GROUPS)
     done = recoding.applied([nodes.group for nodes in recoding.nodes])
     before = dict(zip(product(*(axis.codes for axis in table.axes)), primary.tolist(), strict=True))
-    after = zip(product(*(axis.codes for axis in done.table.axes)), done.table.primary, done.table.levels[0], strict=True)
+    after = zip(
+        product(*(axis.codes for axis in done.table.axes)),
+        done.table.primary,
+        done.table.levels[0],
+        strict=True,
+    )
     for (row, column), now, level in after:
-        of = [before[i, j] for i, j in product({"A12": ("A1", "A2")}.get(row, (row,)), {"yz": ("y", "z")}.get(column, (column,)))]
+        of = [
+            before[i, j]
+            for i, j in product(
+                {"A12": ("A1", "A2")}.get(row, (row,)), {"yz": ("y", "z")}.get(column, (column,))
+            )
+        ]
         assert (now, level) == (any(of), sum(of))

@@ -45,7 +45,8 @@ def test_the_shape_of_the_paper():
     """[1] §1: 20 160 cells and 8 280 relations: 28 areas × 120 activities × 6 size classes."""
     space = load_domain("sbs").space
     assert space.size == 28 * 120 * 6 == 20160
-    # in each area 25 activity totals × 6 classes and 120 activities × 1 class total; then 120 × 6 cells of the aggregate
+    # in each area 25 activity totals × 6 classes and 120 activities × 1 class total; then
+    # 120 × 6 cells of the aggregate
     assert space.relations.shape == (28 * (25 * 6 + 120) + 120 * 6, 20160) == (8280, 20160)
 
 

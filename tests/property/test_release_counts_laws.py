@@ -1,4 +1,6 @@
-"""Small count rounding in a release against all sets of countries and all cells, one by one; and releases cut into parts."""
+"""Small count rounding in a release against all sets of countries and all cells, one by
+one; and releases cut into parts.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,21 @@ FEW = law(25)
 
 
 def follows(problem: ProtectionProblem, publication: Publication) -> set[int]:
-    """The first composition of each sum or difference that tells a small count: all by plain loops over countries and leaves."""
+    """The first composition of each sum or difference that tells a small count: all by plain
+    loops over countries and leaves.
+    """
     space, n, found = problem.space, problem.space.national_size, set()
     K = len(space.aggregates)
     value = publication.value.reshape(K, n)
-    leaves = [i for i, key in enumerate(space.national_keys) if key[1] in {"A1", "A2", "B"} and key[2] != "_T"]
+    leaves = [
+        i for i, key in enumerate(space.national_keys) if key[1] in {"A1", "A2", "B"} and key[2] != "_T"
+    ]
     below = {"TOTAL": {"A1", "A2", "B"}, "A": {"A1", "A2"}}
     for factors in product((-1, 0, 1), repeat=K):
-        held = {c: sum(f for f, each in zip(factors, space.aggregates, strict=True) if c in each.members) for c in space.countries}
+        held = {
+            c: sum(f for f, each in zip(factors, space.aggregates, strict=True) if c in each.members)
+            for c in space.countries
+        }
         if not set(held.values()) <= {0, 1} or not any(held.values()):
             continue
         for cell, (_, activity, size) in enumerate(space.national_keys):
@@ -85,7 +94,9 @@ def test_small_counts_are_found_wherever_they_follow(drawn, seed):
 @FEW
 @given(counts())
 def test_nobody_tells_a_small_count_closer_than_to_as_many_numbers_as_the_base(drawn):
-    """Of the coarsest proposal at the latest: what is told then is no more than rounding every inner cell could do."""
+    """Of the coarsest proposal at the latest: what is told then is no more than rounding every inner cell
+    could do.
+    """
     problem, base = drawn
     assume(problem.primary.any())
     requirements, _ = baseline(problem, ("external",))
@@ -149,7 +160,9 @@ def test_quadratic_aggregates_add_up_keep_margins_and_withstand_who_does_not_cou
 @FEW
 @given(releases(most=6), st.sampled_from([("external",), ("external", "internal")]))
 def test_parts_are_attacked_as_the_whole_is(drawn, profiles):
-    """Two copies of a release as two indicators: what breaks in the whole breaks in the one part or the other."""
+    """Two copies of a release as two indicators: what breaks in the whole breaks in the one part or the
+    other.
+    """
     one = drawn.problem
     space = one.space
     assume(len(space.indicators) == 1 and not space.indicator_relations)
@@ -159,18 +172,25 @@ def test_parts_are_attacked_as_the_whole_is(drawn, profiles):
         return np.repeat(array.reshape(len(space.areas), 1, -1), 2, axis=1).ravel()
 
     names = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known")
-    whole = ProtectionProblem(both, **{name: twice(getattr(one, name)) for name in names}, deliveries=one.deliveries)
+    whole = ProtectionProblem(
+        both, **{name: twice(getattr(one, name)) for name in names}, deliveries=one.deliveries
+    )
     requirements, _ = baseline(whole, profiles)
     cells = np.flatnonzero(whole.aggregate)
     exact = Publication(cells, whole.a[cells], np.zeros(len(cells)))
     parts = [part_of(whole, [indicator]) for indicator in both.indicators]
     assert np.array_equal(np.sort(np.concatenate([part.cells for part in parts])), np.arange(both.size))
-    broken = {(int(requirements.primaries[each.primary]), each.side) for each in attacks(whole, exact, requirements)}
+    broken = {
+        (int(requirements.primaries[each.primary]), each.side) for each in attacks(whole, exact, requirements)
+    }
     apart = set()
     for part in parts:
         assert part.problem.a.tolist() == one.a.tolist()
         own = part.requirements(requirements)
-        apart |= {(int(part.cells[own.primaries[each.primary]]), each.side) for each in attacks(part.problem, part.publication(exact), own)}
+        apart |= {
+            (int(part.cells[own.primaries[each.primary]]), each.side)
+            for each in attacks(part.problem, part.publication(exact), own)
+        }
     assert apart == broken
     joined = Publication.nothing(cells)
     for part in parts:
@@ -181,7 +201,9 @@ def test_parts_are_attacked_as_the_whole_is(drawn, profiles):
 
 
 def test_linked_indicators_are_not_torn_apart():
-    space = CellSpace(("Q",), (Aggregate("P", ("Q",)),), ("ALL", "MEN", "WOMEN"), (SIZE,), (("ALL", ("MEN", "WOMEN")),))
+    space = CellSpace(
+        ("Q",), (Aggregate("P", ("Q",)),), ("ALL", "MEN", "WOMEN"), (SIZE,), (("ALL", ("MEN", "WOMEN")),)
+    )
     a = np.tile([3.0, 2, 1, 2, 1, 1, 1, 1, 0], 2)
     zero, no = np.zeros(18), np.zeros(18, dtype=bool)
     problem = ProtectionProblem(space, a, zero, np.full(18, np.inf), zero, zero, zero, no, no, ("drawn",))

@@ -19,7 +19,13 @@ def some_publication(problem, rng) -> Publication:
     base = rng.choice([0.0, 5.0, 10.0, 20.0, np.inf], len(cells))
     base[0] = 0.0
     a = problem.a[cells]
-    value = np.where(base == 0, a, np.where(np.isinf(base), np.nan, np.round(a / np.maximum(base, 1)) * np.where(np.isinf(base), 1, base)))
+    value = np.where(
+        base == 0,
+        a,
+        np.where(
+            np.isinf(base), np.nan, np.round(a / np.maximum(base, 1)) * np.where(np.isinf(base), 1, base)
+        ),
+    )
     return Publication(cells, value, base)
 
 
@@ -36,7 +42,13 @@ def by_brute_force(problem, publication) -> set[tuple[float, ...]]:
             continue
         room = int(own[country, 0] - own[country, 1:][~cells[1:]].sum())
         k = int(cells.sum())
-        found.append([(*each, room - sum(each)) for each in product(range(room + 1), repeat=k - 1) if sum(each) <= room])
+        found.append(
+            [
+                (*each, room - sum(each))
+                for each in product(range(room + 1), repeat=k - 1)
+                if sum(each) <= room
+            ]
+        )
     fits = set()
     for each in product(*found):
         x = problem.a.copy()
@@ -57,7 +69,9 @@ def test_every_table_that_fits_is_listed_once(seed):
     assert tables is not None
     assert {tuple(z) for z in tables} == expected
     assert len(tables) == len(expected)
-    assert len(expected) == 1 or fitting.every(len(expected) - 1) is None, "too many are not cut off in silence"
+    assert len(expected) == 1 or fitting.every(len(expected) - 1) is None, (
+        "too many are not cut off in silence"
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -1,4 +1,6 @@
-"""Laws of controlled and quadratic rounding, against enumeration and against the dual of the attacker's problem."""
+"""Laws of controlled and quadratic rounding, against enumeration and against the dual of the attacker's
+problem.
+"""
 
 from __future__ import annotations
 
@@ -50,16 +52,31 @@ def summed(space: CellSpace, inner) -> Floats:
     return table.ravel()
 
 
-def drawn(seed: int, axes: tuple[Hierarchy, ...], most: int = 40, primaries: int = 0, level: float = 3) -> RoundingTable:
+def drawn(
+    seed: int, axes: tuple[Hierarchy, ...], most: int = 40, primaries: int = 0, level: float = 3
+) -> RoundingTable:
     rng = np.random.default_rng(seed)
     space = CellSpace(("X",), (), ("V",), axes)
     a = summed(space, lambda shape: rng.integers(0, most, shape) * (rng.random(shape) > 0.15))
     n, A = len(a), space.national_relations
     inner = np.flatnonzero(~RoundingTable_totals(A, n) & (a > 0))
-    p = np.sort(rng.choice(inner, min(primaries, len(inner)), replace=False)) if primaries else np.zeros(0, dtype=np.int64)
+    p = (
+        np.sort(rng.choice(inner, min(primaries, len(inner)), replace=False))
+        if primaries
+        else np.zeros(0, dtype=np.int64)
+    )
     levels = [np.minimum(rng.integers(1, level + 1, len(p)), most).astype(float) for _ in range(2)]
     return RoundingTable(
-        A, np.zeros(A.shape[0]), a, np.zeros(n), np.full(n, np.inf), a == 0, p, levels[0], levels[1], levels[0] + levels[1]
+        A,
+        np.zeros(A.shape[0]),
+        a,
+        np.zeros(n),
+        np.full(n, np.inf),
+        a == 0,
+        p,
+        levels[0],
+        levels[1],
+        levels[0] + levels[1],
     )
 
 
@@ -70,7 +87,9 @@ def RoundingTable_totals(A: sp.csr_array, n: int):  # noqa: N802
 
 
 def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> float:
-    """Controlled rounding within one base as anybody would write it, by scipy's MILP: an up and a down move of each cell."""
+    """Controlled rounding within one base as anybody would write it, by scipy's MILP: an
+    up and a down move of each cell.
+    """
     a, n = table.a, len(table.a)
     floor, whole = np.floor(a / base), a % base == 0
     up = np.where(whole, 0.0 if zero_restricted else 1.0, 1.0)
@@ -80,9 +99,11 @@ def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> 
     A = sp.hstack([table.A, -table.A])
     right = -(table.A @ floor)
     result = milp(
-        np.concatenate([gain, np.full(n, base)]), constraints=LinearConstraint(A, right, right), integrality=np.ones(2 * n),
+        np.concatenate([gain, np.full(n, base)]),
+        constraints=LinearConstraint(A, right, right),
+        integrality=np.ones(2 * n),
         bounds=(np.zeros(2 * n), np.concatenate([up, down])),
-    )  # fmt: skip
+    )
     return np.inf if result.status == 2 else float(result.fun + (a - floor * base).sum())
 
 
@@ -141,9 +162,13 @@ def test_what_is_rounded_withstands_the_attacker(seed, three):
         found = round_table(table, TableOptions(base, Search(1)))
     except Unprotectable:
         nothing = Rounded(table.A, table.a, table.a, np.where(table.fixed, 0.0, np.inf), table.lb, table.ub)
-        assert not all(_kept(table, nothing, i) for i in range(len(table.primary)))  # not even with nothing printed
+        assert not all(
+            _kept(table, nothing, i) for i in range(len(table.primary))
+        )  # not even with nothing printed
         return
-    printed = Rounded(table.A, table.a, found.x, np.where(table.fixed, 0.0, found.reach * base), table.lb, table.ub)
+    printed = Rounded(
+        table.A, table.a, found.x, np.where(table.fixed, 0.0, found.reach * base), table.lb, table.ub
+    )
     assert all(_kept(table, printed, i) for i in range(len(table.primary)))
 
 
@@ -159,14 +184,19 @@ def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_s
     table, base = drawn(seed, (flat("A", 3), flat("B", 3)), primaries=4, level=5), 5.0
     half = np.where(table.fixed, 0.0, base)
     attacker = RoundingAttacker(table, half, base)
-    tables = [np.where(table.fixed, table.a, table.a + rng.uniform(-base, base, len(table.a))) for _ in range(3)]
+    tables = [
+        np.where(table.fixed, table.a, table.a + rng.uniform(-base, base, len(table.a))) for _ in range(3)
+    ]
     verdicts = [attacker.judge(x) for x in tables]
     for x, verdict in zip(tables, verdicts, strict=True):
         printed = Rounded(table.A, table.a, x, half, table.lb, table.ub)
         assert [_kept(table, printed, i) for i in range(len(table.primary))] == verdict.protected.tolist()
         for other in tables:
             broken = verdict.cuts.coefficients @ (other / base) < verdict.cuts.least - 1e-6
-            if all(_kept(table, Rounded(table.A, table.a, other, half, table.lb, table.ub), i) for i in range(len(table.primary))):
+            if all(
+                _kept(table, Rounded(table.A, table.a, other, half, table.lb, table.ub), i)
+                for i in range(len(table.primary))
+            ):
                 assert not broken.any()
         if not verdict.protected.all() and len(verdict.cuts.least):
             assert (verdict.cuts.coefficients @ (x / base) < verdict.cuts.least).all()
@@ -175,7 +205,11 @@ def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_s
 @law(25)
 @given(SEEDS, st.integers(0, 2))
 def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind):
-    axes = [(flat("A", 4), flat("B", 4)), (nested("A", 2, 2), flat("B", 3)), (flat("A", 3), flat("B", 3), flat("C", 2))][kind]
+    axes = [
+        (flat("A", 4), flat("B", 4)),
+        (nested("A", 2, 2), flat("B", 3)),
+        (flat("A", 3), flat("B", 3), flat("C", 2)),
+    ][kind]
     table = drawn(seed, axes, primaries=3, level=3)
     base = base_for(table)
     try:
@@ -200,7 +234,16 @@ def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind
 def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
     """3 × 3 inner cells, margins kept: every set, and every adjustment, is tried."""
     table = drawn(seed, (flat("A", 3), flat("B", 3)), most=12, primaries=2, level=1)
-    table = RoundingTable(table.A, table.rhs, table.a, table.lb, table.ub, table.fixed, table.primary, *[np.zeros(len(table.primary))] * 3)
+    table = RoundingTable(
+        table.A,
+        table.rhs,
+        table.a,
+        table.lb,
+        table.ub,
+        table.fixed,
+        table.primary,
+        *[np.zeros(len(table.primary))] * 3,
+    )
     if not len(table.primary):
         return
     base, a = 3.0, table.a.reshape(4, 4)

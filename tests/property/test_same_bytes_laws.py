@@ -1,4 +1,6 @@
-"""The clock decides no bytes: whatever it says, a search of a release ends with the same table, or is refused."""
+"""The clock decides no bytes: whatever it says, a search of a release ends with the same table, or is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,14 @@ def a_clock_that_runs(pace: float) -> Iterator[None]:
 
 def rung(name: str, seconds: float) -> RungOptions:
     method, *solver = name.split()
-    return RungOptions(method=method, **({"solver": solver[0]} if solver else {}), gap=0, accept_gap=0, seconds=seconds, **RUNGS[name])
+    return RungOptions(
+        method=method,
+        **({"solver": solver[0]} if solver else {}),
+        gap=0,
+        accept_gap=0,
+        seconds=seconds,
+        **RUNGS[name],
+    )
 
 
 @pytest.mark.parametrize("name", RUNGS)
@@ -66,7 +75,9 @@ def test_a_rung_is_cut_short_by_no_clock(name, draw, looks):
         return
     assert (hurried.x is None) == (free.x is None)
     assert free.x is None or np.array_equal(hurried.x, free.x)
-    assert [(each.bound, each.reason) for each in hurried.rungs] == [(each.bound, each.reason) for each in free.rungs]
+    assert [(each.bound, each.reason) for each in hurried.rungs] == [
+        (each.bound, each.reason) for each in free.rungs
+    ]
 
 
 @pytest.mark.parametrize("method", ["controlled", "quadratic"])
@@ -78,11 +89,15 @@ def test_rounding_is_cut_short_by_no_clock(method, drawn, looks):
 
     def first(seconds: float) -> bytes:
         if method == "controlled":
-            found = controlled_aggregates(problem, ControlledRounding(method="controlled", base=5, seconds=seconds), 1, lambda _: None)
+            found = controlled_aggregates(
+                problem, ControlledRounding(method="controlled", base=5, seconds=seconds), 1, lambda _: None
+            )
         else:
             wanted = QuadraticRounding(method="quadratic", base=5, seconds=seconds)
             found = quadratic_aggregates(problem, requirements, wanted, 1, 1, lambda _: None)
-        return b"".join(publication.value.tobytes() + publication.base.tobytes() for _, publication in islice(found, 2))
+        return b"".join(
+            publication.value.tobytes() + publication.base.tobytes() for _, publication in islice(found, 2)
+        )
 
     free = first(1e9)
     try:
@@ -106,7 +121,9 @@ def test_an_abort_knows_two_things_only(monkeypatch):
 
 
 def test_a_file_with_the_name_of_a_library_is_none(tmp_path):
-    """Whoever maps such a file, in whatever folder, can still use every function of the API. A name need not be text."""
+    """Whoever maps such a file, in whatever folder, can still use every function of the API. A name need not
+    be text.
+    """
     files = [tmp_path / "openblas" / "data.bin", tmp_path / os.fsdecode(b"caf\xe9.openblas")]
     with ExitStack() as mapped:
         for file in files:
@@ -120,21 +137,34 @@ def test_a_file_with_the_name_of_a_library_is_none(tmp_path):
 @pytest.mark.parametrize(
     "begun",
     [
-        pytest.param("from sdc_tasks.api.asked import checks_options; checks_options(lambda: None)()", id="a function of the API"),
-        pytest.param("from typer.testing import CliRunner; CliRunner().invoke(app, ['audit', '--help'])", id="a command"),
-        pytest.param("from sdc_tasks.steps.desk import open_office; open_office('sqlite:///' + sys.argv[2])", id="a step of a release"),
+        pytest.param(
+            "from sdc_tasks.api.asked import checks_options; checks_options(lambda: None)()",
+            id="a function of the API",
+        ),
+        pytest.param(
+            "from typer.testing import CliRunner; CliRunner().invoke(app, ['audit', '--help'])",
+            id="a command",
+        ),
+        pytest.param(
+            "from sdc_tasks.steps.desk import open_office; open_office('sqlite:///' + sys.argv[2])",
+            id="a step of a release",
+        ),
     ],
 )
 def test_sums_do_not_depend_on_the_number_of_cores(begun, tmp_path):
     """OpenBLAS adds up 10 001 numbers in as many parts as there are cores, unless it has one thread."""
     program = (
-        "import os, sys; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])]); import numpy as np, scipy.linalg\n"
+        "import os, sys; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(sys.argv[1])]); import "
+        "numpy as np, scipy.linalg\n"
         f"from sdc_tasks.cli.app import app; {begun}\n"
-        "a = np.random.default_rng(0).random((300, 5000)); print([float(x @ x) for x in (a.ravel(), a[0], (a @ a.T).ravel())])"
+        "a = np.random.default_rng(0).random((300, 5000)); print([float(x @ x) for x in (a.ravel(), a[0], (a "
+        "@ a.T).ravel())])"
     )
     warehouse = str(tmp_path / "warehouse.db")
     told = {
-        subprocess.run([sys.executable, "-c", program, cores, warehouse], capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", program, cores, warehouse], capture_output=True, text=True, check=True
+        ).stdout
         for cores in "12"
     }
     assert len(told) == 1

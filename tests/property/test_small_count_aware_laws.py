@@ -1,4 +1,6 @@
-"""Small count rounding that withstands somebody who has the program (METHOD §9, Theorem 5): every candidate has a key."""
+"""Small count rounding that withstands somebody who has the program (METHOD §9, Theorem 5): every candidate
+has a key.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,15 @@ def aware(base: int, seed: int, drawn: float = 1.0) -> CountOptions:
 def hidden_leaves(problem: ProtectionProblem) -> np.ndarray:
     """Flat indices of the inner cells that nobody publishes."""
     n, count = problem.space.national_size, len(problem.space.countries)
-    return np.flatnonzero(problem.suppressed[: count * n] & np.tile(inside(problem.space.hierarchies).ravel(), count))
+    return np.flatnonzero(
+        problem.suppressed[: count * n] & np.tile(inside(problem.space.hierarchies).ravel(), count)
+    )
 
 
 def with_count(problem: ProtectionProblem, cell: int, value: int) -> ProtectionProblem:
-    """The problem in which this inner cell has another count, and all totals above it follow: by plain loops over the relations."""
+    """The problem in which this inner cell has another count, and all totals above it follow: by
+    plain loops over the relations.
+    """
     space, n = problem.space, problem.space.national_size
     own = problem.a[: len(space.countries) * n].reshape(-1, n).copy()
     own[cell // n, cell % n] = value
@@ -108,7 +114,9 @@ def test_the_draws_have_the_chances_that_are_stated_and_keys_differ():
     for value, chance in ((0, 0.15), (3, 0.15), (UNDRAWN, 0.7)):
         assert (found == value).mean() == pytest.approx(chance, abs=0.01)
     other = directions(cells, every, 3, 0.3, 8)
-    assert (found == other).mean() == pytest.approx(0.15**2 * 2 + 0.7**2, abs=0.02), "as independent draws agree"
+    assert (found == other).mean() == pytest.approx(0.15**2 * 2 + 0.7**2, abs=0.02), (
+        "as independent draws agree"
+    )
 
 
 def test_a_corrected_table_has_the_draws_of_the_first_one():
@@ -133,7 +141,16 @@ def test_every_small_count_is_rounded_and_no_other():
     assert np.array_equal(found.inner[~small], cells.y[~small])
 
 
-@pytest.mark.parametrize("more", [{"max_round": 4}, {"zero_candidates": True}, {"protect_zeros": True}, {"leverage": True}, {"drawn": 0.0}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"max_round": 4},
+        {"zero_candidates": True},
+        {"protect_zeros": True},
+        {"leverage": True},
+        {"drawn": 0.0},
+    ],
+)
 def test_what_it_is_not_offered_with_is_refused(more):
     with pytest.raises(InvalidInput, match="Remedy"):
         CountOptions(1, 3, rule_aware=True, **more)

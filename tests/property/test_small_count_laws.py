@@ -58,9 +58,18 @@ def cells_of(counts: dict[Key, int]) -> InnerCells:
 
 @st.composite
 def cases(draw: st.DrawFn, smallest: int = 1) -> Case:
-    keys = st.tuples(*(st.sampled_from([f"{name.lower()}{i}" for i in range(size)]) for name, size in zip(NAMES, (4, 5, 3), strict=True)))
+    keys = st.tuples(
+        *(
+            st.sampled_from([f"{name.lower()}{i}" for i in range(size)])
+            for name, size in zip(NAMES, (4, 5, 3), strict=True)
+        )
+    )
     counts = st.one_of(st.integers(smallest, 3), st.integers(smallest, 30))
-    return Case(draw(st.dictionaries(keys, counts, min_size=1, max_size=40)), draw(st.integers(2, 6)), draw(st.integers(0, 3)))
+    return Case(
+        draw(st.dictionaries(keys, counts, min_size=1, max_size=40)),
+        draw(st.integers(2, 6)),
+        draw(st.integers(0, 3)),
+    )
 
 
 def rows_of(result: RoundedCells) -> Rows:
@@ -81,7 +90,9 @@ def rounded(cells: InnerCells, published: Crossings, **options: Any) -> RoundedC
 
 @given(case=cases(), quality=st.sampled_from(QUALITIES), seed=st.integers(0, 5))
 @SOON
-def test_published_cells_are_sums_of_inner_cells_and_none_is_small(case: Case, quality: str, seed: int) -> None:
+def test_published_cells_are_sums_of_inner_cells_and_none_is_small(
+    case: Case, quality: str, seed: int
+) -> None:
     result = rounded(case.cells, by_order(case.cells, case.order), base=case.base, quality=quality, seed=seed)
     rows = rows_of(result)
     assert {key: original for key, original, _ in rows} == case.counts
@@ -105,16 +116,26 @@ def test_every_way_to_state_a_publication_rounds_alike(case: Case) -> None:
     ]
     results = [rounded(cells, each, base=case.base) for each in stated]
     assert all(published_of(each) == published_of(results[0]) for each in results)
-    some = [rounded(cells, each, base=case.base) for each in (by_formula(cells, "~(A+B)*C"), by_list(cells, [("A", "C"), ("C", "B")]))]
+    some = [
+        rounded(cells, each, base=case.base)
+        for each in (by_formula(cells, "~(A+B)*C"), by_list(cells, [("A", "C"), ("C", "B")]))
+    ]
     assert published_of(some[0]) == published_of(some[1])
-    assert set(published_of(some[0])) == set(publication(rows_of(some[0]), [(), (0,), (1,), (2,), (0, 2), (1, 2)]))
+    assert set(published_of(some[0])) == set(
+        publication(rows_of(some[0]), [(), (0,), (1,), (2,), (0, 2), (1, 2)])
+    )
 
 
 @given(case=cases())
 @SOON
 def test_hierarchies_are_groups_that_add_up(case: Case) -> None:
-    """Codes with several parents: A has two overlapping groups below its total, as countries have compositions."""
-    tree = CodeTree("A", (("a0", "low"), ("a[12]", "low"), ("a2", "high"), ("a3", "high"), ("low", "all"), ("high", "all")))
+    """Codes with several parents: A has two overlapping groups below its total, as countries have
+    compositions.
+    """
+    tree = CodeTree(
+        "A",
+        (("a0", "low"), ("a[12]", "low"), ("a2", "high"), ("a3", "high"), ("low", "all"), ("high", "all")),
+    )
     cells = case.cells
     result = rounded(cells, by_hierarchies(cells, {"A": tree}), base=case.base)
     rows = rows_of(result)
@@ -122,7 +143,11 @@ def test_hierarchies_are_groups_that_add_up(case: Case) -> None:
     found = published_of(result)
     for key, values in found.items():
         members = groups.get(key[0], {key[0]})
-        sums = [(o, r) for (a, b, c), o, r in rows if a in members and key[1] in (b, "TOTAL") and key[2] in (c, "TOTAL")]
+        sums = [
+            (o, r)
+            for (a, b, c), o, r in rows
+            if a in members and key[1] in (b, "TOTAL") and key[2] in (c, "TOTAL")
+        ]
         assert values == (sum(o for o, _ in sums), sum(r for _, r in sums))
         assert not 0 < values[1] < case.base
     present = {key[0] for key in case.counts}
@@ -134,7 +159,9 @@ def test_hierarchies_are_groups_that_add_up(case: Case) -> None:
 @SOON
 def test_the_order_of_records_does_not_matter(case: Case, data: st.DataObject) -> None:
     shuffled = cells_of(dict(data.draw(st.permutations(list(case.counts.items())))))
-    first, second = (rounded(cells, by_order(cells, case.order), base=case.base) for cells in (case.cells, shuffled))
+    first, second = (
+        rounded(cells, by_order(cells, case.order), base=case.base) for cells in (case.cells, shuffled)
+    )
     assert rows_of(first) == rows_of(second)
     assert published_of(first) == published_of(second)
 
@@ -154,8 +181,12 @@ def test_parts_alone_are_rounded_as_in_the_whole(case: Case, quality: str) -> No
 
 @given(case=cases(), largest_small=st.integers(1, 12), quality=st.sampled_from(QUALITIES))
 @SOON
-def test_up_to_the_largest_value_to_round_only_multiples_are_published(case: Case, largest_small: int, quality: str) -> None:
-    result = rounded(case.cells, by_order(case.cells, case.order), base=case.base, max_round=largest_small, quality=quality)
+def test_up_to_the_largest_value_to_round_only_multiples_are_published(
+    case: Case, largest_small: int, quality: str
+) -> None:
+    result = rounded(
+        case.cells, by_order(case.cells, case.order), base=case.base, max_round=largest_small, quality=quality
+    )
     assert all(value % case.base == 0 for _, value in published_of(result).values() if value <= largest_small)
 
 
@@ -182,7 +213,13 @@ def test_forced_cells_are_rounded_and_given_ones_stay(case: Case, data: st.DataO
     result = round_counts(dummy, CountOptions(1, base=case.base), force=force)
     assert np.all(result.inner[force] % case.base == 0)
     multiples = np.array(
-        data.draw(st.lists(st.sampled_from([-1, -1, 0, case.base, 4 * case.base]), min_size=len(cells), max_size=len(cells)))
+        data.draw(
+            st.lists(
+                st.sampled_from([-1, -1, 0, case.base, 4 * case.base]),
+                min_size=len(cells),
+                max_size=len(cells),
+            )
+        )
     )
     given_ = round_counts(dummy, CountOptions(1, base=case.base), given=multiples)
     assert np.array_equal(given_.inner[multiples >= 0], multiples[multiples >= 0])
@@ -199,11 +236,18 @@ def test_given_values_that_publish_a_small_count_are_refused() -> None:
 @given(case=cases(), quality=st.sampled_from(QUALITIES))
 @SOON
 def test_the_same_seed_gives_the_same_table(case: Case, quality: str) -> None:
-    first, second = (rounded(case.cells, by_order(case.cells, 2), base=case.base, quality=quality, seed=7) for _ in range(2))
+    first, second = (
+        rounded(case.cells, by_order(case.cells, 2), base=case.base, quality=quality, seed=7)
+        for _ in range(2)
+    )
     assert np.array_equal(first.inner, second.inner)
 
 
-@given(case=cases(), steps=st.sampled_from([Steps(2, 1, 2), Steps(5, 3, 5), Steps(0, 0, 4), Steps(3, 0, 0)]), batch=st.integers(1, 9))
+@given(
+    case=cases(),
+    steps=st.sampled_from([Steps(2, 1, 2), Steps(5, 3, 5), Steps(0, 0, 4), Steps(3, 0, 0)]),
+    batch=st.integers(1, 9),
+)
 @SOON
 def test_step_schedules_and_batches_keep_every_promise(case: Case, steps: Steps, batch: int) -> None:
     published = by_order(case.cells, case.order)
@@ -214,7 +258,9 @@ def test_step_schedules_and_batches_keep_every_promise(case: Case, steps: Steps,
 
 @given(case=cases(), order=st.integers(0, 3))
 @SOON
-def test_leverage_is_one_exactly_where_the_published_cells_tell_the_inner_cell(case: Case, order: int) -> None:
+def test_leverage_is_one_exactly_where_the_published_cells_tell_the_inner_cell(
+    case: Case, order: int
+) -> None:
     """Against the rank of X: e_i is a combination of the columns iff it raises no rank."""
     cells = case.cells
     dummy = dummy_of(cells, by_order(cells, order))
@@ -229,14 +275,22 @@ def test_leverage_is_one_exactly_where_the_published_cells_tell_the_inner_cell(c
 @given(case=cases(), extra=st.integers(0, 2))
 @SOON
 def test_refinement_is_no_worse_than_the_paper_where_it_rounds_the_same_cells(case: Case, extra: int) -> None:
-    """Everything forced: all qualities round all cells, and only the search differs. One batch, so that the start is the same."""
+    """Everything forced: all qualities round all cells, and only the search differs. One
+    batch, so that the start is the same.
+    """
     cells = case.cells
     dummy = dummy_of(cells, by_order(cells, case.order))
     force = np.ones(len(cells), dtype=bool)
     off = [
         int(
             np.sum(
-                (round_counts(dummy, CountOptions(1, base=case.base, quality=quality, batch=1000), force=force).published - dummy.z) ** 2
+                (
+                    round_counts(
+                        dummy, CountOptions(1, base=case.base, quality=quality, batch=1000), force=force
+                    ).published
+                    - dummy.z
+                )
+                ** 2
             )
         )
         for quality in ("paper", "best")
@@ -259,7 +313,10 @@ def test_measures_and_tables_count_what_is_there(case: Case) -> None:
     lost = sum((o**0.5 - r**0.5) ** 2 for o, r in published) / 2
     assert found.utility == pytest.approx(1 - lost**0.5 / sum(o for o, _ in published) ** 0.5)
     table = frequencies(result)
-    for name, values in (("published, original", [o for o, _ in published]), ("inner, rounded", [r for _, _, r in rows])):
+    for name, values in (
+        ("published, original", [o for o, _ in published]),
+        ("inner, rounded", [r for _, _, r in rows]),
+    ):
         counts = dict(zip(table.columns, dict(table.rows)[name], strict=True))
         assert counts["all"] == len(values) == sum(counts.values()) - counts["all"]
         for v in range(case.base + 1):
@@ -270,7 +327,12 @@ def test_measures_and_tables_count_what_is_there(case: Case) -> None:
             for value in range(1, case.base):
                 at = moved.columns.index(f"inner {value}")
                 assert counted[at] == sum(1 for _, o, r in rows if o == value and abs(r - o) == int(step))
-    whole = sum(counted[i] for _, counted in moved.rows for i, name in enumerate(moved.columns) if name.startswith("published"))
+    whole = sum(
+        counted[i]
+        for _, counted in moved.rows
+        for i, name in enumerate(moved.columns)
+        if name.startswith("published")
+    )
     assert whole == len(off)
     top = largest(result, 3)
     assert [abs(each.difference) for each in top] == sorted((e for e in off if e), reverse=True)[:3]

@@ -1,4 +1,6 @@
-"""Cell suppression against oracles that share no code with it: enumeration, the whole model of [2] eq. 7, two programs a cell."""
+"""Cell suppression against oracles that share no code with it: enumeration, the whole model of
+[2] eq. 7, two programs a cell.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,12 @@ NETWORKS = {"paths", "network"}  # methods for two dimensions with one hierarchy
 CROSSED = {"cubes", "hypercube", "hitas"}  # methods for tables whose relations are those of dimensions
 
 
-def assert_safe_and_no_cheaper(problem: SuppressionProblem, methods: list[PatternMethod], optimum: float | None) -> None:
-    """Each method gives a pattern that the oracle finds safe, none cheaper than the optimum; or says that there is none."""
+def assert_safe_and_no_cheaper(
+    problem: SuppressionProblem, methods: list[PatternMethod], optimum: float | None
+) -> None:
+    """Each method gives a pattern that the oracle finds safe, none cheaper than the
+    optimum; or says that there is none.
+    """
     for method in methods:
         if optimum is None:
             with pytest.raises(Unprotectable):
@@ -69,24 +75,35 @@ def assert_safe_and_no_cheaper(problem: SuppressionProblem, methods: list[Patter
 
 @given(st.one_of(problems(("flat", "wide")), problems(("wide", "deep"))))
 @law(30)
-def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensions(problem: SuppressionProblem) -> None:
+def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensions(
+    problem: SuppressionProblem,
+) -> None:
     assert_safe_and_no_cheaper(problem, OTHERS, least(problem))
 
 
 @given(st.one_of(problems(("flat", "flat", "flat")), problems(("flat", "flat", "wide"))))
 @law(10)
-def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(problem: SuppressionProblem) -> None:
+def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(
+    problem: SuppressionProblem,
+) -> None:
     assert_safe_and_no_cheaper(problem, [name for name in OTHERS if name not in NETWORKS], least(problem))
 
 
 @given(linked())
 @law(10)
-def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(problem: SuppressionProblem) -> None:
+def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(
+    problem: SuppressionProblem,
+) -> None:
     optimum = least(problem)
     assert_same(optimum, least_by_model(problem))
     assert_safe_and_no_cheaper(
         problem,
-        [name for name in OTHERS if name not in CROSSED and (name not in NETWORKS or (optimum is not None and reduce(problem).network))],
+        [
+            name
+            for name in OTHERS
+            if name not in CROSSED
+            and (name not in NETWORKS or (optimum is not None and reduce(problem).network))
+        ],
         optimum,
     )
 
@@ -111,10 +128,22 @@ def test_three_dimensions_as_cheap_as_the_whole_model(problem: SuppressionProble
 
 def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
     return SuppressionProblem(
-        problem.M, problem.a, problem.lb, problem.ub, problem.lpl, problem.upl, 0 * problem.spl, problem.cost, problem.primary,
-        problem.fixed, singleton=problem.singleton, respondent=problem.respondent, guarded=problem.guarded, beside=problem.beside,
+        problem.M,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        problem.lpl,
+        problem.upl,
+        0 * problem.spl,
+        problem.cost,
+        problem.primary,
+        problem.fixed,
+        singleton=problem.singleton,
+        respondent=problem.respondent,
+        guarded=problem.guarded,
+        beside=problem.beside,
         beside_guarded=problem.beside_guarded,
-    )  # fmt: skip
+    )
 
 
 @given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
@@ -124,10 +153,17 @@ def test_the_verifier_agrees_with_two_programs_a_cell(problem: SuppressionProble
     assert verify(problem, some).unprotected.tolist() == unprotected(problem, some)
 
 
-@given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat")), linked()), st.integers(0, 2**32 - 1))
+@given(
+    st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat")), linked()),
+    st.integers(0, 2**32 - 1),
+)
 @law(20)
-def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(problem: SuppressionProblem, seed: int) -> None:
-    """Cells that are tied to each other then move in ratios of many kinds; few hidden cells make many such ties."""
+def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(
+    problem: SuppressionProblem, seed: int
+) -> None:
+    """Cells that are tied to each other then move in ratios of many kinds; few hidden cells make many such
+    ties.
+    """
     rng = np.random.default_rng(seed)
     some = problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < rng.choice([0.3, 0.6, 1.0])))
     unit, row = 2.0 ** rng.integers(-6, 7, len(problem.a)), 3.0 ** rng.integers(-3, 4, problem.M.shape[0])
@@ -149,18 +185,28 @@ def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(problem
 @given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
 @law(20)
 def test_no_proposed_point_makes_an_unsafe_pattern_safe(problem: SuppressionProblem, seed: int) -> None:
-    """Neither moves of everybody's own, nor true deviations of the table that move open cells or other respondents' singletons."""
+    """Neither moves of everybody's own, nor true deviations of the table that move open cells
+    or other respondents' singletons.
+    """
     rng = np.random.default_rng(seed)
     some = problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < 0.5))
     free = null_space(problem.M.toarray())
-    proposed = np.concatenate([10 * rng.standard_normal((3, len(some))), rng.standard_normal((5, free.shape[1])) @ free.T, problem.a[None]])
+    proposed = np.concatenate(
+        [
+            10 * rng.standard_normal((3, len(some))),
+            rng.standard_normal((5, free.shape[1])) @ free.T,
+            problem.a[None],
+        ]
+    )
     assert verify(problem, some, proposed).unprotected.tolist() == unprotected(problem, some)
 
 
 @given(st.one_of(problems(("wide", "deep", "flat")), problems(("flat", "wide", "flat", "flat"))))
 @law(30)
 def test_what_a_hypercube_shows_programs_show_too(problem: SuppressionProblem) -> None:
-    """What witnesses alone protect is protected by the oracle's programs too; with witnesses the verdict is the same as without."""
+    """What witnesses alone protect is protected by the oracle's programs too; with witnesses the
+    verdict is the same as without.
+    """
     grid = recognised(problem.M)
     assert grid is not None
     search = CubeSearch(problem, grid, lambda _: None, lambda: False)
@@ -170,10 +216,16 @@ def test_what_a_hypercube_shows_programs_show_too(problem: SuppressionProblem) -
     met = problem.primary & (rise >= problem.up * (1 - 1e-6)) & (fall >= problem.down * (1 - 1e-6))
     met &= rise + fall >= problem.width * (1 - 1e-6)
     at_risk = unprotected(problem, search.hidden)
-    assert not set(np.flatnonzero(met).tolist()) & set(unprotected(replace(problem, beside=None), search.hidden))
-    own = [number for number in sorted(search.movements) if number < len(problem.primaries)]  # the others are of further contributors
+    assert not set(np.flatnonzero(met).tolist()) & set(
+        unprotected(replace(problem, beside=None), search.hidden)
+    )
+    own = [
+        number for number in sorted(search.movements) if number < len(problem.primaries)
+    ]  # the others are of further contributors
     assert set(problem.primaries[own].tolist()) <= set(np.flatnonzero(met).tolist())
-    assert set(problem.primaries.tolist()) - set(search.lacking().tolist()) <= set(problem.primaries.tolist()) - set(at_risk)
+    assert set(problem.primaries.tolist()) - set(search.lacking().tolist()) <= set(
+        problem.primaries.tolist()
+    ) - set(at_risk)
     assert verify(problem, search.hidden, witnesses=search.witnesses()).unprotected.tolist() == at_risk
 
 
@@ -190,7 +242,9 @@ def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:
 @given(problems(("wide", "deep")), st.integers(0, 2**32 - 1))
 @law(25)
 def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, seed: int) -> None:
-    """From flows and from programs: whatever point is cut off, patterns that the oracle finds safe satisfy the cut."""
+    """From flows and from programs: whatever point is cut off, patterns that the oracle finds safe satisfy
+    the cut.
+    """
     try:
         table = reduce(problem)
     except Unprotectable:
@@ -198,7 +252,11 @@ def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, see
     rng = np.random.default_rng(seed)
     k = len(table.cost)
     patterns = [rng.random(k) < share for share in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)] + [np.ones(k, dtype=bool)]
-    safe = [y for y in (each | table.forced for each in patterns) if not unprotected(problem, table.pattern(y, problem))]
+    safe = [
+        y
+        for y in (each | table.forced for each in patterns)
+        if not unprotected(problem, table.pattern(y, problem))
+    ]
     attackers: list[Attackers] = [Programs(table)] + ([Flows(table)] if table.network else [])
     point = np.where(table.forced, 1.0, rng.random(k) * rng.choice([0.2, 1.0]))
     for attacker in attackers:
@@ -226,4 +284,6 @@ def test_the_same_problem_gives_the_same_pattern(problem: SuppressionProblem) ->
     except Unprotectable:
         return
     assert np.array_equal(first.pattern, second.pattern)
-    assert [(m.objective, m.bound, m.method) for m in first.history] == [(m.objective, m.bound, m.method) for m in second.history]
+    assert [(m.objective, m.bound, m.method) for m in first.history] == [
+        (m.objective, m.bound, m.method) for m in second.history
+    ]

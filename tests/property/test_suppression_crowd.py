@@ -1,4 +1,6 @@
-"""A minimum of contributors behind what is hidden, against enumeration with a judge of its own: linear programs by relation."""
+"""A minimum of contributors behind what is hidden, against enumeration with a judge of its
+own: linear programs by relation.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from support.oracles.suppression import interval, unprotected
 
 
 def keeps(problem: SuppressionProblem, pattern: np.ndarray) -> bool:
-    """Each relation with an open total: none of its parts is hidden, or those that stay unknown have enough contributors together."""
+    """Each relation with an open total: none of its parts is hidden, or those that stay unknown
+    have enough contributors together.
+    """
     unknown = []
     for cell in np.flatnonzero(pattern & (problem.a != 0)):
         low, high = interval(problem, pattern, int(cell))
@@ -53,7 +57,11 @@ def test_patterns_keep_the_minimum_and_none_is_missed(problem, seed):
         try:
             found = suppress(asked, PatternOptions(method))
         except Unprotectable:
-            assert unprotected(asked, everything) or not keeps(asked, everything) or not enough(asked, everything)
+            assert (
+                unprotected(asked, everything)
+                or not keeps(asked, everything)
+                or not enough(asked, everything)
+            )
             continue
         assert found.pattern is not None
         assert unprotected(asked, found.pattern) == []

@@ -1,4 +1,6 @@
-"""Patterns after what was given, against the oracle: what was open stays open, what was hidden before is preferred, all is safe."""
+"""Patterns after what was given, against the oracle: what was open stays open, what was hidden
+before is preferred, all is safe.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def earlier_of(problem: SuppressionProblem, hidden: np.ndarray) -> EarlierPatter
 
 @given(problems(("flat", "wide")), st.integers(0, 2**32 - 1))
 @law(15)
-def test_a_frozen_pattern_is_the_cheapest_inside_what_was_hidden(problem: SuppressionProblem, seed: int) -> None:
+def test_a_frozen_pattern_is_the_cheapest_inside_what_was_hidden(
+    problem: SuppressionProblem, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     before = problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < 0.8))
     after = frozen(problem, earlier_of(problem, before))
@@ -43,7 +47,9 @@ def test_a_frozen_pattern_is_the_cheapest_inside_what_was_hidden(problem: Suppre
 @given(problems(("wide", "wide")), st.integers(0, 2**32 - 1))
 @law(15)
 def test_a_discount_never_moves_the_pattern_further(problem: SuppressionProblem, seed: int) -> None:
-    """By exchange: with discount t, cost of the cells hidden now only, t times the rest … the optimum uses fewer of them, as t grows."""
+    """By exchange: with discount t, cost of the cells hidden now only, t times the rest … the optimum
+    uses fewer of them, as t grows.
+    """
     rng = np.random.default_rng(seed)
     before = earlier_of(problem, problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < 0.5)))
     newly = []
@@ -67,13 +73,27 @@ def test_a_cell_tied_to_the_primary_that_has_too_little_room_is_told() -> None:
     total, primary = np.array([[True, False, False], [False, True, False]])
     M = sp.csr_array(np.array([[-1.0, 1.0, 1.0]]))
     problem = SuppressionProblem(M, a, none, none + 99, 5 * primary, 5 * primary, none, a, primary, total)
-    with pytest.raises(Unprotectable, match=r"cell 1: a cell that its relations tie to it has less room than its level\. Remedy: "):
+    with pytest.raises(
+        Unprotectable,
+        match=r"cell 1: a cell that its relations tie to it has less room than its level\. Remedy: ",
+    ):
         suppress(problem)
 
 
 def test_a_table_that_was_published_as_a_whole_has_nothing_left_to_hide() -> None:
     a, none = np.array([11.0, 8.0, 3.0]), np.zeros(3)
-    problem = SuppressionProblem(sp.csr_array(np.array([[-1.0, 1.0, 1.0]])), a, none, none + 99, none, none, none, a, none > 0, none > 0)
+    problem = SuppressionProblem(
+        sp.csr_array(np.array([[-1.0, 1.0, 1.0]])),
+        a,
+        none,
+        none + 99,
+        none,
+        none,
+        none,
+        a,
+        none > 0,
+        none > 0,
+    )
     result = suppress(frozen(problem, earlier_of(problem, none > 0)))
     assert result.pattern is not None
     assert not result.pattern.any()

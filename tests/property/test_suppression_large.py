@@ -1,4 +1,6 @@
-"""Hypercubes through all levels protect a table of 21 600 cells in full; programs that know nothing of them agree on a part of it."""
+"""Hypercubes through all levels protect a table of 21 600 cells in full; programs that know
+nothing of them agree on a part of it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def test_every_way_of_a_code_obeys_every_family(monkeypatch, dense) -> None:
         assert np.array_equal(ways.sums(price[ways.codes]), np.abs(whole) @ price)
         last = ways.some(np.array([ways.number - 1]))
         for one in (last.one(0), ways.one(ways.number - 1)):
-            assert {int(c): s for c, s in zip(*one, strict=True)} == {c: s for c, s in enumerate(whole[-1].tolist()) if s}
+            assert {int(c): s for c, s in zip(*one, strict=True)} == {
+                c: s for c, s in enumerate(whole[-1].tolist()) if s
+            }
     assert sorted(map(tuple, sp.csr_array(dimension.near(3).signs).toarray().tolist())) == [(1.0, -1.0)]
 
 
@@ -50,7 +54,9 @@ def test_a_table_of_four_dimensions_is_protected_in_full(singletons: bool) -> No
     some = np.zeros(len(problem.a), dtype=bool)
     some[problem.primaries[::40]] = True
     lone = problem.lone  # they attack, asked or not
-    asked = replace(problem, lpl=np.where(some, problem.lpl, 0.0), upl=np.where(some, problem.upl, 0.0), singleton=lone)
+    asked = replace(
+        problem, lpl=np.where(some, problem.lpl, 0.0), upl=np.where(some, problem.upl, 0.0), singleton=lone
+    )
     verdict = verify(asked, result.pattern)
     assert verdict.safe
     assert verdict.programs > 0

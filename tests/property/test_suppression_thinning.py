@@ -1,4 +1,6 @@
-"""Tables that are no networks: bridgeless inequalities against null spaces, thinned patterns against two programs a cell."""
+"""Tables that are no networks: bridgeless inequalities against null spaces, thinned
+patterns against two programs a cell.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def reduced(problem: SuppressionProblem) -> Reduced | None:
 
 @given(TABLES, st.integers(0, 2**32 - 1))
 @law(15)
-def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(problem: SuppressionProblem, seed: int) -> None:
+def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(
+    problem: SuppressionProblem, seed: int
+) -> None:
     table = reduced(problem)
     if table is None:
         return
@@ -55,7 +59,9 @@ def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(problem:
 
 @given(TABLES, st.integers(0, 2**32 - 1))
 @law(15)
-def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(problem: SuppressionProblem, seed: int) -> None:
+def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(
+    problem: SuppressionProblem, seed: int
+) -> None:
     """The oracle finds it safe; it holds no bridge; with its witnesses the verifier needs fewer programs.
 
     Where it is said that nothing can be thinned, even everything hidden is not safe.
@@ -91,8 +97,12 @@ def test_a_null_space_is_whole_and_orthonormal(problem: SuppressionProblem) -> N
 
 @given(TABLES, st.integers(0, 2**32 - 1))
 @law(15)
-def test_another_basis_and_other_last_digits_give_the_same_pattern(problem: SuppressionProblem, seed: int) -> None:
-    """Another machine's linear algebra may turn the basis of the space of deviations, and rounds otherwise: no decision leans on either."""
+def test_another_basis_and_other_last_digits_give_the_same_pattern(
+    problem: SuppressionProblem, seed: int
+) -> None:
+    """Another machine's linear algebra may turn the basis of the space of deviations, and rounds
+    otherwise: no decision leans on either.
+    """
     table = reduced(problem)
     if table is None or not len(table.item_need):
         return

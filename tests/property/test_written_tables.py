@@ -1,7 +1,8 @@
-"""What `sdc suppress` and `sdc protect` write is read back as it was: primaries, secondaries, levels and verdict.
+"""What `sdc suppress` and `sdc protect` write is read back as it was: primaries,
+secondaries, levels and verdict.
 
-Tables are drawn with codes that hold separators, quotation marks, blanks and dots, with zeros, values below zero and up to 1e15, levels on
-one side, bounds, and cells of a single respondent.
+Tables are drawn with codes that hold separators, quotation marks, blanks and dots, with zeros, values below
+zero and up to 1e15, levels on one side, bounds, and cells of a single respondent.
 """
 
 from __future__ import annotations
@@ -43,14 +44,22 @@ def tables(draw: st.DrawFn) -> str:
     writer.writerow(["TOWN", "JOB", "VALUE", "STATUS", "LPL", "UPL", "SPL", *columns])
     for town in TOWNS:
         for job in JOBS:
-            value = draw(st.sampled_from([0, 1, 1, 1])) * draw(st.integers(-size // 10 if negative else 0, size))
+            value = draw(st.sampled_from([0, 1, 1, 1])) * draw(
+                st.integers(-size // 10 if negative else 0, size)
+            )
             status = draw(st.sampled_from("sssuz"))
             level = st.integers(0, 3).map(lambda k, value=value: k * max(abs(value), 4) // 10)
             levels = [draw(level), draw(level), draw(level)] if status == "u" else [0, 0, 0]
             levels[1] += 1 if status == "u" and not any(levels) else 0
-            beside = [value - draw(st.sampled_from([3, size])), draw(st.sampled_from(["", value + size]))] if bounds else []
+            beside = (
+                [value - draw(st.sampled_from([3, size])), draw(st.sampled_from(["", value + size]))]
+                if bounds
+                else []
+            )
             who = draw(st.sampled_from(["", "one", "two"])) if alone and status == "u" else ""
-            writer.writerow([town, job, value, status, *levels, *beside, *([int(bool(who)), who] if alone else [])])
+            writer.writerow(
+                [town, job, value, status, *levels, *beside, *([int(bool(who)), who] if alone else [])]
+            )
     return text.getvalue()
 
 
@@ -59,7 +68,10 @@ WANTED = Wanted(("TOWN", "JOB"))
 
 def test_names_of_columns_may_hold_separators(tmp_path: Path) -> None:
     place, out = tmp_path / "t.csv", tmp_path / "out.csv"
-    place.write_text('"Town; or ""place"";x","Job, 1",VALUE,STATUS,LPL,UPL\na,x,5,u,2,2\na,y,7,s,,\nb,x,6,s,,\nb,y,12,s,,\n')
+    place.write_text(
+        '"Town; or ""place"";x","Job, '
+        '1",VALUE,STATUS,LPL,UPL\na,x,5,u,2,2\na,y,7,s,,\nb,x,6,s,,\nb,y,12,s,,\n'
+    )
     wanted = Wanted(('Town; or "place";x', "Job, 1"))
     table = suppression_in(read_rows(place), wanted)
     hidden = suppress(table.problem).pattern
@@ -97,22 +109,39 @@ def test_a_table_with_its_pattern_is_read_back_as_it_was(text: str) -> None:
         assert again.text(hidden) == table.text(hidden)
         told = hidden_in(again.problem, read_earlier_csv(out, again.dimensions, again.value, again.keys))
         np.testing.assert_array_equal(told, hidden)
-        assert verify(again.problem, told).unprotected.tolist() == verify(problem, hidden).unprotected.tolist() == []
+        assert (
+            verify(again.problem, told).unprotected.tolist()
+            == verify(problem, hidden).unprotected.tolist()
+            == []
+        )
         # the same as JJ, which has no codes and nobody's name
         assert problem.rhs is not None
         levels = [np.where(problem.primary, level, 0.0) for level in (problem.lpl, problem.upl, problem.spl)]
         status = np.where(table.stays, "z", "s")
         plain = JJTable(
-            problem.a, problem.cost, np.where(problem.primary, "u", status), problem.lb, problem.ub, *levels, problem.M, problem.rhs
+            problem.a,
+            problem.cost,
+            np.where(problem.primary, "u", status),
+            problem.lb,
+            problem.ub,
+            *levels,
+            problem.M,
+            problem.rhs,
         )
         write_jj(jj, suppressed(plain, problem, hidden, table.stays))
         back = suppression_of(read_jj(jj), "file")
         for field in SAME[:-2]:
-            np.testing.assert_array_equal(getattr(back, field), getattr(replace(problem, singleton=None), field), field)
+            np.testing.assert_array_equal(
+                getattr(back, field), getattr(replace(problem, singleton=None), field), field
+            )
         np.testing.assert_array_equal(np.isin(read_jj(jj).status, ["u", "m"]), hidden)
 
 
-FIRMS = [("A,1", "1.2;x", v) for v in (5, -5)] + [(t, j, v) for t in TOWNS for j in JOBS for v in (60, 70, 80)][3:] + [('B "2"', "3", 900)]
+FIRMS = (
+    [("A,1", "1.2;x", v) for v in (5, -5)]
+    + [(t, j, v) for t in TOWNS for j in JOBS for v in (60, 70, 80)][3:]
+    + [('B "2"', "3", 900)]
+)
 
 
 def test_what_protect_writes_is_read_by_protect_and_by_suppress(tmp_path: Path) -> None:
@@ -135,4 +164,6 @@ def test_what_protect_writes_is_read_by_protect_and_by_suppress(tmp_path: Path) 
     assert sdc("suppress", out, "--dims", "TOWN,JOB", "--out", again).code == 0
     with again.open(newline="") as stream:
         told = {(row["TOWN"], row["JOB"]): row for row in csv.DictReader(stream)}
-    assert told == {key: {name: text for name, text in row.items() if name != "COUNT"} for key, row in rows.items()}
+    assert told == {
+        key: {name: text for name, text in row.items() if name != "COUNT"} for key, row in rows.items()
+    }

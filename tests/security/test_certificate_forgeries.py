@@ -1,6 +1,8 @@
-"""Hundreds of systematic forgeries of certificate and witnesses. The forger recomputes every digest that he can; all are refused.
+"""Hundreds of systematic forgeries of certificate and witnesses. The forger recomputes every
+digest that he can; all are refused.
 
-What may pass is what no statement rests on (`HARMLESS`), and other tables that prove the same claims (`still_proven`).
+What may pass is what no statement rests on (`HARMLESS`), and other tables that prove the same claims
+(`still_proven`).
 """
 
 from __future__ import annotations
@@ -47,13 +49,21 @@ class Case:
     evidence: Evidence
     requirements: Requirements
 
-    def refuses(self, text: str | None = None, evidence: Evidence | None = None, content: bytes | None = None, **other: object) -> bool:
+    def refuses(
+        self,
+        text: str | None = None,
+        evidence: Evidence | None = None,
+        content: bytes | None = None,
+        **other: object,
+    ) -> bool:
         """Is this other certificate, or these other witnesses, refused?"""
         about = {"domain": self.domain, "problem": self.problem, "publication": self.publication} | other
         text = self.text if text is None else text
         try:
             evidence = evidence or self.evidence if content is None else evidence_of(content)[1]
-            wrong, *_ = examine(about["domain"], PERIOD, about["problem"], about["publication"], text, evidence)
+            wrong, *_ = examine(
+                about["domain"], PERIOD, about["problem"], about["publication"], text, evidence
+            )
         except InvalidInput:
             return True
         return bool(wrong)
@@ -84,11 +94,15 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Domain, Prote
 
 
 def tables_of(folder: Path, domain: Domain) -> list[NationalTable]:
-    tables = [intake.read(path, domain, PERIOD, SALT).table for path in sorted((folder / "inbox").glob("*.csv"))]
+    tables = [
+        intake.read(path, domain, PERIOD, SALT).table for path in sorted((folder / "inbox").glob("*.csv"))
+    ]
     return [table for table in tables if table is not None]
 
 
-@pytest.fixture(scope="module", params=["plain", "safe", "respondents", "counted", "vintage", "contradicted", "program"])
+@pytest.fixture(
+    scope="module", params=["plain", "safe", "respondents", "counted", "vintage", "contradicted", "program"]
+)
 def case(request: pytest.FixtureRequest, small: tuple[Path, Domain, ProtectionProblem]) -> Case:
     folder, domain, problem = small
     exact = everything(problem, "exact")
@@ -101,7 +115,9 @@ def case(request: pytest.FixtureRequest, small: tuple[Path, Domain, ProtectionPr
         whole = replace(problem, integral=np.ones(problem.space.size, dtype=bool))
         return made(domain.model_copy(update={"indicators": counted}), whole, exact)
     if request.param == "vintage":
-        known = replace(problem, earlier=earlier(problem, [(problem, rounded(problem, 5000.0))], domain.audit.revised_by))
+        known = replace(
+            problem, earlier=earlier(problem, [(problem, rounded(problem, 5000.0))], domain.audit.revised_by)
+        )
         return made(domain, known, exact)
     if request.param == "program":
         aware = domain.model_copy(update={"bases": domain.bases.model_copy(update={"rule_aware": True})})
@@ -124,17 +140,23 @@ def test_the_honest_one_of_a_first_version_is_accepted(small):
 
 
 def test_the_honest_one_is_accepted(case):
-    wrong, found, verdict = examine(case.domain, PERIOD, case.problem, case.publication, case.text, case.evidence)
+    wrong, found, verdict = examine(
+        case.domain, PERIOD, case.problem, case.publication, case.text, case.evidence
+    )
     assert wrong == []
     assert found is not None
     assert verdict == json.loads(case.text)["verdict"]
 
 
 def test_an_audit_without_the_test_of_the_width_claims_no_width(case):
-    """Nothing was tested, so nothing is wide: the certificate and the report count each primary as left too little."""
+    """Nothing was tested, so nothing is wide: the certificate and the report count each primary as left too
+    little.
+    """
     if not case.domain.bases.rule_aware:
         return
-    untested = replace(pipeline.audit(case.problem, case.publication, case.requirements, case.domain), narrow=None)
+    untested = replace(
+        pipeline.audit(case.problem, case.publication, case.requirements, case.domain), narrow=None
+    )
     told = json.loads(pipeline.certificate(case.problem, case.publication, untested, case.domain, PERIOD))
     shown = told["program"]["bases"]
     assert (told["program"]["verdict"], shown["wide"]) == ("failed", 0)
@@ -149,7 +171,7 @@ def test_a_certificate_from_before_the_entry_existed_claims_nothing(case):
     assert wrong == ["program: missing"]
 
 
-# --- the certificate ------------------------------------------------------------------------------------------------------------
+# --- the certificate ----------------------------------------------------------------------------------------
 
 
 def places(told: object, path: tuple = ()) -> Iterator[tuple]:
@@ -161,7 +183,9 @@ def places(told: object, path: tuple = ()) -> Iterator[tuple]:
     elif isinstance(told, list):
         kinds: dict[object, int] = {}
         for i, value in enumerate(told):
-            kinds.setdefault(json.dumps([value["protected"], value["profiles"]]) if isinstance(value, dict) else "", i)
+            kinds.setdefault(
+                json.dumps([value["protected"], value["profiles"]]) if isinstance(value, dict) else "", i
+            )
         for i in sorted({*kinds.values(), len(told) - 1} if told else ()):
             yield from places(told[i], (*path, i))
 
@@ -172,7 +196,16 @@ def other_values(value: object) -> Iterator[object]:
     if isinstance(value, bool):
         yield from (not value, int(value))
     elif isinstance(value, int | float):
-        yield from (-value, 0 * value, 2 * value + 1, value + 1, str(value), not value, float("nan"), float("inf"))
+        yield from (
+            -value,
+            0 * value,
+            2 * value + 1,
+            value + 1,
+            str(value),
+            not value,
+            float("nan"),
+            float("inf"),
+        )
     elif isinstance(value, str):
         yield from (value + " ", value.upper(), value[::-1])
     elif isinstance(value, list):
@@ -196,7 +229,9 @@ def changed(told: object, path: tuple, value: object) -> object:
 def test_no_statement_of_a_certificate_can_be_changed(case, monkeypatch):
     """The witnesses stay as they are: what they prove is computed once."""
     step = last_decimals(case.problem.space, case.domain)
-    found = second_program.recheck(case.problem, case.publication, asked_of(case.domain, case.problem), case.evidence, step)
+    found = second_program.recheck(
+        case.problem, case.publication, asked_of(case.domain, case.problem), case.evidence, step
+    )
     monkeypatch.setattr(second_program, "recheck", lambda *_: found)
     told, passed, tried = json.loads(case.text), [], 0
     for path in places(told):
@@ -233,7 +268,9 @@ def test_a_certificate_that_is_no_strict_json_is_refused(case):
 
 
 def test_a_certificate_of_something_else_is_refused(case):
-    more = case.domain.with_profiles(("external",) if len(case.domain.audit.profiles) > 1 else ("external", "internal"))
+    more = case.domain.with_profiles(
+        ("external",) if len(case.domain.audit.profiles) > 1 else ("external", "internal")
+    )
     assert case.refuses(domain=more)
     assert case.refuses(domain=case.domain.model_copy(update={"id": "other"}))
     assert case.refuses(publication=rounded(case.problem, 100.0))
@@ -243,7 +280,7 @@ def test_a_certificate_of_something_else_is_refused(case):
     assert case.refuses(problem=replace(case.problem, a=other, deliveries=("forged",)))
 
 
-# --- the witnesses --------------------------------------------------------------------------------------------------------------
+# --- the witnesses ------------------------------------------------------------------------------------------
 
 
 def with_digest(case: Case, evidence: Evidence) -> str:
@@ -278,7 +315,8 @@ def other_arrays(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     yield "deeper", array[None]
 
 
-# What no statement rests on. Beside it, a table may be changed as long as what is left still proves every claim (`still_proven`).
+# What no statement rests on. Beside it, a table may be changed as long as what is left still proves
+# every claim (`still_proven`).
 HARMLESS = {
     "lot": "says where the audit found a witness",
     "whole_lot": "the same",
@@ -295,10 +333,19 @@ def test_no_array_of_the_witnesses_can_be_changed(case):
             tried += 1
             try:
                 evidence = Evidence.of({**arrays, name: other})
-                text, content = with_digest(case, evidence), packed(evidence, {**evidence.arrays, name: other})
+                text, content = (
+                    with_digest(case, evidence),
+                    packed(evidence, {**evidence.arrays, name: other}),
+                )
             except (ValueError, TypeError, IndexError, KeyError):
                 continue  # no such evidence can be written
-            proven = still_proven if name.startswith(("witness.", "whole.")) else still_wide if name.startswith("program") else None
+            proven = (
+                still_proven
+                if name.startswith(("witness.", "whole."))
+                else still_wide
+                if name.startswith("program")
+                else None
+            )
             if not case.refuses(text, content=content) and not (proven and proven(case, evidence)):
                 passed.add((name, kind))
     TRIED["forged witnesses"] += tried
@@ -307,15 +354,23 @@ def test_no_array_of_the_witnesses_can_be_changed(case):
 
 
 def still_proven(case: Case, evidence: Evidence) -> bool:
-    """Of every cell that is said to withstand the external attacker: is there a table, and one on each side? In dense arithmetic, from the
-    relations of the oracle.
+    """Of every cell that is said to withstand the external attacker: is there a table, and one on each side?
+    In dense arithmetic, from the relations of the oracle.
     """
-    problem, needs = case.problem, case.requirements.rows((case.requirements.profile == 0) & (case.requirements.knower < 0))
+    problem, needs = (
+        case.problem,
+        case.requirements.rows((case.requirements.profile == 0) & (case.requirements.knower < 0)),
+    )
     counted = problem.integral.any()
-    tables, profile = (evidence.whole, evidence.whole_profile) if counted else (evidence.witness, evidence.profile)
+    tables, profile = (
+        (evidence.whole, evidence.whole_profile) if counted else (evidence.witness, evidence.profile)
+    )
     M, inside = relations(problem.space), int((~problem.aggregate).sum())
     low, high = slack(problem, case.publication)
-    low, high = np.maximum(low + np.minimum(high, 0), 0), np.maximum(high + np.minimum(low, 0), 0)  # moved to the truth where it is beside
+    low, high = (
+        np.maximum(low + np.minimum(high, 0), 0),
+        np.maximum(high + np.minimum(low, 0), 0),
+    )  # moved to the truth where it is beside
     told = {each["cell"]: each for each in json.loads(case.text)["primaries"]}
     seen = {name: np.zeros(len(needs.primaries)) for name in ("down", "up")}
     for row in range(tables.shape[0]):
@@ -330,7 +385,10 @@ def still_proven(case: Case, evidence: Evidence) -> bool:
             members = [of_area[problem.space.areas.index(member)] for member in aggregate.members]
             of_area[problem.space.areas.index(aggregate.code)] = np.sum(members, axis=0)
         for table in (z, -z):
-            off = [M @ table, np.maximum(problem.lb - problem.a - table, table - problem.ub + problem.a)[:inside]]
+            off = [
+                M @ table,
+                np.maximum(problem.lb - problem.a - table, table - problem.ub + problem.a)[:inside],
+            ]
             off += [np.maximum(-low - table[inside:], table[inside:] - high)]
             if np.abs(off[0]).max() < 1e-3 and max(off[1].max(), off[2].max()) < 1e-3:
                 seen["down"] = np.maximum(seen["down"], -table[needs.primaries])
@@ -340,11 +398,16 @@ def still_proven(case: Case, evidence: Evidence) -> bool:
 
 
 def still_wide(case: Case, evidence: Evidence) -> bool:
-    """Do the tables leave every primary that is not named otherwise both its levels together, for somebody who has the program? In dense
-    arithmetic, from the relations of the oracle; for primaries that the national tables protect.
+    """Do the tables leave every primary that is not named otherwise both its levels together, for
+    somebody who has the program? In dense arithmetic, from the relations of the oracle; for primaries
+    that the national tables protect.
     """
     problem, primaries = case.problem, case.requirements.primaries
-    M, first, hidden = relations(problem.space), problem.space.first_aggregate, np.flatnonzero(problem.suppressed)
+    M, first, hidden = (
+        relations(problem.space),
+        problem.space.first_aggregate,
+        np.flatnonzero(problem.suppressed),
+    )
     low, high = slack(problem, case.publication)
     values = [problem.a[primaries]]
     tables = [np.zeros(problem.space.size)]
@@ -359,11 +422,15 @@ def still_wide(case: Case, evidence: Evidence) -> bool:
             values.append(problem.a[primaries] + z[primaries])
     y = np.array(values)
     level = np.maximum(problem.levels.slope[primaries] * y, problem.levels.least[primaries])
-    passes = ((y - level >= y.min(axis=0) - 1e-3) | (y.min(axis=0) <= 1e-3)) & (y + level <= y.max(axis=0) + 1e-3)
+    passes = ((y - level >= y.min(axis=0) - 1e-3) | (y.min(axis=0) <= 1e-3)) & (
+        y + level <= y.max(axis=0) + 1e-3
+    )
     kept = y[passes.all(axis=1)]
     named = {*json.loads(case.text)["program"]["bases"]["without_claim"]}
     asked = np.array([problem.space.key(int(cell)) not in named for cell in primaries])
-    return len(kept) > 0 and bool((np.ptp(kept, axis=0) >= (problem.lpl + problem.upl)[primaries] * (1 - 1e-4))[asked].all())
+    return len(kept) > 0 and bool(
+        (np.ptp(kept, axis=0) >= (problem.lpl + problem.upl)[primaries] * (1 - 1e-4))[asked].all()
+    )
 
 
 def test_a_witness_file_is_taken_as_it_is_written_only(case):
@@ -372,12 +439,19 @@ def test_a_witness_file_is_taken_as_it_is_written_only(case):
     first = next(iter(arrays))
     told, wrong = case.evidence, case.evidence.digest(SALT)[::-1]
     for forged in (
-        b"", content[:-20], content + b"more", content[100:],
-        packed(told, digest=wrong), packed(told, type="Publication"), packed(told, more=1), packed(told, salt="00"),
-        packed(told, salt=SALT.hex.upper()), packed(told, {**arrays, "more": arrays[first]}),
+        b"",
+        content[:-20],
+        content + b"more",
+        content[100:],
+        packed(told, digest=wrong),
+        packed(told, type="Publication"),
+        packed(told, more=1),
+        packed(told, salt="00"),
+        packed(told, salt=SALT.hex.upper()),
+        packed(told, {**arrays, "more": arrays[first]}),
         packed(told, {k: v for k, v in arrays.items() if k != first}),
         twice(content),
-    ):  # fmt: skip
+    ):
         assert case.refuses(content=forged)
 
 
@@ -392,14 +466,17 @@ def twice(content: bytes) -> bytes:
     return file.getvalue()
 
 
-# --- by somebody who knows how it works -----------------------------------------------------------------------------------------
+# --- by somebody who knows how it works ---------------------------------------------------------------------
 
 
 def added(proofs: Multipliers, **entry: object) -> Multipliers:
     """One more proof behind the others."""
     rows, values = entry.pop("rows", np.zeros(0, dtype=np.int64)), entry.pop("values", np.zeros(0))
     entry = {"profile": 0, "side": -1, "knower": -1, "split": len(rows), "reach": 0.0} | entry
-    fields = {name: np.append(getattr(proofs, name), np.array([value], dtype=getattr(proofs, name).dtype)) for name, value in entry.items()}
+    fields = {
+        name: np.append(getattr(proofs, name), np.array([value], dtype=getattr(proofs, name).dtype))
+        for name, value in entry.items()
+    }
     return Multipliers(
         **fields,
         start=np.append(proofs.start, proofs.start[-1] + len(rows)),
@@ -412,14 +489,22 @@ def all_protected(case: Case, evidence: Evidence) -> str:
     """The certificate as the forger would like it."""
     told = json.loads(with_digest(case, evidence))
     for each in told["primaries"]:
-        each |= {"protected": True, "down": 1.0, "up": 1.0, "sliding": 1.0, "profiles": dict.fromkeys(each["profiles"], True)}
+        each |= {
+            "protected": True,
+            "down": 1.0,
+            "up": 1.0,
+            "sliding": 1.0,
+            "profiles": dict.fromkeys(each["profiles"], True),
+        }
         each |= {"proof": "witness" if each["proof"] in ("witness", "attack") else "whole table"}
     told["counts"] |= {"protected": told["counts"]["primaries"], "broken_requirements": 0}
     return json.dumps(told | {"verdict": "passed", "contradictions": []})
 
 
 def test_no_requirement_is_cut_by_a_proof_that_is_none(case):
-    """For each primary and side: no multipliers at all; those of an aggregate that is withheld there; a unit row; any reach."""
+    """For each primary and side: no multipliers at all; those of an aggregate that is
+    withheld there; a unit row; any reach.
+    """
     rng = np.random.default_rng(1)
     relations = case.problem.space.relations.shape[0]
     told = {int(p) for p in case.evidence.cut.cell}
@@ -476,7 +561,9 @@ def test_evidence_about_other_primaries_or_profiles_is_refused(case):
 
 MOVES: dict[str, Callable[[Multipliers, np.ndarray], Multipliers]] = {
     "next primary": lambda m, p: replace(m, cell=p[(np.searchsorted(p, m.cell) + 1) % len(p)]),
-    "no primary": lambda m, p: replace(m, cell=np.full_like(m.cell, int(np.setdiff1d(np.arange(p[-1] + 2), p)[0]))),
+    "no primary": lambda m, p: replace(
+        m, cell=np.full_like(m.cell, int(np.setdiff1d(np.arange(p[-1] + 2), p)[0]))
+    ),
     "other side": lambda m, p: replace(m, side=-m.side + (m.side == 0)),
     "other attacker": lambda m, p: replace(m, knower=m.knower + 7),
     "other profile": lambda m, p: replace(m, profile=m.profile + 1),
@@ -487,7 +574,9 @@ MOVES: dict[str, Callable[[Multipliers, np.ndarray], Multipliers]] = {
 
 
 def test_small_misses_do_not_add_up(case):
-    """A table that misses each of many relations by a little is none, however far it moves what it is about."""
+    """A table that misses each of many relations by a little is none, however far it moves what
+    it is about.
+    """
     evidence = case.evidence
     noise = np.random.default_rng(2).choice([-1.0, 1.0], evidence.witness.shape)
     size = 1e-3 * max(1.0, float(case.problem.lpl[case.problem.primary].min()))

@@ -1,4 +1,6 @@
-"""A sum over hidden cells is one more equation for an attacker: it is confidential where it is offered, and no public file has it."""
+"""A sum over hidden cells is one more equation for an attacker: it is confidential where it is
+offered, and no public file has it.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ import sdc_tasks as api
 from sdc_tasks.cli.app import app
 from support.desk import sdc
 
-# Everybody knows the totals and which cells are hidden. In the second table the same cells hide other values: 10 more on one
-# diagonal of the square, 10 less on the other.
+# Everybody knows the totals and which cells are hidden. In the second table the same cells hide other values:
+# 10 more on one diagonal of the square, 10 less on the other.
 TABLE = """REGION,ACTIVITY,VALUE,STATUS,LPL,UPL
 A,X,{ax},u,20,20
 A,Y,{ay},s,0,0
@@ -68,7 +70,9 @@ def commands() -> dict[str, Any]:
 
 
 def test_the_objective_is_an_equation() -> None:
-    """The primary A, X is somewhere in [0, 308]: rows and columns of the square leave that. With the sum of the secondaries it is known."""
+    """The primary A, X is somewhere in [0, 308]: rows and columns of the square leave that. With the sum
+    of the secondaries it is known.
+    """
     rows = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]], dtype=float)
     right = np.array([308, 400, 297, 411], dtype=float)
     objective = float(sum(FIRST[name] for name in HIDDEN[1:]))
@@ -86,7 +90,8 @@ def test_every_option_that_writes_figures_or_pictures_says_that_it_is_confidenti
         f"{name} {option.opts[-1]}"
         for name, command in commands().items()
         for option in command.params
-        if {"--json", "--plot", "--deviations"} & set(option.opts) and "confidential" not in (option.help or "")
+        if {"--json", "--plot", "--deviations"} & set(option.opts)
+        and "confidential" not in (option.help or "")
     ]
     assert silent == []
 
@@ -110,17 +115,48 @@ WITH_SUMS = {
         "{plot}",
     ),
     "cta": ("cta", "{jj}", "--json", "{json}", "--plot", "{plot}"),
-    "round-counts": ("round-counts", "{micro}", "--dims", "REGION,ACTIVITY", "--seed", "1", "--json", "{json}", "--plot", "{plot}"),
-    "round-table": ("round-table", "{table}", "--dims", "REGION,ACTIVITY", "--base", "50", "--seed", "1", "--json", "{json}"),
+    "round-counts": (
+        "round-counts",
+        "{micro}",
+        "--dims",
+        "REGION,ACTIVITY",
+        "--seed",
+        "1",
+        "--json",
+        "{json}",
+        "--plot",
+        "{plot}",
+    ),
+    "round-table": (
+        "round-table",
+        "{table}",
+        "--dims",
+        "REGION,ACTIVITY",
+        "--base",
+        "50",
+        "--seed",
+        "1",
+        "--json",
+        "{json}",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", WITH_SUMS)
-def test_a_command_that_tells_a_sum_calls_it_confidential_and_keeps_its_files_to_their_owner(tmp_path: Path, name: str) -> None:
+def test_a_command_that_tells_a_sum_calls_it_confidential_and_keeps_its_files_to_their_owner(
+    tmp_path: Path, name: str
+) -> None:
     source = table(tmp_path, FIRST)
-    places = {"table": source, "json": tmp_path / "f.json", "plot": tmp_path / "f.svg", "pattern": tmp_path / "pattern.csv"}
+    places = {
+        "table": source,
+        "json": tmp_path / "f.json",
+        "plot": tmp_path / "f.svg",
+        "pattern": tmp_path / "pattern.csv",
+    }
     places |= {"micro": tmp_path / "micro.csv", "jj": tmp_path / "table.jj"}
-    places["micro"].write_text("REGION,ACTIVITY,WHO,VALUE\n" + "".join(f"{r},{a},{r}{a}{i},{v}\n" for r, a, i, v in MICRO))
+    places["micro"].write_text(
+        "REGION,ACTIVITY,WHO,VALUE\n" + "".join(f"{r},{a},{r}{a}{i},{v}\n" for r, a, i, v in MICRO)
+    )
     places["jj"].write_text(JJ, encoding="utf-8")
     assert sdc("suppress", source, "--dims", "REGION,ACTIVITY", "--out", places["pattern"]).code == 0
     ended = sdc(*(each.format(**places) for each in WITH_SUMS[name]))
@@ -133,7 +169,9 @@ def test_a_command_that_tells_a_sum_calls_it_confidential_and_keeps_its_files_to
 
 
 def test_what_may_be_published_of_a_pattern_does_not_depend_on_what_it_hides(tmp_path: Path) -> None:
-    """The same public part and the same pattern: the confidential figures differ, the public table does not."""
+    """The same public part and the same pattern: the confidential figures differ, the public
+    table does not.
+    """
     public, objectives = [], []
     for number, values in enumerate((FIRST, SECOND)):
         folder = tmp_path / str(number)
@@ -142,8 +180,13 @@ def test_what_may_be_published_of_a_pattern_does_not_depend_on_what_it_hides(tmp
         assert sdc("suppress", source, "--dims", "REGION,ACTIVITY", "--json", folder / "f.json").code == 0
         objectives.append(json.loads((folder / "f.json").read_text())["objective"])
         found = api.suppress(
-            pd.read_csv(source), dims=["REGION", "ACTIVITY"], value="VALUE", status="STATUS", lpl="LPL", upl="UPL"
-        )  # fmt: skip
+            pd.read_csv(source),
+            dims=["REGION", "ACTIVITY"],
+            value="VALUE",
+            status="STATUS",
+            lpl="LPL",
+            upl="UPL",
+        )
         assert found.loss == objectives[-1]
         told = (found.public.to_csv(index=False), repr(found), str(found.figures))
         public.append([re.sub(r"seconds\W+[0-9.]+", "", text) for text in told])

@@ -1,4 +1,6 @@
-"""A damaged database is told in one line, by whoever reads it; `sdc maintenance` looks for it. What a release writes is for its owner."""
+"""A damaged database is told in one line, by whoever reads it; `sdc maintenance` looks for it. What a
+release writes is for its owner.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ def filled(tmp_path: Path) -> Path:
 
 def readings(file: Path) -> list[list[str]]:
     where = ["--warehouse", f"sqlite:///{file}"]
-    return [["maintenance", *where], ["verify-log", *where], ["explain", "small-2024-000000000000", "EU.TURNOVER.TOTAL._T", *where]]
+    return [
+        ["maintenance", *where],
+        ["verify-log", *where],
+        ["explain", "small-2024-000000000000", "EU.TURNOVER.TOTAL._T", *where],
+    ]
 
 
 def test_a_whole_database_has_no_damage(warehouse: Engine) -> None:
@@ -54,7 +60,11 @@ def test_each_page_that_is_damaged_is_told_without_a_traceback(filled: Path) -> 
         filled.write_bytes(whole[: page * PAGE] + b"\x5a" * PAGE + whole[(page + 1) * PAGE :])
         for command in readings(filled):
             done = CliRunner().invoke(app, command)
-            assert done.exception is None or isinstance(done.exception, (SdcError, SystemExit)), (page, command[0], done.exception)
+            assert done.exception is None or isinstance(done.exception, (SdcError, SystemExit)), (
+                page,
+                command[0],
+                done.exception,
+            )
             if command[0] == "maintenance":
                 found = isinstance(done.exception, Damaged) or "damaged" in done.output
                 assert done.exit_code != 0 or not found
@@ -75,7 +85,9 @@ def test_postgresql_is_asked_where_it_can_tell(postgres_url: str, request: pytes
     url = make_url(postgres_url).set(drivername="postgresql+psycopg")
     server = create_engine(url, isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
-        known = connection.exec_driver_sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'").scalar_one()
+        known = connection.exec_driver_sql(
+            "SELECT count(*) FROM pg_available_extensions WHERE name = 'amcheck'"
+        ).scalar_one()
         if not known:
             pytest.skip("this server has no amcheck")
         connection.exec_driver_sql("DROP DATABASE IF EXISTS sdc_amcheck")

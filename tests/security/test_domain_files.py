@@ -1,4 +1,6 @@
-"""A bad domain file harms only itself: it is refused by name within a moment and little memory, and every other DAG stays."""
+"""A bad domain file harms only itself: it is refused by name within a moment and little
+memory, and every other DAG stays.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def text(content: str | bytes) -> Callable[[Path], None]:
-    return lambda folder: (folder / "bad.yaml").write_bytes(content.encode() if isinstance(content, str) else content) and None
+    return lambda folder: (
+        (folder / "bad.yaml").write_bytes(content.encode() if isinstance(content, str) else content) and None
+    )
 
 
 def list_at(target: str) -> Callable[[Path], None]:
     def make(folder: Path) -> None:
         (folder / "bad.yaml").write_text(
-            (folder / "small.yaml").read_text().replace("activities.csv", target).replace("id: small", "id: bad")
+            (folder / "small.yaml")
+            .read_text()
+            .replace("activities.csv", target)
+            .replace("id: small", "id: bad")
         )
 
     return make
@@ -39,7 +46,8 @@ def folder_of_that_name(folder: Path) -> None:
 
 
 LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 BAD: dict[str, Callable[[Path], None]] = {
     "a list as key": text("? [a, b] : c\n"),
@@ -113,7 +121,9 @@ def test_every_other_dag_stays(domains: Path, tmp_path_factory: pytest.TempPathF
     assert "a key must be a word" in done.stdout
 
 
-def test_a_refused_file_does_not_leave_the_domain_it_replaces_as_it_was(domains: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_file_does_not_leave_the_domain_it_replaces_as_it_was(
+    domains: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (domains / "sbs.yaml").write_text("id: sbs\n")
     program = "import eu_release; print(eu_release.eu_release_sbs.tags)"
     environment = {
@@ -122,7 +132,13 @@ def test_a_refused_file_does_not_leave_the_domain_it_replaces_as_it_was(domains:
         "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "dags", ROOT / "plugins"))),
         "AIRFLOW_HOME": str(domains / "airflow"),
     }
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+    )
     assert "refused" in done.stdout
 
 
@@ -135,7 +151,9 @@ def test_a_code_that_a_spreadsheet_would_compute_is_refused(domains: Path, file:
         load_domain(domains / "small.yaml")
 
 
-@pytest.mark.parametrize("piece", ["code: EU,", "label: Union,", "code: TURNOVER,", "unit: EUR,", "dimension: ACTIVITY,"])
+@pytest.mark.parametrize(
+    "piece", ["code: EU,", "label: Union,", "code: TURNOVER,", "unit: EUR,", "dimension: ACTIVITY,"]
+)
 def test_nor_does_the_domain_file_hold_one(domains: Path, piece: str) -> None:
     key, value = piece.rstrip(",").split(": ")
     with pytest.raises(InvalidInput, match="a spreadsheet would compute"):

@@ -1,6 +1,7 @@
 """Each guard of the warehouse alone: what it refuses, and nobody else would, by plain SQL on both engines.
 
-Guards stand behind one another on purpose, so that the fall of one shows nowhere. Here all other triggers of the table are away.
+Guards stand behind one another on purpose, so that the fall of one shows nowhere. Here all other
+triggers of the table are away.
 """
 
 from __future__ import annotations
@@ -28,7 +29,20 @@ from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, ret
 from sdc_tasks.warehouse.operations.journal import Terms, save_audit, start_run, submit
 from support.accepting import accept
 from support.security.deployment import Deployment
-from support.world import CELL, FIRST, SECOND, SPACE, TERMS, audited, certificate, prepared, publish_it, published_of, raw, staged
+from support.world import (
+    CELL,
+    FIRST,
+    SECOND,
+    SPACE,
+    TERMS,
+    audited,
+    certificate,
+    prepared,
+    publish_it,
+    published_of,
+    raw,
+    staged,
+)
 
 EMBARGO = datetime(2030, 1, 1, tzinfo=UTC)
 ASKED = replace(TERMS, digest="9" * 64, profiles=("external", "coalition"), approvals=1)
@@ -36,12 +50,14 @@ INSERT = """
     INSERT INTO dissemination.release
         (release_id, domain, period, version, publication_digest, audit_digest, audit_passed, released_at, embargo)
     VALUES (:release_id, :domain, :period, :version, :publication, :audit, :passed, :now, :embargo)
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
 def ready(warehouse: Engine) -> tuple[Engine, dict[str, Any]]:
-    """r1 may go out: terms that ask for two profiles and one approval, an embargo, a passed audit, the cells. And the row that lets it."""
+    """r1 may go out: terms that ask for two profiles and one approval, an embargo, a passed audit, the
+    cells. And the row that lets it.
+    """
     audit = submitted(warehouse, "r1")
     approve(acting(warehouse, "anna"), "r1", FIRST.digest)
     staged(warehouse, FIRST)
@@ -51,41 +67,72 @@ def ready(warehouse: Engine) -> tuple[Engine, dict[str, Any]]:
 PROFILES = ("coalition", "external", "vintage")
 
 
-def submitted(warehouse: Engine, release_id: str, decided=FIRST, profiles=PROFILES, beside: Sequence[str] | None = None) -> str:
+def submitted(
+    warehouse: Engine, release_id: str, decided=FIRST, profiles=PROFILES, beside: Sequence[str] | None = None
+) -> str:
     """`beside`: the publications that the audit knew, else those that are out."""
     start_run(warehouse, release_id, "sbs", "2024")
     submit(warehouse, release_id, ASKED, embargo=EMBARGO)
     report = audited(decided, profiles=profiles)
-    told = certificate(report, terms=ASKED, of=release_id, beside=published_of(warehouse) if beside is None else beside)
+    told = certificate(
+        report, terms=ASKED, of=release_id, beside=published_of(warehouse) if beside is None else beside
+    )
     return save_audit(warehouse, release_id, report, told, printed(decided, SPACE))
 
 
 def row_of(release_id: str, audit: str, **changes: Any) -> dict[str, Any]:
-    row = {"release_id": release_id, "domain": "sbs", "period": "2024", "version": 1, "publication": FIRST.digest, "audit": audit}
-    return row | {"passed": True, "now": "2026-01-01 00:00:00", "embargo": "2030-01-01 00:00:00.000000"} | changes
+    row = {
+        "release_id": release_id,
+        "domain": "sbs",
+        "period": "2024",
+        "version": 1,
+        "publication": FIRST.digest,
+        "audit": audit,
+    }
+    return (
+        row
+        | {"passed": True, "now": "2026-01-01 00:00:00", "embargo": "2030-01-01 00:00:00.000000"}
+        | changes
+    )
 
 
 def alone(warehouse: Engine, table: str, kept: str) -> None:
-    """Takes all triggers from a table but this one; on SQLite, where a prompt has none, the foreign keys too."""
+    """Takes all triggers from a table but this one; on SQLite, where a prompt has none, the
+    foreign keys too.
+    """
     schema, name = table.split(".")
     if warehouse.dialect.name == "sqlite":
         with reading(warehouse) as connection:
             found = (
-                connection.exec_driver_sql(f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{name}'").scalars().all()
+                connection.exec_driver_sql(
+                    f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{name}'"
+                )
+                .scalars()
+                .all()
             )
     else:
         with reading(warehouse) as connection:
-            found = connection.exec_driver_sql(
-                f"SELECT tgname FROM pg_trigger WHERE tgrelid = '{schema}.{name}'::regclass AND NOT tgisinternal"
-            ).scalars().all()  # fmt: skip
+            found = (
+                connection.exec_driver_sql(
+                    f"SELECT tgname FROM pg_trigger WHERE tgrelid = '{schema}.{name}'::regclass AND NOT "
+                    f"tgisinternal"
+                )
+                .scalars()
+                .all()
+            )
     assert kept in found
     for trigger in found:
         if trigger != kept:
-            raw(warehouse, f"DROP TRIGGER {trigger}" + ("" if warehouse.dialect.name == "sqlite" else f" ON {table}"))
+            raw(
+                warehouse,
+                f"DROP TRIGGER {trigger}" + ("" if warehouse.dialect.name == "sqlite" else f" ON {table}"),
+            )
 
 
 def unguarded(warehouse: Engine, table: str, statement: str, **parameters: Any) -> None:
-    """What lies there from before its guards, or from somebody who went round them: triggers and foreign keys are off meanwhile."""
+    """What lies there from before its guards, or from somebody who went round them: triggers and
+    foreign keys are off meanwhile.
+    """
     if warehouse.dialect.name == "postgresql":
         with writing(warehouse) as connection:
             connection.execute(text("SET LOCAL session_replication_role = replica"))
@@ -95,7 +142,7 @@ def unguarded(warehouse: Engine, table: str, statement: str, **parameters: Any) 
     with reading(warehouse) as connection:
         found = connection.exec_driver_sql(
             f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{name}'"
-        ).all()  # fmt: skip
+        ).all()
     for trigger, _ in found:
         raw(warehouse, f"DROP TRIGGER {trigger}")
     driver = warehouse.raw_connection()
@@ -108,7 +155,7 @@ def unguarded(warehouse: Engine, table: str, statement: str, **parameters: Any) 
     driver.close()
 
 
-# --- the gate --------------------------------------------------------------------------------------------------------------
+# --- the gate -----------------------------------------------------------------------------------------------
 
 
 def _another_count(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +179,9 @@ def _nobody_submitted(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
 def _failed(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     """A failed audit of the same publication."""
     report = audited(FIRST, down=0.5, profiles=("coalition", "external"))
-    return row | {"audit": save_audit(engine, "r1", report, certificate(report, terms=ASKED), printed(FIRST, SPACE))}
+    return row | {
+        "audit": save_audit(engine, "r1", report, certificate(report, terms=ASKED), printed(FIRST, SPACE))
+    }
 
 
 def _of_something_else(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
@@ -150,14 +199,20 @@ def _fewer_profiles(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     """The newer audit passed, was agreed to, and is against one profile of the two."""
     report = audited(FIRST, profiles=("external", "vintage"))
     audit = save_audit(engine, "r1", report, certificate(report, terms=ASKED), printed(FIRST, SPACE))
-    unguarded(engine, "operations.approval", "UPDATE operations.approval SET audit_digest = :audit", audit=audit)
+    unguarded(
+        engine, "operations.approval", "UPDATE operations.approval SET audit_digest = :audit", audit=audit
+    )
     return row | {"audit": audit}
 
 
 def _approved_before(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     """Who agreed, agreed to an earlier audit of the same publication."""
     report = audited(FIRST, profiles=("coalition", "external", "vintage"))
-    return row | {"audit": save_audit(engine, "r1", report, certificate(report, terms=ASKED, of="a later one"), printed(FIRST, SPACE))}
+    return row | {
+        "audit": save_audit(
+            engine, "r1", report, certificate(report, terms=ASKED, of="a later one"), printed(FIRST, SPACE)
+        )
+    }
 
 
 def _of_another_release(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
@@ -201,15 +256,21 @@ def _two_at_once(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
 def _beside_something_else(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     raw(engine, INSERT, **row)
     staged(engine, SECOND)
-    return row_of("r2", submitted(engine, "r2", SECOND, beside=["0" * 64]), version=2, publication=SECOND.digest)
+    return row_of(
+        "r2", submitted(engine, "r2", SECOND, beside=["0" * 64]), version=2, publication=SECOND.digest
+    )
 
 
 def _beside_what_is_not_out(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
     return row_of("r2", submitted(engine, "r2", beside=[SECOND.digest]))
 
 
-AWARE = replace(ASKED, digest="8" * 64, settings=json.dumps({"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}}))
-COUNTS = replace(ASKED, digest="7" * 64, settings=json.dumps({"indicators": [{"rounding": {"rule_aware": True}}]}))
+AWARE = replace(
+    ASKED, digest="8" * 64, settings=json.dumps({"bases": {"rule_aware": True, "removed": 0.05, "epoch": 1}})
+)
+COUNTS = replace(
+    ASKED, digest="7" * 64, settings=json.dumps({"indicators": [{"rounding": {"rule_aware": True}}]})
+)
 SHOWN = {"removed": 0.05, "epoch": 1, "wide": 1, "narrow": [], "without_claim": ["AT.C10"]}
 
 
@@ -220,7 +281,9 @@ def _against_program(asked: Terms, program: object) -> Callable[[Engine, dict[st
         start_run(engine, "r2", "sbs", "2024")
         submit(engine, "r2", asked, embargo=EMBARGO)
         report = audited(FIRST, profiles=PROFILES)
-        told = json.loads(certificate(report, terms=asked, of="r2")) | ({} if program is None else {"program": program})
+        told = json.loads(certificate(report, terms=asked, of="r2")) | (
+            {} if program is None else {"program": program}
+        )
         audit = save_audit(engine, "r2", report, json.dumps(told), printed(FIRST, SPACE))
         approve(acting(engine, "anna"), "r2", FIRST.digest)
         return row_of("r2", audit)
@@ -229,7 +292,9 @@ def _against_program(asked: Terms, program: object) -> Callable[[Engine, dict[st
 
 
 def _another_value(engine: Engine, row: dict[str, Any]) -> dict[str, Any]:
-    unguarded(engine, "dissemination.eu_cell", "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0")
+    unguarded(
+        engine, "dissemination.eu_cell", "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0"
+    )
     return row
 
 
@@ -270,7 +335,11 @@ GATE: list[tuple[str, Callable[[Engine, dict[str, Any]], dict[str, Any]], str]] 
     ("release_beside", _beside_something_else, "other versions are out than its audit knew"),
     ("release_beside", _beside_what_is_not_out, "other versions are out than its audit knew"),
     *(
-        ("release_program", _against_program(asked, program), "not shown to withstand somebody who has the program")
+        (
+            "release_program",
+            _against_program(asked, program),
+            "not shown to withstand somebody who has the program",
+        )
         for asked, program in (
             (AWARE, None),
             (AWARE, {"verdict": "failed", "bases": SHOWN}),
@@ -315,7 +384,9 @@ def test_what_withstands_somebody_who_has_the_program_goes_out(ready, asked, pro
 
 
 def test_who_waits_for_another_version_is_asked_after_it(ready) -> None:
-    """However two sessions are slowed down: the second is asked what it knew when the first is out, or gone."""
+    """However two sessions are slowed down: the second is asked what it knew when the first is
+    out, or gone.
+    """
     warehouse, row = ready
     if warehouse.dialect.name == "sqlite":
         pytest.skip("SQLite has one writer")
@@ -334,7 +405,9 @@ def test_who_waits_for_another_version_is_asked_after_it(ready) -> None:
 
 
 def test_what_may_go_out_goes_out(ready) -> None:
-    """All guards together refuse nothing else; nor does the one of two equal versions, once the first was taken back."""
+    """All guards together refuse nothing else; nor does the one of two equal versions, once the first was
+    taken back.
+    """
     warehouse, row = ready
     again = _again(warehouse, row)
     with pytest.raises(IntegrityError, match="the current version already"):
@@ -364,7 +437,7 @@ def test_an_older_view_releases_nothing(ready) -> None:
             connection.execution_options(isolation_level=level).execute(text(INSERT), row)
 
 
-# --- what is stored stays --------------------------------------------------------------------------------------------------
+# --- what is stored stays -----------------------------------------------------------------------------------
 
 KEPT = {
     "dissemination.release": ("version = version + 1", "RELEASE"),
@@ -426,7 +499,10 @@ def test_no_cell_is_of_a_publication_that_is_not_there(ready) -> None:
     with pytest.raises(IntegrityError, match=r"no such publication|FOREIGN KEY"):
         raw(warehouse, CELL, digest="0" * 64, cell="EU.TURNOVER.C99")
     columns = "position, area, indicator, value, obs_status, conf_status, rounding_base, visible_share"
-    copied = f"INSERT INTO dissemination.eu_cell SELECT domain, period, {{}}, cell || '.x', {columns} FROM dissemination.eu_cell"
+    copied = (
+        f"INSERT INTO dissemination.eu_cell SELECT domain, period, {{}}, cell || '.x', "
+        f"{columns} FROM dissemination.eu_cell"
+    )
     copied += f" WHERE publication_digest = '{FIRST.digest}'"
     one = "CASE WHEN position = 1 THEN 'x' ELSE publication_digest END"
     with pytest.raises(IntegrityError, match=r"no such publication|FOREIGN KEY"):
@@ -437,12 +513,17 @@ def test_no_cell_is_of_a_publication_that_is_not_there(ready) -> None:
 
 
 def test_a_cell_and_a_release_wait_for_one_another(desk: Deployment) -> None:
-    """Neither is there for the other before it is committed; so one locks the publication, and the other waits for it."""
+    """Neither is there for the other before it is committed; so one locks the
+    publication, and the other waits for it.
+    """
     publisher = desk.engine("sdc_publisher")
     staged(publisher, FIRST)
     pipeline = desk.engine("sdc_pipeline")
     [audit] = reader.audits(pipeline, "r1")
-    cell = CELL.replace(":digest", "%(digest)s").replace(":cell", "%(cell)s"), {"digest": FIRST.digest, "cell": "EU.TURNOVER.C99"}
+    cell = (
+        CELL.replace(":digest", "%(digest)s").replace(":cell", "%(cell)s"),
+        {"digest": FIRST.digest, "cell": "EU.TURNOVER.C99"},
+    )
     out = re.sub(r":(\w+)", r"%(\1)s", INSERT), row_of("r1", audit["digest"])
     for first, second in ((cell, out), (out, cell)):
         with desk.connect("sdc_publisher") as one, desk.connect("sdc_publisher") as other:
@@ -462,32 +543,48 @@ def test_what_is_confidential_goes_by_a_purge_alone(warehouse: Engine) -> None:
     digest = save_artefact(warehouse, "problem", b"kept")
     with pytest.raises(IntegrityError, match="not marked as purged"):
         raw(warehouse, "DELETE FROM confidential.payload")
-    raw(warehouse, "UPDATE operations.artefact SET purged_at = '2026-01-01 00:00:00' WHERE digest = :digest", digest=digest)
+    raw(
+        warehouse,
+        "UPDATE operations.artefact SET purged_at = '2026-01-01 00:00:00' WHERE digest = :digest",
+        digest=digest,
+    )
     raw(warehouse, "DELETE FROM confidential.payload")
 
 
-# --- audits, approvals, people ---------------------------------------------------------------------------------------------
+# --- audits, approvals, people ------------------------------------------------------------------------------
 
 AUDIT = """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries, broken, lps,
                certificate, audited_at)
-           VALUES ('r1', :digest, 'p', 'q', :profiles, :passed, 2, :broken, 4, :certificate, '2026-01-01 00:00:00')"""
+           VALUES ('r1', :digest, 'p', 'q', :profiles, :passed, 2, :broken, 4, :certificate, '2026-01-01 00:00:00')"""  # noqa: E501
 APPROVAL = """INSERT INTO operations.approval
                   (release_id, audit_digest, approver, publication_digest, audit_passed, submitter, note, approved_at, account)
-              VALUES (:release, :audit, :approver, :publication, :passed, :submitter, '', '2026-01-01 00:00:00', 'file')"""
+              VALUES (:release, :audit, :approver, :publication, :passed, :submitter, '', '2026-01-01 00:00:00', 'file')"""  # noqa: E501
 
 
 def whatever_the_certificate_says(warehouse: Engine) -> None:
-    raw(warehouse, "DROP TRIGGER audit_told" + ("" if warehouse.dialect.name == "sqlite" else " ON operations.audit"))
+    raw(
+        warehouse,
+        "DROP TRIGGER audit_told" + ("" if warehouse.dialect.name == "sqlite" else " ON operations.audit"),
+    )
 
 
 def test_an_audit_says_what_its_certificate_says(ready) -> None:
     warehouse, _ = ready
     whatever_the_certificate_says(warehouse)
-    content = {"certificate": "{}", "digest": hashlib.sha256(b"{}").hexdigest(), "profiles": "external", "passed": True, "broken": 0}
+    content = {
+        "certificate": "{}",
+        "digest": hashlib.sha256(b"{}").hexdigest(),
+        "profiles": "external",
+        "passed": True,
+        "broken": 0,
+    }
     for change, said in (
         ({"digest": "0" * 64}, "not that of its certificate"),
         ({"broken": 1}, "passed"),
-        *(({"profiles": each}, "attacker profiles") for each in ("", "oracle", "external,external", "external,oracle")),
+        *(
+            ({"profiles": each}, "attacker profiles")
+            for each in ("", "oracle", "external,external", "external,oracle")
+        ),
     ):
         with pytest.raises(IntegrityError, match=said):
             raw(warehouse, AUDIT, **content | change)
@@ -507,13 +604,21 @@ def test_nobody_agrees_to_a_release_of_which_he_started_a_run(ready) -> None:
     with pytest.raises(OwnSubmission, match="bert started a run of it"):
         approve(acting(warehouse, "Bert"), "r1", FIRST.digest)
     alone(warehouse, "operations.approval", "approval_by_others")
-    right = {"release": "r1", "audit": row["audit"], "publication": FIRST.digest, "passed": True, "submitter": "tester"}
+    right = {
+        "release": "r1",
+        "audit": row["audit"],
+        "publication": FIRST.digest,
+        "passed": True,
+        "submitter": "tester",
+    }
     with pytest.raises(IntegrityError, match="started a run of this release"):
         raw(warehouse, APPROVAL, **right, approver="bert")
     raw(warehouse, APPROVAL, **right, approver="cleo")
 
 
-WITHDRAWAL = "INSERT INTO operations.withdrawal VALUES (:release, :reason, :by, '2026-01-01 00:00:00', 'file')"
+WITHDRAWAL = (
+    "INSERT INTO operations.withdrawal VALUES (:release, :reason, :by, '2026-01-01 00:00:00', 'file')"
+)
 
 
 def test_what_the_guard_of_an_agreement_to_a_retraction_refuses_alone(ready) -> None:
@@ -547,7 +652,13 @@ def test_an_agreement_to_a_retraction_has_an_instant(ready) -> None:
     alone(warehouse, "operations.withdrawal", "withdrawal_instants_insert")
     for at in ("1969-12-31 00:00:00", "3000-01-01 00:00:00", "2026-02-31 00:00:00x", "soon"):
         with pytest.raises(IntegrityError, match="out of bounds"):
-            raw(warehouse, WITHDRAWAL.replace("2026-01-01 00:00:00", at), release="r1", reason="odd", by="bert")
+            raw(
+                warehouse,
+                WITHDRAWAL.replace("2026-01-01 00:00:00", at),
+                release="r1",
+                reason="odd",
+                by="bert",
+            )
 
 
 RETRACTION = "INSERT INTO dissemination.retraction VALUES ('r1', :reason, :by, '2026-01-01 00:00:00')"
@@ -573,7 +684,10 @@ def test_what_the_guard_of_a_retraction_refuses_alone(ready) -> None:
 
 
 def test_terms_name_profiles_that_are_known(warehouse: Engine) -> None:
-    statement = "INSERT INTO operations.terms VALUES ('sbs', :digest, :profiles, 0, NULL, '{}', '2026-01-01 00:00:00')"
+    statement = (
+        "INSERT INTO operations.terms VALUES ('sbs', :digest, :profiles, 0, NULL, '{}', "
+        "'2026-01-01 00:00:00')"
+    )
     for each in ("", "oracle", "external,external", "external,oracle"):
         with pytest.raises(IntegrityError, match="attacker profiles"):
             raw(warehouse, statement, digest="x", profiles=each)
@@ -586,8 +700,18 @@ def test_what_constraints_say_of_an_approval_triggers_say_too(ready) -> None:
     warehouse, row = ready
     _failed(warehouse, row)
     [failed] = [each["digest"] for each in reader.audits(warehouse, "r1") if not each["passed"]]
-    right = {"release": "r1", "audit": row["audit"], "approver": "bert", "publication": FIRST.digest, "passed": True, "submitter": "tester"}
-    said = {"himself": "submitter is not who submitted, or agrees himself", "audit": "no passed audit of this publication"}
+    right = {
+        "release": "r1",
+        "audit": row["audit"],
+        "approver": "bert",
+        "publication": FIRST.digest,
+        "passed": True,
+        "submitter": "tester",
+    }
+    said = {
+        "himself": "submitter is not who submitted, or agrees himself",
+        "audit": "no passed audit of this publication",
+    }
     for change, why in (
         ({"approver": "tester"}, "himself"),
         ({"approver": "tester", "submitter": "bert"}, "himself"),
@@ -608,7 +732,13 @@ def test_what_constraints_say_of_an_approval_triggers_say_too(ready) -> None:
 def test_nothing_broken_passes_where_checks_are_off(ready) -> None:
     warehouse, _ = ready
     whatever_the_certificate_says(warehouse)
-    content = {"certificate": "{}", "digest": hashlib.sha256(b"{}").hexdigest(), "profiles": "external", "passed": True, "broken": 1}
+    content = {
+        "certificate": "{}",
+        "digest": hashlib.sha256(b"{}").hexdigest(),
+        "profiles": "external",
+        "passed": True,
+        "broken": 1,
+    }
     driver = warehouse.raw_connection()
     driver.cursor().execute("PRAGMA query_only = 0")
     driver.cursor().execute("PRAGMA ignore_check_constraints = ON")
@@ -622,7 +752,8 @@ def test_a_submitter_has_a_name_of_one_spelling(warehouse: Engine) -> None:
     prepared(warehouse)
     start_run(warehouse, "r2", "sbs", "2024")
     statement = (
-        "INSERT INTO operations.submission SELECT 'r2', domain, period, terms_digest, :name, embargo, environment, submitted_at"
+        "INSERT INTO operations.submission SELECT 'r2', domain, period, terms_digest, :name, embargo, "
+        "environment, submitted_at"
         " FROM operations.submission WHERE release_id = 'r1'"
     )
     for name in ("t\u0435ster", "te\u200bster", "ｔester", "te  ster", "a\u0301"):
@@ -631,14 +762,17 @@ def test_a_submitter_has_a_name_of_one_spelling(warehouse: Engine) -> None:
     raw(warehouse, statement, name="tester two")
 
 
-# --- the log, and who dates what -------------------------------------------------------------------------------------------
+# --- the log, and who dates what ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("warehouse_url", ["sqlite"], indirect=True)
 def test_an_entry_has_its_own_digest(warehouse: Engine) -> None:
     publish_it(warehouse, prepared(warehouse))
     alone(warehouse, "operations.log", "log_digest")
-    copied = "INSERT INTO log SELECT number + 1, recorded_at, 'boss', account, action, subject, details, digest, :digest FROM log"
+    copied = (
+        "INSERT INTO log SELECT number + 1, recorded_at, 'boss', account, action, "
+        "subject, details, digest, :digest FROM log"
+    )
     with pytest.raises(IntegrityError, match="not the digest of this entry"):
         raw(warehouse, f"{copied} ORDER BY number DESC LIMIT 1", digest=entries(warehouse)[-1].digest)
 
@@ -655,10 +789,15 @@ def desk(deployment: Deployment) -> Iterator[Deployment]:
 
 
 def test_the_server_tells_who_and_when(desk: Deployment) -> None:
-    """Not the writer, and not the owner of the function: of the log, and of all else that cannot be changed."""
+    """Not the writer, and not the owner of the function: of the log, and of all else that cannot
+    be changed.
+    """
     pipeline, publisher = desk.engine("sdc_pipeline"), desk.engine("sdc_publisher")
     then, now = datetime(1999, 1, 1, tzinfo=UTC), datetime.now(UTC)
-    who = ("owner", *(f"sdc_{role}" for role in ("pipeline", "pipeline", "desk")))  # the owner migrates, and makes the secret
+    who = (
+        "owner",
+        *(f"sdc_{role}" for role in ("pipeline", "pipeline", "desk")),
+    )  # the owner migrates, and makes the secret
     assert [each.account for each in entries(pipeline)] == [f"{desk.name}_{account}" for account in who]
     assert all(abs(each.recorded_at - now) < timedelta(hours=1) for each in entries(pipeline))
     with desk.superuser() as server:
@@ -680,34 +819,51 @@ def test_the_server_tells_who_and_when(desk: Deployment) -> None:
 
 AS_THEN = {
     "operations.terms": [
-        "INSERT INTO operations.terms SELECT domain, 'again', profiles, approvals, 1, settings, %(then)s FROM operations.terms",
+        (
+            "INSERT INTO operations.terms SELECT domain, 'again', profiles, approvals, 1, settings, %(then)s "
+            "FROM operations.terms"
+        ),
     ],
     "operations.submission": [
-        "INSERT INTO operations.run (release_id, domain, period, state, started_at) VALUES ('r2', 'sbs', '2024', 'running', now())",
-        "INSERT INTO operations.submission SELECT 'r2', domain, period, terms_digest, 'zoe', embargo, environment, %(then)s"
+        (
+            "INSERT INTO operations.run (release_id, domain, period, state, started_at) VALUES ('r2', 'sbs', "
+            "'2024', 'running', now())"
+        ),
+        "INSERT INTO operations.submission SELECT 'r2', domain, period, terms_digest, 'zoe', embargo, "
+        "environment, %(then)s"
         " FROM operations.submission WHERE release_id = 'r1'",
     ],
     "operations.audit": [
         "DROP TRIGGER audit_told ON operations.audit",
-        "INSERT INTO operations.audit SELECT 'r1', encode(sha256('{}'), 'hex'), 'p', publication_digest, 'external', true, 1, 0, 0, '{}',"
+        "INSERT INTO operations.audit SELECT 'r1', encode(sha256('{}'), 'hex'), 'p', publication_digest, "
+        "'external', true, 1, 0, 0, '{}',"
         " %(then)s, NULL FROM operations.audit LIMIT 1",
     ],
     "operations.approval": [
-        "INSERT INTO operations.approval SELECT release_id, audit_digest, 'bert', publication_digest, true, submitter, '', %(then)s, NULL"
+        "INSERT INTO operations.approval SELECT release_id, audit_digest, 'bert', publication_digest, true, "
+        "submitter, '', %(then)s, NULL"
         " FROM operations.approval",
     ],
     "operations.alert": ["INSERT INTO operations.alert VALUES ('sbs', '2024', 'k', 's', %(then)s, 'x')"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("warehouse_url", ["postgresql"], indirect=True)
 def test_the_server_dates_what_goes_out_and_what_is_taken_back(ready) -> None:
     warehouse, row = ready
     raw(warehouse, INSERT, **row | {"now": "1999-01-01 00:00:00"})
-    raw(warehouse, "INSERT INTO operations.withdrawal VALUES ('r1', 'wrong', 'anna', '1999-01-01 00:00:00', 'somebody')")
-    raw(warehouse, "INSERT INTO dissemination.retraction VALUES ('r1', 'wrong', 'bert', '1999-01-01 00:00:00')")
+    raw(
+        warehouse,
+        "INSERT INTO operations.withdrawal VALUES ('r1', 'wrong', 'anna', '1999-01-01 00:00:00', 'somebody')",
+    )
+    raw(
+        warehouse,
+        "INSERT INTO dissemination.retraction VALUES ('r1', 'wrong', 'bert', '1999-01-01 00:00:00')",
+    )
     with reading(warehouse) as connection:
-        assert connection.exec_driver_sql("SELECT account = session_user FROM operations.withdrawal").scalar_one()
+        assert connection.exec_driver_sql(
+            "SELECT account = session_user FROM operations.withdrawal"
+        ).scalar_one()
         for column, table in (
             ("released_at", "dissemination.release"),
             ("agreed_at", "operations.withdrawal"),
@@ -717,7 +873,9 @@ def test_the_server_dates_what_goes_out_and_what_is_taken_back(ready) -> None:
             assert abs(at - datetime.now(UTC)) < timedelta(hours=1), table
 
 
-@pytest.mark.parametrize("role", ["sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk", "sdc_ui", "sdc_public"])
+@pytest.mark.parametrize(
+    "role", ["sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk", "sdc_ui", "sdc_public"]
+)
 def test_what_no_account_may_touch(deployment: Deployment, role: str) -> None:
     """Turns are taken by the function alone; payloads and the secret are the pipeline's."""
     with deployment.connect(role) as prompt:

@@ -20,7 +20,14 @@ from sdc_tasks.warehouse.dissemination.publisher import NotApproved, printed, pu
 from sdc_tasks.warehouse.forms.people import is_person, normal, person
 from sdc_tasks.warehouse.log import entries, record
 from sdc_tasks.warehouse.operations.cycles import note_dag_run
-from sdc_tasks.warehouse.operations.decisions import OwnSubmission, approve, approvers, retract, withdraw, withdrawers
+from sdc_tasks.warehouse.operations.decisions import (
+    OwnSubmission,
+    approve,
+    approvers,
+    retract,
+    withdraw,
+    withdrawers,
+)
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.security.deployment import Deployment
 from support.world import (
@@ -40,9 +47,22 @@ from support.world import (
 ASKED = replace(TERMS, digest="f" * 64, approvals=2)
 # One name, spelt otherwise: blanks, capitals, full width, a ligature, a combined accent.
 SAME = ["bert", " bert ", "BERT", "ｂｅｒｔ", "bert\u00a0", "\u2003bert"]
-# What could pass for it, or for nothing: Cyrillic е, Greek ρ, zero width, soft hyphen, direction, variation, tab, dotted i, nothing.
+# What could pass for it, or for nothing: Cyrillic е, Greek ρ, zero width, soft hyphen, direction,
+# variation, tab, dotted i, nothing.
 OTHERS = [
-    *("b\u0435rt", "be\u03c1t", "be\u200brt", "be\u200drt", "be\u00adrt", "\u202ebert", "bert\ufe0f", "be\u0338rt", "", " ", "\u200b"),
+    *(
+        "b\u0435rt",
+        "be\u03c1t",
+        "be\u200brt",
+        "be\u200drt",
+        "be\u00adrt",
+        "\u202ebert",
+        "bert\ufe0f",
+        "be\u0338rt",
+        "",
+        " ",
+        "\u200b",
+    ),
     *("bert\x07", "bert\u2060", "be\u0000rt", "анна b", "bert\u3164", "ber\u1e6d\u0323\u0331"),
 ]
 INSERT = """INSERT INTO operations.approval
@@ -121,7 +141,9 @@ def test_the_desk_vouches_for_people_and_nobody_counts_twice(office: tuple[Deplo
         engine.dispose()
 
 
-def test_an_approval_from_before_the_account_was_known_counts_no_more(office: tuple[Deployment, Release]) -> None:
+def test_an_approval_from_before_the_account_was_known_counts_no_more(
+    office: tuple[Deployment, Release],
+) -> None:
     deployment, release = office
     desk = deployment.engine("sdc_desk")
     for name in ("anna", "bert"):
@@ -146,7 +168,8 @@ def test_a_name_counts_once_on_both_engines(warehouse) -> None:
         with pytest.raises(IntegrityError):
             raw(
                 warehouse,
-                "INSERT INTO operations.approval SELECT release_id, digest, :name, publication_digest, passed, 'tester', '',"
+                "INSERT INTO operations.approval SELECT release_id, digest, :name, publication_digest, "
+                "passed, 'tester', '',"
                 " audited_at, 'x', NULL FROM operations.audit",
                 name=name,
             )
@@ -187,7 +210,10 @@ def test_one_account_takes_no_release_back(office: tuple[Deployment, Release]) -
     approver = deployment.engine("sdc_approver", "whoever")
     withdraw(approver, "r1", "wrong")
     assert withdrawers(publisher, "r1", "wrong") == ["bert", own], "whatever was typed"
-    with deployment.connect("sdc_publisher") as prompt, pytest.raises(psycopg.IntegrityError, match="nobody else agreed"):
+    with (
+        deployment.connect("sdc_publisher") as prompt,
+        pytest.raises(psycopg.IntegrityError, match="nobody else agreed"),
+    ):
         prompt.execute("INSERT INTO dissemination.retraction VALUES ('r1', 'quite wrong', 'dora', now())")
     retract(publisher, "r1", "wrong")
     assert not run_checks(desk, ["withdrawal_not_logged"])["withdrawal_not_logged"]
@@ -242,7 +268,10 @@ def test_what_nobody_agreed_to_is_found(warehouse) -> None:
 def test_a_reason_has_an_end(warehouse) -> None:
     publish_it(warehouse, prepared(warehouse))
     for decide in (withdraw, retract):
-        for reason, said in ((" ", "needs a reason"), ("x" * (LONGEST_REASON + 1), f"at most {LONGEST_REASON}")):
+        for reason, said in (
+            (" ", "needs a reason"),
+            ("x" * (LONGEST_REASON + 1), f"at most {LONGEST_REASON}"),
+        ):
             with pytest.raises(InvalidInput, match=said):
                 decide(warehouse, "r1", reason)
         with pytest.raises(InvalidInput, match="not published"):
@@ -269,4 +298,7 @@ def test_what_nobody_logged_is_found(warehouse) -> None:
     assert not any(run_checks(warehouse).values())
     raw(warehouse, RETRACTED_BY_NOBODY)
     raw(warehouse, APPROVED_BY_NOBODY)
-    assert {name for name, rows in run_checks(warehouse).items() if rows} == {"retraction_not_logged", "approval_not_logged"}
+    assert {name for name, rows in run_checks(warehouse).items() if rows} == {
+        "retraction_not_logged",
+        "approval_not_logged",
+    }

@@ -27,14 +27,18 @@ TYPES = ("text", "record", "timestamptz", "int4", "bytea", "bool", "float8")
 
 @pytest.mark.parametrize("role", ["sdc_publisher", "sdc_approver", "sdc_desk", "sdc_pipeline"])
 def test_who_writes_the_log_does_not_become_the_owner(deployment: Deployment, role: str) -> None:
-    """A domain pg_temp.text, then one entry of the log. TEMP is granted here on purpose: the functions hold by themselves."""
+    """A domain pg_temp.text, then one entry of the log. TEMP is granted here on purpose:
+    the functions hold by themselves.
+    """
     with deployment.superuser() as server:
         server.execute(f"GRANT TEMPORARY ON DATABASE {deployment.name} TO PUBLIC")
     engine = deployment.engine(role)
     with writing(engine) as connection:
         for kind in TYPES:
             if kind != "record":
-                connection.execute(text(TRAP.format(type=kind).replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS")))
+                connection.execute(
+                    text(TRAP.format(type=kind).replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+                )
         record(connection, "test", "subject")
         caught = set(connection.execute(text("SELECT who FROM pg_temp.caught")).scalars())
     assert f"{deployment.name}_owner" not in caught
@@ -43,7 +47,9 @@ def test_who_writes_the_log_does_not_become_the_owner(deployment: Deployment, ro
 
 
 @pytest.mark.parametrize("role", ["sdc_publisher", "sdc_approver", "sdc_pipeline", "sdc_ui", "sdc_public"])
-def test_no_account_makes_temporary_objects_nor_any_other(deployment: Deployment, role: str, subtests) -> None:
+def test_no_account_makes_temporary_objects_nor_any_other(
+    deployment: Deployment, role: str, subtests
+) -> None:
     with deployment.connect(role) as prompt:
         for statement in (
             "CREATE TEMPORARY TABLE mine (x integer)",
@@ -52,19 +58,24 @@ def test_no_account_makes_temporary_objects_nor_any_other(deployment: Deployment
             "CREATE TABLE public.mine (x integer)",
             "CREATE SCHEMA mine",
             "CREATE EVENT TRIGGER mine ON ddl_command_start EXECUTE FUNCTION operations.log_gate()",
-            "CREATE TRIGGER mine BEFORE INSERT ON operations.log FOR EACH ROW EXECUTE FUNCTION operations.log_gate()",
+            (
+                "CREATE TRIGGER mine BEFORE INSERT ON operations.log FOR EACH ROW EXECUTE FUNCTION "
+                "operations.log_gate()"
+            ),
         ):
             with subtests.test(statement), pytest.raises(psycopg.errors.InsufficientPrivilege):
                 prompt.execute(statement)
 
 
 def test_every_function_is_guarded(deployment: Deployment) -> None:
-    """The whole of pg_proc, so that no later function forgets it: pg_temp last, nothing executable by everybody, one owner."""
+    """The whole of pg_proc, so that no later function forgets it: pg_temp last, nothing
+    executable by everybody, one owner.
+    """
     with deployment.superuser() as server:
         found = server.execute(
             """SELECT n.nspname || '.' || p.proname, p.prosecdef, p.proconfig, r.rolname, has_function_privilege('public', p.oid, 'EXECUTE')
                FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_roles r ON r.oid = p.proowner
-               WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"""
+               WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"""  # noqa: E501
         ).fetchall()
     assert len(found) >= 6
     for name, definer, config, owner, public in found:
@@ -87,7 +98,9 @@ def test_every_function_is_guarded(deployment: Deployment) -> None:
         ("account_too_mighty", "GRANT sdc_publisher TO {name}_sdc_pipeline"),
     ],
 )
-def test_a_check_tells_of_rights_that_a_deployment_must_not_give(deployment: Deployment, check: str, damage: str) -> None:
+def test_a_check_tells_of_rights_that_a_deployment_must_not_give(
+    deployment: Deployment, check: str, damage: str
+) -> None:
     pipeline = deployment.engine("sdc_pipeline")
     assert not any(run_checks(pipeline).values())
     with deployment.superuser() as server:

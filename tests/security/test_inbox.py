@@ -1,4 +1,6 @@
-"""Whatever lies in an inbox under the name of a delivery is red by itself, and the deliveries beside it are judged."""
+"""Whatever lies in an inbox under the name of a delivery is red by itself, and the
+deliveries beside it are judged.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,14 @@ def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
-ODD: list[Callable[[Path], None]] = [folder_of_that_name, dangling_link, link_to_a_device, link_to_another_file, loop, fifo]
+ODD: list[Callable[[Path], None]] = [
+    folder_of_that_name,
+    dangling_link,
+    link_to_a_device,
+    link_to_another_file,
+    loop,
+    fifo,
+]
 
 
 @pytest.fixture
@@ -81,7 +90,9 @@ def in_time(work: Callable[[], None]) -> None:
 
 
 @pytest.mark.parametrize("make", ODD, ids=lambda make: make.__name__)
-def test_what_is_no_file_stops_nobody_else(desk: steps.Desk, tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_what_is_no_file_stops_nobody_else(
+    desk: steps.Desk, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
     make(tmp_path / "inbox" / "XX.csv")
 
     def work() -> None:
@@ -128,7 +139,9 @@ def test_no_more_is_read_than_a_refusal_needs(tmp_path: Path) -> None:
     assert len(intake.file_bytes(tmp_path / "XX.csv", 10)) == 11
 
 
-@pytest.mark.parametrize("flood", [b"\n" * 4_000_000, b"," * 4_000_000, b"x\n" * 2_000_000, b"\r\n" * 2_000_000])
+@pytest.mark.parametrize(
+    "flood", [b"\n" * 4_000_000, b"," * 4_000_000, b"x\n" * 2_000_000, b"\r\n" * 2_000_000]
+)
 def test_a_flood_takes_a_few_times_its_size(tmp_path: Path, flood: bytes) -> None:
     domain = small_domain(tmp_path)
     assert intake.most_bytes(domain, "AT_2024.csv") < 1 << 20, "nine cells"

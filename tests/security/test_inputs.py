@@ -1,4 +1,6 @@
-"""Damaged, compressed and crafted files of the tools: one line that says what to do, little memory, no formula for a spreadsheet."""
+"""Damaged, compressed and crafted files of the tools: one line that says what to do, little
+memory, no formula for a spreadsheet.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def test_round_counts_says_so_in_one_line(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.jj.gz"])
 @pytest.mark.parametrize("piece", [b"a,b,n\n", b"p,u,1,", b"\n"])
-def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, piece: bytes) -> None:
+def test_a_bomb_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, piece: bytes
+) -> None:
     monkeypatch.setattr(untrusted, "ROOM", 1 << 17)
     monkeypatch.setattr(untrusted, "RATIO", 2)
     path = tmp_path / name
@@ -92,9 +96,23 @@ def test_evidence_is_not_unpacked_beyond_its_size() -> None:
 
 @pytest.mark.parametrize(
     ("text", "computes"),
-    [("=1", True), ("@A", True), ("\tA", True), ("\rA", True), ("+A1", True), ("-A1", True), ("-1+2", True), ("-", True),
-     ("-1", False), ("+1.5", False), ("A=1", False), ("", False), ("_T", False), ("10-19", False)],
-)  # fmt: skip
+    [
+        ("=1", True),
+        ("@A", True),
+        ("\tA", True),
+        ("\rA", True),
+        ("+A1", True),
+        ("-A1", True),
+        ("-1+2", True),
+        ("-", True),
+        ("-1", False),
+        ("+1.5", False),
+        ("A=1", False),
+        ("", False),
+        ("_T", False),
+        ("10-19", False),
+    ],
+)
 def test_what_a_spreadsheet_computes(text: str, computes: bool) -> None:
     assert formula(text) is computes
 
@@ -103,8 +121,13 @@ def test_what_a_spreadsheet_computes(text: str, computes: bool) -> None:
 def test_no_tool_writes_a_code_that_a_spreadsheet_computes(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(table_bytes(path, {"a": np.array(["p", "=cmd|' /C calc'!A0"]), "n": np.array([3, 4])}))
-    said = CliRunner().invoke(app, ["round-counts", str(path), "--dims", "a", "--freq", "n", "--published", str(tmp_path / "out.csv")])
+    said = CliRunner().invoke(
+        app,
+        ["round-counts", str(path), "--dims", "a", "--freq", "n", "--published", str(tmp_path / "out.csv")],
+    )
     assert "a spreadsheet would compute" in str(said.exception)
     if name == "t.csv":
-        said = CliRunner().invoke(app, ["round-table", str(path), "--dims", "a", "--value", "n", "--base", "5"])
+        said = CliRunner().invoke(
+            app, ["round-table", str(path), "--dims", "a", "--value", "n", "--base", "5"]
+        )
         assert "a spreadsheet would compute" in str(said.exception)

@@ -1,4 +1,6 @@
-"""Nobody who may write the log can stop it, back-date it, or make it unreadable; nobody else can hold up those who write."""
+"""Nobody who may write the log can stop it, back-date it, or make it unreadable; nobody
+else can hold up those who write.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,12 @@ def test_the_server_decides_when_an_entry_was_written(deployment: Deployment, ro
                        SELECT l.number + 1, v.at, 'a', session_user, 'x', 's', '{}', l.digest, encode(sha256(convert_to(json_build_array(
                            l.number + 1, to_char(v.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
                            'a', session_user, 'x', 's', '{}', l.digest)::text, 'UTF8')), 'hex')
-                       FROM operations.log l, (SELECT %s::timestamptz AS at) v ORDER BY l.number DESC LIMIT 1""",
+                       FROM operations.log l, (SELECT %s::timestamptz AS at) v ORDER BY l.number DESC LIMIT 1""",  # noqa: E501
                     [instant],
                 )
-        prompt.execute("INSERT INTO operations.log (actor, action, subject, details) VALUES ('a', 'x', 's', '{}')")
+        prompt.execute(
+            "INSERT INTO operations.log (actor, action, subject, details) VALUES ('a', 'x', 's', '{}')"
+        )
     chain = entries(engine)
     assert broken(chain) == []
     assert chain[-1].account == f"{deployment.name}_{role}"
@@ -42,12 +46,22 @@ def test_the_server_decides_when_an_entry_was_written(deployment: Deployment, ro
     engine.dispose()
 
 
-def test_the_world_cannot_hold_up_those_who_write(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_world_cannot_hold_up_those_who_write(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It may take any advisory lock: none of ours is one."""
-    monkeypatch.setattr("sdc_tasks.warehouse.database.engine.SESSION", {"lock_timeout": "100ms", "statement_timeout": "30s"})
+    monkeypatch.setattr(
+        "sdc_tasks.warehouse.database.engine.SESSION", {"lock_timeout": "100ms", "statement_timeout": "30s"}
+    )
     engines = [deployment.engine(role) for role in ("sdc_pipeline", "sdc_publisher")]
     with deployment.connect("sdc_public") as world:
-        for names in (["log"], ["release", "sbs", "2024"], ["submission", "r1"], ["audit", "r1"], ["retraction", "r1"]):
+        for names in (
+            ["log"],
+            ["release", "sbs", "2024"],
+            ["submission", "r1"],
+            ["audit", "r1"],
+            ["retraction", "r1"],
+        ):
             world.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", ["\x1f".join(names)])
         for lock in ("operations.log", "dissemination.release", "operations.turn", "dissemination.eu_cell"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -71,7 +85,8 @@ def test_no_instant_is_out_of_bounds_in_any_table(warehouse, subtests) -> None:
                     with writing(warehouse) as connection:
                         found = connection.execute(
                             text(
-                                "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = CAST(:t AS regclass) AND conname = :n"
+                                "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = "
+                                "CAST(:t AS regclass) AND conname = :n"
                             ),
                             {"t": table.fullname, "n": f"ck_{table.name}_{column}_bounds"},
                         ).scalar_one()
@@ -80,7 +95,13 @@ def test_no_instant_is_out_of_bounds_in_any_table(warehouse, subtests) -> None:
                 else:
                     with writing(warehouse) as connection:
                         names = f"'{table.name}_instants_insert', '{table.name}_instants_update'"
-                        found = connection.exec_driver_sql(f"SELECT sql FROM sqlite_master WHERE name IN ({names})").scalars().all()
+                        found = (
+                            connection.exec_driver_sql(
+                                f"SELECT sql FROM sqlite_master WHERE name IN ({names})"
+                            )
+                            .scalars()
+                            .all()
+                        )
                     assert len(found) == 2
                     assert all(f"NEW.{column} " in sql for sql in found)
     for instant in POISON:
@@ -94,6 +115,8 @@ def test_no_instant_is_out_of_bounds_in_any_table(warehouse, subtests) -> None:
 def test_the_clock_of_the_server_dates_what_cannot_be_changed(warehouse) -> None:
     """The publisher may say that it was released in 1999: it was not."""
     publish_it(warehouse, prepared(warehouse))
-    raw(warehouse, "INSERT INTO operations.alert VALUES ('sbs', '2024', 'k', 's', '1999-01-01 00:00:00', 'x')")
+    raw(
+        warehouse, "INSERT INTO operations.alert VALUES ('sbs', '2024', 'k', 's', '1999-01-01 00:00:00', 'x')"
+    )
     assert reader.alerts(warehouse)[0]["raised_at"].year > 2000
     assert reader.releases(warehouse)[0].released_at.year > 2000

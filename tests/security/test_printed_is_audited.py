@@ -1,4 +1,6 @@
-"""What goes out is, cell by cell and column by column, what was audited: by plain SQL as the publisher, on both engines."""
+"""What goes out is, cell by cell and column by column, what was audited: by plain SQL as
+the publisher, on both engines.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,12 @@ from support.world import FIRST, RELEASE, SPACE, count, prepared, publish_it, ra
 
 CHANGES = {
     "another value": "UPDATE dissemination.eu_cell SET value = 43 WHERE position = 0",
-    "a value that was withheld": "UPDATE dissemination.eu_cell SET value = 25, obs_status = 'A', conf_status = 'F' WHERE position = 2",
-    "the last bit of a value": "UPDATE dissemination.eu_cell SET value = 42.00000000000001 WHERE position = 0",
+    "a value that was withheld": (
+        "UPDATE dissemination.eu_cell SET value = 25, obs_status = 'A', conf_status = 'F' WHERE position = 2"
+    ),
+    "the last bit of a value": (
+        "UPDATE dissemination.eu_cell SET value = 42.00000000000001 WHERE position = 0"
+    ),
     "another base": "UPDATE dissemination.eu_cell SET rounding_base = 5 WHERE position = 1",
     "no base": "UPDATE dissemination.eu_cell SET rounding_base = NULL WHERE position = 1",
     "a share": "UPDATE dissemination.eu_cell SET visible_share = 0.5 WHERE position = 0",
@@ -53,7 +59,14 @@ def without_guards(warehouse) -> None:
 
 def allowed(warehouse) -> dict:
     [audit] = reader.audits(warehouse, "r1")
-    row = {"release_id": "r1", "domain": "sbs", "period": "2024", "version": 1, "publication": FIRST.digest, "passed": True}
+    row = {
+        "release_id": "r1",
+        "domain": "sbs",
+        "period": "2024",
+        "version": 1,
+        "publication": FIRST.digest,
+        "passed": True,
+    }
     return row | {"audit": audit["digest"], "now": "2026-01-01 00:00:00"}
 
 
@@ -77,7 +90,9 @@ def test_no_other_cells_go_out_under_an_audited_digest(warehouse, change: str) -
     with pytest.raises(ReleaseBlocked, match="is stored with another"):
         publish_it(warehouse, release)
     assert count(warehouse, "dissemination.release") == 0
-    assert [name for name, rows in run_checks(warehouse).items() if rows and name == "publication_of_no_release"]
+    assert [
+        name for name, rows in run_checks(warehouse).items() if rows and name == "publication_of_no_release"
+    ]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -89,8 +104,12 @@ def test_a_check_finds_what_the_owner_changed_afterwards(warehouse, change: str)
     assert run_checks(warehouse)["release_of_other_cells"]
 
 
-def test_what_was_changed_after_it_was_inserted_is_read_again(warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On SQLite the publisher's own rows are not read twice: one change between them and the release, and they are."""
+def test_what_was_changed_after_it_was_inserted_is_read_again(
+    warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite the publisher's own rows are not read twice: one change between them and the release, and
+    they are.
+    """
     release = prepared(warehouse)
     without_guards(warehouse)
 
@@ -105,7 +124,8 @@ def test_what_was_changed_after_it_was_inserted_is_read_again(warehouse, monkeyp
         if changing and "INSERT INTO" in statement and "release" in statement:
             changing.clear()
             connection.exec_driver_sql(
-                f"UPDATE {'eu_cell' if warehouse.dialect.name == 'sqlite' else 'dissemination.eu_cell'} SET value = 1"
+                f"UPDATE {'eu_cell' if warehouse.dialect.name == 'sqlite' else 'dissemination.eu_cell'} SET "
+                f"value = 1"
             )
 
     event.listen(warehouse, "before_cursor_execute", before_release)
@@ -143,7 +163,9 @@ def test_no_cell_of_a_country_goes_out_even_where_the_audit_says_so(warehouse) -
 
 
 def test_a_publisher_with_an_older_view_adds_no_cell(deployment: Deployment) -> None:
-    """REPEATABLE READ: its transaction began before the release of what it had staged, and does not see it."""
+    """REPEATABLE READ: its transaction began before the release of what it had staged, and does
+    not see it.
+    """
     pipeline, publisher = deployment.engine("sdc_pipeline"), deployment.engine("sdc_publisher")
     prepared(pipeline)
     staged(publisher, FIRST)
@@ -153,7 +175,8 @@ def test_a_publisher_with_an_older_view_adds_no_cell(deployment: Deployment) -> 
         raw(publisher, RELEASE, **allowed(pipeline))
         with pytest.raises(psycopg.IntegrityError, match="READ COMMITTED"):
             prompt.execute(
-                "INSERT INTO dissemination.eu_cell VALUES ('sbs', '2024', %s, 'AT.TURNOVER.C10', 9, 'AT', 'TURNOVER', 10, 'A', 'F')",
+                "INSERT INTO dissemination.eu_cell VALUES ('sbs', '2024', %s, 'AT.TURNOVER.C10', 9, 'AT', "
+                "'TURNOVER', 10, 'A', 'F')",
                 [FIRST.digest],
             )
     assert len(reader.released_cells(pipeline, "sbs", "2024")) == 3
@@ -162,7 +185,9 @@ def test_a_publisher_with_an_older_view_adds_no_cell(deployment: Deployment) -> 
 
 
 NUMBERS = st.one_of(
-    st.none(), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.0, -0.0, 5e-324, 0.1, 1 / 3, 2.0**53 + 2, 1e300])
+    st.none(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0.0, -0.0, 5e-324, 0.1, 1 / 3, 2.0**53 + 2, 1e300]),
 )
 TEXTS = st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=8)
 
@@ -171,7 +196,10 @@ TEXTS = st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=8)
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS, NUMBERS), max_size=5))
 def test_both_engines_take_the_digest_of_any_rows_as_the_program_does(warehouse, rows) -> None:
     key = {"domain": "d", "period": "p", "publication_digest": "x"}
-    lines = [(i, f"{i}{area}", area, name, value, "A", "F", None, None) for i, (area, name, value) in enumerate(rows)]
+    lines = [
+        (i, f"{i}{area}", area, name, value, "A", "F", None, None)
+        for i, (area, name, value) in enumerate(rows)
+    ]
     with warehouse.connect() as connection, connection.begin() as transaction:
         connection.execute(insert(publication).values(domain="d", period="p", digest="x", cells=len(lines)))
         for line in lines:

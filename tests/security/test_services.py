@@ -20,18 +20,35 @@ from sdc_tasks.solver.milp import Milp, solve_milp
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "docker"), str(ROOT / "plugins")]
 
-# service → (variables with an account of the warehouse, accounts in its password file, may it write a delivery or a release?)
+# service → (variables with an account of the warehouse, accounts in its password file, may it
+# write a delivery or a release?)
 NEEDS = {
-    "prepare": (set(), {"postgres", "airflow", "airflow_results", "release_owner", "release_worker", "release_publisher",
-                        "release_approver", "release_pages", "release_public"}, set()),
+    "prepare": (
+        set(),
+        {
+            "postgres",
+            "airflow",
+            "airflow_results",
+            "release_owner",
+            "release_worker",
+            "release_publisher",
+            "release_approver",
+            "release_pages",
+            "release_public",
+        },
+        set(),
+    ),
     "api-server": ({"SDC_UI_URL"}, {"airflow", "release_pages"}, set()),
     "scheduler": ({"SDC_WAREHOUSE_URL"}, {"airflow", "airflow_results", "release_worker"}, set()),
     "dag-processor": ({"SDC_WAREHOUSE_URL"}, {"airflow", "airflow_results", "release_worker"}, set()),
     "triggerer": ({"SDC_WAREHOUSE_URL"}, {"airflow", "airflow_results", "release_worker"}, set()),
-    "worker-default": ({"SDC_WAREHOUSE_URL", "SDC_PUBLISHER_URL", "SDC_APPROVER_URL"},
-                       {"airflow_results", "release_worker", "release_publisher", "release_approver"}, {"out"}),
+    "worker-default": (
+        {"SDC_WAREHOUSE_URL", "SDC_PUBLISHER_URL", "SDC_APPROVER_URL"},
+        {"airflow_results", "release_worker", "release_publisher", "release_approver"},
+        {"out"},
+    ),
     "worker-solver": ({"SDC_WAREHOUSE_URL"}, {"airflow_results", "release_worker"}, set()),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +65,19 @@ def test_no_image_comes_by_a_name_alone(compose: dict[str, Any]) -> None:
     images = {service["image"] for service in compose["services"].values()}
     assert all(image.startswith("${SDC_") for image in images)
     lines = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    assert {line for line in lines if line.startswith("FROM")} == {"FROM ${PYTHON} AS build", "FROM ${PYTHON}"}
+    assert {line for line in lines if line.startswith("FROM")} == {
+        "FROM ${PYTHON} AS build",
+        "FROM ${PYTHON}",
+    }
     assert not [line for line in lines if line.startswith("ARG PYTHON=")]
     [check] = [line.removeprefix("RUN ") for line in lines if line.startswith("RUN case")]
     for image, code in (("python:3.11", 1), ("", 1), (f"python:3.11@sha256:{'0' * 64}", 0)):
-        assert subprocess.run(["sh", "-c", check], env={"PYTHON": image}, capture_output=True, check=False).returncode == code
+        assert (
+            subprocess.run(
+                ["sh", "-c", check], env={"PYTHON": image}, capture_output=True, check=False
+            ).returncode
+            == code
+        )
 
 
 def test_every_service_of_ours_is_judged_here(compose: dict[str, Any]) -> None:
@@ -65,7 +90,9 @@ def test_a_service_has_the_accounts_that_it_works_with(compose: dict[str, Any], 
 
     service = compose["services"][name]
     addresses, accounts, writes = NEEDS[name]
-    assert {key for key in service["environment"] if key.startswith("SDC_") and key.endswith("_URL")} - {"SDC_SERVER_URL"} == addresses
+    assert {key for key in service["environment"] if key.startswith("SDC_") and key.endswith("_URL")} - {
+        "SDC_SERVER_URL"
+    } == addresses
     [file] = [secret for secret in service["secrets"] if secret.startswith("pgpass.")]
     assert service["environment"]["PGPASSFILE"].endswith(f"/{file}")
     assert set(ACCOUNTS_OF[file.removeprefix("pgpass.")]) == accounts
@@ -93,7 +120,9 @@ def test_cbc_inherits_no_key_and_no_password(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(cbc.Cbc, "__init__", spied)
     one = np.array([1.0])
-    model = Milp(np.array([2.0]), sp.csr_array(np.array([[1.0]])), one, one, np.array([0.0]), one, np.array([0]))
+    model = Milp(
+        np.array([2.0]), sp.csr_array(np.array([[1.0]])), one, one, np.array([0.0]), one, np.array([0])
+    )
     found = solve_milp(model, "cbc", 30, 0.0)
     assert found.x is not None
     assert found.x.tolist() == [1.0]
@@ -119,7 +148,9 @@ def test_cbc_inherits_no_key_and_no_password(tmp_path: Path, monkeypatch: pytest
         ("{tmp}/in/sbs", "s3://c@bucket/in/sbs", False),
     ],
 )
-def test_a_parameter_of_a_dag_leads_nowhere_else(tmp_path: Path, address: str, within: str, inside: bool) -> None:
+def test_a_parameter_of_a_dag_leads_nowhere_else(
+    tmp_path: Path, address: str, within: str, inside: bool
+) -> None:
     import sdc_places
 
     (tmp_path / "in" / "sbs").mkdir(parents=True)

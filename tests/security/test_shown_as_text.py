@@ -1,4 +1,6 @@
-"""A task, a file or an error of somebody else is shown as text: no markup, no emoji code and no control character of it acts."""
+"""A task, a file or an error of somebody else is shown as text: no markup, no emoji code and
+no control character of it acts.
+"""
 
 from __future__ import annotations
 
@@ -66,14 +68,20 @@ def test_the_lines_of_a_run_show_names_and_errors_as_text(run_here, monkeypatch:
     assert "\x1b" not in shown.getvalue()
 
 
-def test_a_refusal_of_a_run_is_shown_as_text(run_here, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd) -> None:
+def test_a_refusal_of_a_run_is_shown_as_text(
+    run_here, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd
+) -> None:
     def refuse(*_: object) -> None:
         raise SystemExit(EVIL)
 
     monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path))
     monkeypatch.setattr(run_here, "settle", lambda _: None)
     monkeypatch.setattr(run_here, "prepare", refuse)
-    monkeypatch.setattr(sys, "argv", ["run_here.py", "--domain", "x", "--period", "2024", "--inbox", "i", "--out", str(tmp_path)])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["run_here.py", "--domain", "x", "--period", "2024", "--inbox", "i", "--out", str(tmp_path)],
+    )
     assert run_here.main() == 1
     assert capfd.readouterr().out.strip() == SHOWN
 
@@ -83,7 +91,9 @@ def test_the_end_of_a_run_is_words_without_markup(run_here, capsys: pytest.Captu
     assert capsys.readouterr().out == "not released: run failed\n"
 
 
-def test_what_a_server_says_is_shown_as_text(stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys) -> None:
+def test_what_a_server_says_is_shown_as_text(
+    stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
+) -> None:
     def fail(*_: object) -> None:
         raise stack.StackError(f"redis ended: {EVIL}")
 

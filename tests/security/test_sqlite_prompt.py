@@ -1,6 +1,8 @@
-"""A plain sqlite3 prompt: foreign keys off, CHECKs off, recursive triggers off, none of the program's functions. Forged rows are refused.
+"""A plain sqlite3 prompt: foreign keys off, CHECKs off, recursive triggers off, none of the program's
+functions. Forged rows are refused.
 
-Who owns the file can drop the triggers, or write the file itself: no test here says otherwise, and SECURITY.md lists it.
+Who owns the file can drop the triggers, or write the file itself: no test here says
+otherwise, and SECURITY.md lists it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,19 @@ from sdc_tasks.warehouse.operations.decisions import approve, retract, withdraw
 from sdc_tasks.warehouse.operations.journal import save_audit, start_run, submit
 from support.world import FIRST, SECOND, TERMS, audited, certificate, prepared, publish_it
 
-APPEND_ONLY = ("release", "publication", "eu_cell", "audit", "terms", "submission", "approval", "withdrawal", "log", "retraction", "alert")
+APPEND_ONLY = (
+    "release",
+    "publication",
+    "eu_cell",
+    "audit",
+    "terms",
+    "submission",
+    "approval",
+    "withdrawal",
+    "log",
+    "retraction",
+    "alert",
+)
 RELEASED, APPROVED = "INSERT INTO release SELECT", "INSERT INTO approval SELECT"
 pytestmark = pytest.mark.parametrize("warehouse_url", ["sqlite"], indirect=True)
 
@@ -47,13 +61,20 @@ def prompt(warehouse) -> Iterator[sqlite3.Connection]:
 
 
 def everything(connection: sqlite3.Connection) -> dict[str, list[tuple]]:
-    return {table: connection.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid").fetchall() for table in APPEND_ONLY}
+    return {
+        table: connection.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid").fetchall()
+        for table in APPEND_ONLY
+    }
 
 
-@pytest.mark.parametrize("how", ["INSERT OR REPLACE INTO", "REPLACE INTO", "INSERT OR FAIL INTO", "INSERT INTO"])
+@pytest.mark.parametrize(
+    "how", ["INSERT OR REPLACE INTO", "REPLACE INTO", "INSERT OR FAIL INTO", "INSERT INTO"]
+)
 @pytest.mark.parametrize("known", [True, False])
 def test_no_row_is_replaced(prompt: sqlite3.Connection, how: str, known: bool, subtests) -> None:
-    """By its key, and by its rowid; whether or not somebody gives the prompt functions of the names that the triggers call."""
+    """By its key, and by its rowid; whether or not somebody gives the prompt functions of
+    the names that the triggers call.
+    """
     if known:
         prompt.create_function("sha256_hex", 1, lambda text: "x")
         prompt.create_function("printed_digest", 3, lambda *key: "x")
@@ -75,7 +96,9 @@ def test_no_row_is_replaced(prompt: sqlite3.Connection, how: str, known: bool, s
     assert everything(prompt) == before
 
 
-@pytest.mark.parametrize("column", ["passed", "broken", "certificate", "publication_digest", "profiles", "printed_digest"])
+@pytest.mark.parametrize(
+    "column", ["passed", "broken", "certificate", "publication_digest", "profiles", "printed_digest"]
+)
 def test_a_failed_audit_does_not_become_a_passed_one(prompt: sqlite3.Connection, column: str) -> None:
     columns = [row[1] for row in prompt.execute("PRAGMA table_info(audit)")]
     values = {"passed": "1", "broken": "0", "printed_digest": "'x'"}
@@ -88,19 +111,41 @@ def test_a_failed_audit_does_not_become_a_passed_one(prompt: sqlite3.Connection,
 @pytest.mark.parametrize(
     "statement",
     [
-        # a new audit, whose digest is not that of its certificate: nobody can tell at a prompt, so nobody is believed
-        "INSERT INTO audit SELECT release_id, 'forged', problem_digest, publication_digest, profiles, 1, primaries, 0, lps, certificate, "
+        # a new audit, whose digest is not that of its certificate: nobody can tell at a
+        # prompt, so nobody is believed
+        "INSERT INTO audit SELECT release_id, 'forged', problem_digest, publication_digest, profiles, 1, "
+        "primaries, 0, lps, certificate, "
         "audited_at, printed_digest FROM audit WHERE release_id = 'r2'",
-        f"{RELEASED} 'r2', 'sbs', '2024', 2, publication_digest, digest, 1, audited_at, NULL FROM audit WHERE release_id = 'r2'",
-        f"{RELEASED} 'r3', 'sbs', '2024', 2, publication_digest, digest, 1, audited_at, NULL FROM audit WHERE release_id = 'r3'",
-        f"{RELEASED} 'r3', 'sbs', '2025', 1, publication_digest, digest, 1, audited_at, NULL FROM audit WHERE release_id = 'r3'",
-        f"{APPROVED} release_id, audit_digest, submitter, publication_digest, 1, submitter, '', approved_at, account, NULL FROM approval",
-        "INSERT INTO approval SELECT 'r2', 'x', 'boss', 'x', 1, 'tester', '', approved_at, account, NULL FROM approval",
-        f"{APPROVED} release_id, audit_digest, 'tester', publication_digest, 1, 'boss', '', approved_at, account, NULL FROM approval",
+        (
+            f"{RELEASED} 'r2', 'sbs', '2024', 2, publication_digest, digest, 1, audited_at, NULL FROM audit "
+            f"WHERE release_id = 'r2'"
+        ),
+        (
+            f"{RELEASED} 'r3', 'sbs', '2024', 2, publication_digest, digest, 1, audited_at, NULL FROM audit "
+            f"WHERE release_id = 'r3'"
+        ),
+        (
+            f"{RELEASED} 'r3', 'sbs', '2025', 1, publication_digest, digest, 1, audited_at, NULL FROM audit "
+            f"WHERE release_id = 'r3'"
+        ),
+        (
+            f"{APPROVED} release_id, audit_digest, submitter, publication_digest, 1, submitter, '', "
+            f"approved_at, "
+            f"account, NULL FROM approval"
+        ),
+        (
+            "INSERT INTO approval SELECT 'r2', 'x', 'boss', 'x', 1, 'tester', '', approved_at, account, NULL "
+            "FROM approval"
+        ),
+        (
+            f"{APPROVED} release_id, audit_digest, 'tester', publication_digest, 1, 'boss', '', approved_at, "
+            f"account, NULL FROM approval"
+        ),
         "INSERT INTO retraction SELECT 'r3', 'x', 'x', retracted_at FROM retraction",
         "INSERT INTO retraction SELECT 'r1', 'x', 'boss', retracted_at FROM retraction",
         "INSERT INTO withdrawal SELECT release_id, 'x', 'boss', agreed_at, account FROM withdrawal",
-        "INSERT INTO log SELECT number + 1, recorded_at, 'boss', account, action, subject, details, digest, 'x' FROM log "
+        "INSERT INTO log SELECT number + 1, recorded_at, 'boss', account, action, subject, details, digest, "
+        "'x' FROM log "
         "ORDER BY number DESC LIMIT 1",
         "UPDATE OR REPLACE audit SET passed = 1, broken = 0",
         "UPDATE OR REPLACE eu_cell SET value = 1",
@@ -115,26 +160,45 @@ def test_what_is_forged_at_a_prompt_is_refused(prompt: sqlite3.Connection, state
     assert broken(entries(warehouse)) == []
 
 
-def test_the_cells_of_another_publication_do_not_take_the_place_of_released_ones(prompt: sqlite3.Connection) -> None:
+def test_the_cells_of_another_publication_do_not_take_the_place_of_released_ones(
+    prompt: sqlite3.Connection,
+) -> None:
     """By rowid: the row goes to a publication that is not out, and would take one that is away."""
-    before = prompt.execute("SELECT count(*) FROM eu_cell WHERE publication_digest = ?", [FIRST.digest]).fetchone()
+    before = prompt.execute(
+        "SELECT count(*) FROM eu_cell WHERE publication_digest = ?", [FIRST.digest]
+    ).fetchone()
     with pytest.raises(sqlite3.DatabaseError, match="append-only"):
         prompt.execute(
             "INSERT OR REPLACE INTO eu_cell"
-            " (rowid, domain, period, publication_digest, cell, position, area, indicator, obs_status, conf_status)"
-            " SELECT rowid, domain, period, 'other', cell, position, area, indicator, obs_status, conf_status FROM eu_cell"
+            " (rowid, domain, period, publication_digest, cell, position, area, indicator, obs_status, "
+            "conf_status)"
+            " SELECT rowid, domain, period, 'other', cell, position, area, indicator, obs_status, "
+            "conf_status FROM eu_cell"
         )
-    assert prompt.execute("SELECT count(*) FROM eu_cell WHERE publication_digest = ?", [FIRST.digest]).fetchone() == before
+    assert (
+        prompt.execute("SELECT count(*) FROM eu_cell WHERE publication_digest = ?", [FIRST.digest]).fetchone()
+        == before
+    )
 
 
-def test_what_is_deleted_at_a_prompt_is_missed_by_what_refers_to_it(prompt: sqlite3.Connection, warehouse) -> None:
-    """Tables that are not append-only, too: foreign keys are off there, and a check looks for what they would have kept."""
+def test_what_is_deleted_at_a_prompt_is_missed_by_what_refers_to_it(
+    prompt: sqlite3.Connection, warehouse
+) -> None:
+    """Tables that are not append-only, too: foreign keys are off there, and a check
+    looks for what they would have kept.
+    """
     assert run_checks(warehouse)["row_without_parent"] == []
-    parents = {row[2] for table in metadata.tables.values() for row in prompt.execute(f"PRAGMA foreign_key_list({table.name})")}
+    parents = {
+        row[2]
+        for table in metadata.tables.values()
+        for row in prompt.execute(f"PRAGMA foreign_key_list({table.name})")
+    }
     assert "run" in parents
     for parent in sorted(parents):
         prompt.execute("BEGIN")
-        for (trigger,) in prompt.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (parent,)).fetchall():
+        for (trigger,) in prompt.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", (parent,)
+        ).fetchall():
             prompt.execute(f"DROP TRIGGER {trigger}")
         gone = prompt.execute(f"DELETE FROM {parent}").rowcount
         orphans = prompt.execute("SELECT DISTINCT parent FROM pragma_foreign_key_check").fetchall()

@@ -1,4 +1,6 @@
-"""What a release rests on is told twice: log and certificate tell what the rows hold, JSON is JSON. By plain SQL, on both engines."""
+"""What a release rests on is told twice: log and certificate tell what the rows hold, JSON is
+JSON. By plain SQL, on both engines.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from support.world import FIRST, TERMS, audited, certificate, prepared, publish_
 
 AUDIT = """INSERT INTO operations.audit (release_id, digest, problem_digest, publication_digest, profiles, passed, primaries, broken, lps,
                certificate, audited_at)
-           VALUES ('r1', :digest, :problem, :publication, 'external,vintage', :passed, 2, 0, 4, :certificate, '2026-01-01 00:00:00')"""
+           VALUES ('r1', :digest, :problem, :publication, 'external,vintage', :passed, 2, 0, 4, :certificate, '2026-01-01 00:00:00')"""  # noqa: E501
 DEEP = "[" * 100_000
 
 
@@ -39,7 +41,9 @@ DEEP = "[" * 100_000
     ],
 )
 @pytest.mark.parametrize("gone", [True, False])
-def test_an_audit_is_stored_as_its_certificate_has_it(warehouse, path: tuple[str, ...], other: object, gone: bool) -> None:
+def test_an_audit_is_stored_as_its_certificate_has_it(
+    warehouse, path: tuple[str, ...], other: object, gone: bool
+) -> None:
     start_run(warehouse, "r1", "sbs", "2024")
     submit(warehouse, "r1", TERMS)
     report = audited(FIRST)
@@ -52,7 +56,12 @@ def test_an_audit_is_stored_as_its_certificate_has_it(warehouse, path: tuple[str
     else:
         inner[path[-1]] = other
     row = {"problem": report.problem, "publication": FIRST.digest, "passed": True}
-    for told, refused in ((json.dumps(said), True), ("no JSON", True), (DEEP, True), (certificate(report), False)):
+    for told, refused in (
+        (json.dumps(said), True),
+        ("no JSON", True),
+        (DEEP, True),
+        (certificate(report), False),
+    ):
         full = {**row, "certificate": told, "digest": hashlib.sha256(told.encode()).hexdigest()}
         if not refused:
             raw(warehouse, AUDIT, **full)
@@ -62,11 +71,27 @@ def test_an_audit_is_stored_as_its_certificate_has_it(warehouse, path: tuple[str
 
 
 @pytest.mark.parametrize(
-    "action", ["submit", "audit", "approve", "reject", "release", "retract", "agree", "receive", "accept", "supersede", "refuse"]
+    "action",
+    [
+        "submit",
+        "audit",
+        "approve",
+        "reject",
+        "release",
+        "retract",
+        "agree",
+        "receive",
+        "accept",
+        "supersede",
+        "refuse",
+    ],
 )
 def test_an_entry_of_the_log_tells_what_its_kind_must_tell(warehouse, action: str) -> None:
     """An entry that tells less is refused; so is one that is no JSON, of any kind."""
-    with pytest.raises(IntegrityError, match="log refused: details are no JSON"), writing(warehouse) as connection:
+    with (
+        pytest.raises(IntegrityError, match="log refused: details are no JSON"),
+        writing(warehouse) as connection,
+    ):
         record(connection, action, "r1")
     for details in ("", "x", "[]", '"a"', "{", DEEP):
         with pytest.raises(IntegrityError, match="log refused: details are no JSON"):
@@ -79,16 +104,25 @@ def add(warehouse, action: str, details: str) -> None:
     """An entry by plain SQL."""
     said = {"actor": "tester", "action": action, "subject": "s", "details": details}
     if warehouse.dialect.name == "postgresql":
-        raw(warehouse, "INSERT INTO operations.log (actor, action, subject, details) VALUES (:actor, :action, :subject, :details)", **said)
+        raw(
+            warehouse,
+            "INSERT INTO operations.log (actor, action, subject, details) VALUES (:actor, :action, :subject, "
+            ":details)",
+            **said,
+        )
         return
     at = datetime(2026, 1, 1, tzinfo=UTC)
     last = entries(warehouse)[-1]  # of the secret
-    digest = digest_of_entry(number=last.number + 1, recorded_at=at, account="file", previous=last.digest, **said)
+    digest = digest_of_entry(
+        number=last.number + 1, recorded_at=at, account="file", previous=last.digest, **said
+    )
     row = {**said, "number": last.number + 1, "previous": last.digest, "digest": digest}
     raw(
         warehouse,
-        "INSERT INTO log (number, recorded_at, account, previous, actor, action, subject, details, digest) VALUES "
-        "(:number, '2026-01-01 00:00:00.000000', 'file', :previous, :actor, :action, :subject, :details, :digest)",
+        "INSERT INTO log (number, recorded_at, account, previous, actor, action, subject, details, digest) "
+        "VALUES "
+        "(:number, '2026-01-01 00:00:00.000000', 'file', :previous, :actor, :action, :subject, :details, "
+        ":digest)",
         **row,
     )
 
@@ -107,10 +141,15 @@ def add(warehouse, action: str, details: str) -> None:
     ],
 )
 def test_terms_ask_for_what_their_settings_say(warehouse, settings: str) -> None:
-    statement = "INSERT INTO operations.terms VALUES ('sbs', 'x', 'external', 0, NULL, :settings, '2026-01-01 00:00:00')"
+    statement = (
+        "INSERT INTO operations.terms VALUES ('sbs', 'x', 'external', 0, NULL, "
+        ":settings, '2026-01-01 00:00:00')"
+    )
     with pytest.raises(IntegrityError, match="terms refused: its JSON"):
         raw(warehouse, statement, settings=settings)
-    raw(warehouse, statement, settings='{"governance": {"approvals": 0}, "audit": {"profiles": ["external"]}}')
+    raw(
+        warehouse, statement, settings='{"governance": {"approvals": 0}, "audit": {"profiles": ["external"]}}'
+    )
 
 
 @pytest.mark.parametrize("document", ["", "x", "{}", '"a"', "[1]", '["a", null]', DEEP])
@@ -120,8 +159,21 @@ def test_what_pages_read_as_a_list_is_one(warehouse, document: str) -> None:
     with pytest.raises(IntegrityError, match="cycle refused: its JSON"):
         raw(warehouse, "UPDATE operations.cycle SET areas = :document", document=document)
     for statement, table in (
-        ("INSERT INTO operations.cycle (domain, period, terms_digest, areas) VALUES ('sbs', '2025', :terms, :document)", "cycle"),
-        ("INSERT INTO operations.check_result VALUES ('sbs', '2024', :terms, 'c', 'error', :yes, 1, 0, :document)", "check_result"),
+        (
+            (
+                "INSERT INTO operations.cycle (domain, period, terms_digest, areas) VALUES ('sbs', '2025', "
+                ":terms, :document)"
+            ),
+            "cycle",
+        ),
+        (
+            (
+                "INSERT INTO operations.check_result VALUES ('sbs', '2024', :terms, 'c', 'error', :yes, 1, "
+                "0, "
+                ":document)"
+            ),
+            "check_result",
+        ),
     ):
         given = {"terms": TERMS.digest, "document": document} | ({"yes": True} if ":yes" in statement else {})
         with pytest.raises(IntegrityError, match=f"{table} refused: its JSON"):
@@ -132,7 +184,8 @@ def test_a_program_is_told_as_json(warehouse) -> None:
     prepared(warehouse)
     start_run(warehouse, "r2", "sbs", "2024")
     statement = (
-        "INSERT INTO operations.submission SELECT 'r2', domain, period, terms_digest, submitter, embargo, :program, submitted_at"
+        "INSERT INTO operations.submission SELECT 'r2', domain, period, terms_digest, submitter, embargo, "
+        ":program, submitted_at"
         " FROM operations.submission WHERE release_id = 'r1'"
     )
     for program in ("", "x", "[]", DEEP):

@@ -1,4 +1,6 @@
-"""What the world may ask, also by ways that tell something beside: plans, statistics, sizes. What is not out stays away."""
+"""What the world may ask, also by ways that tell something beside: plans, statistics,
+sizes. What is not out stays away.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def world(deployment: Deployment) -> Iterator[psycopg.Connection]:
     start_run(pipeline, "r2", "sbs", "2025")
     submit(pipeline, "r2", TERMS, embargo=datetime.now(UTC) + timedelta(days=1))
     save_audit(pipeline, "r2", report, certificate(report, "2025"), printed(embargoed, SPACE))
-    publish(publisher, Release("r2", report.problem, embargoed, report), space=SPACE, terms=TERMS, period="2025")
+    publish(
+        publisher, Release("r2", report.problem, embargoed, report), space=SPACE, terms=TERMS, period="2025"
+    )
     taken_back = published((TAKEN_BACK, 0), (TAKEN_BACK, 0), (TAKEN_BACK, 0))
     publish_it(publisher, prepared(pipeline, "r3", taken_back, "2026"), "2026")
     retract(publisher, "r3", "wrong")
@@ -44,14 +48,21 @@ def world(deployment: Deployment) -> Iterator[psycopg.Connection]:
     publisher.dispose()
 
 
-def plan(world: psycopg.Connection, query: str, how: str = "ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, VERBOSE") -> str:
+def plan(
+    world: psycopg.Connection, query: str, how: str = "ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, VERBOSE"
+) -> str:
     """What EXPLAIN tells, without the constant that was asked for."""
     told = "\n".join(row[0] for row in world.execute(f"EXPLAIN ({how}) {query}"))
     return re.sub(r"'[0-9.]+'::double precision", "X", told)
 
 
 @pytest.mark.parametrize(
-    "how", ["ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, VERBOSE", "VERBOSE", "ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF"]
+    "how",
+    [
+        "ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF, VERBOSE",
+        "VERBOSE",
+        "ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF",
+    ],
 )
 @pytest.mark.parametrize("secret", [SECRET, TAKEN_BACK])
 def test_no_plan_is_an_oracle(world: psycopg.Connection, how: str, secret: float) -> None:
@@ -80,9 +91,13 @@ def test_no_other_table_stands_in_a_plan(world: psycopg.Connection) -> None:
 
 
 def test_the_plan_of_what_is_out_still_finds_it(world: psycopg.Connection) -> None:
-    rows = world.execute("SELECT cell, value FROM dissemination.public_cell WHERE value >= 20 ORDER BY value").fetchall()
+    rows = world.execute(
+        "SELECT cell, value FROM dissemination.public_cell WHERE value >= 20 ORDER BY value"
+    ).fetchall()
     assert rows == [("EU.TURNOVER.C10", 20.0), ("EU.TURNOVER.TOTAL", 42.0)]
-    assert world.execute("SELECT period, retracted FROM dissemination.public_release ORDER BY period").fetchall() == [
+    assert world.execute(
+        "SELECT period, retracted FROM dissemination.public_release ORDER BY period"
+    ).fetchall() == [
         ("2024", None),
         ("2026", "wrong"),
     ]
@@ -92,7 +107,7 @@ def test_no_catalog_tells_a_value(world: psycopg.Connection) -> None:
     """Everything the world can select from in pg_catalog and information_schema, as text."""
     relations = world.execute(
         """SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-           WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.relkind IN ('r', 'v') AND has_table_privilege(c.oid, 'SELECT')"""
+           WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.relkind IN ('r', 'v') AND has_table_privilege(c.oid, 'SELECT')"""  # noqa: E501
     ).fetchall()
     assert len(relations) > 150
     readable = 0
@@ -105,14 +120,23 @@ def test_no_catalog_tells_a_value(world: psycopg.Connection) -> None:
         assert "7340133.25" not in told, name
         assert "9182736.75" not in told, name
     assert readable > 100
-    assert world.execute("SELECT count(*) FROM pg_stats WHERE schemaname = 'dissemination'").fetchone() == (0,)
+    assert world.execute("SELECT count(*) FROM pg_stats WHERE schemaname = 'dissemination'").fetchone() == (
+        0,
+    )
 
 
 def test_nothing_that_the_server_says_aloud_tells_a_value(world: psycopg.Connection) -> None:
     """The settings that print plans, trees and errors to the client."""
     said: list[str] = []
-    world.add_notice_handler(lambda notice: said.append(str(notice.message_primary) + str(notice.message_detail)))
-    for setting in ("client_min_messages = debug5", "debug_print_plan = on", "debug_print_rewritten = on", "debug_pretty_print = off"):
+    world.add_notice_handler(
+        lambda notice: said.append(str(notice.message_primary) + str(notice.message_detail))
+    )
+    for setting in (
+        "client_min_messages = debug5",
+        "debug_print_plan = on",
+        "debug_print_rewritten = on",
+        "debug_pretty_print = off",
+    ):
         world.execute(f"SET {setting}")
     for query in (
         "SELECT * FROM dissemination.public_cell",

@@ -1,4 +1,6 @@
-"""`sdc maintenance` on a server that has amcheck, as Debian's has: an index that has lost a row is told by name."""
+"""`sdc maintenance` on a server that has amcheck, as Debian's has: an index that has lost a row is told by
+name.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ from support.stack_fixture import Running
 pytestmark = pytest.mark.stack
 READY = "UPDATE pg_catalog.pg_index SET indisready = {} WHERE indexrelid = 'operations.pk_run'::regclass"
 
-ANOTHER = "INSERT INTO operations.run (release_id, domain, period, state, started_at) VALUES ('r2', 'sbs', '2024', 'running', now())"
+ANOTHER = (
+    "INSERT INTO operations.run (release_id, domain, period, state, started_at) "
+    "VALUES ('r2', 'sbs', '2024', 'running', now())"
+)
 
 
 @pytest.fixture
@@ -39,7 +44,9 @@ def warehouse(stack: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engin
 def test_an_index_that_has_lost_a_row_is_told(warehouse: Engine) -> None:
     start_run(warehouse, "r1", "sbs", "2024")
     assert damage(warehouse) == []
-    with warehouse.begin() as connection:  # as a disk does that loses a page: the row is there, its entry in the index is not
+    with (
+        warehouse.begin() as connection
+    ):  # as a disk does that loses a page: the row is there, its entry in the index is not
         connection.exec_driver_sql(READY.format("false"))
     with warehouse.begin() as connection:
         connection.exec_driver_sql(ANOTHER)

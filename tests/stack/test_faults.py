@@ -1,7 +1,9 @@
-"""Real processes are killed in the middle of a release: it ends green once they are back, and nothing is done twice.
+"""Real processes are killed in the middle of a release: it ends green once they are
+back, and nothing is done twice.
 
-Each of four services is killed in each of four steps, in the transaction that keeps what the step made. A release is struck once in each
-step, each time at another service: four releases meet all sixteen. The first one is in `make test-stack`, the others in `make test-faults`.
+Each of four services is killed in each of four steps, in the transaction that keeps what the step made. A
+release is struck once in each step, each time at another service: four releases meet all sixteen. The first
+one is in `make test-stack`, the others in `make test-faults`.
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ from support.stack_fixture import ENDED, PATIENCE, Run, Running, wait_for
 from support.waiting import until
 
 pytestmark = pytest.mark.stack
-KEPT_IN = "operations.step, dissemination.release"  # every step ends with a record of itself; a publication is a record of the other
+# every step ends with a record of itself; a publication is a record of the other
+KEPT_IN = "operations.step, dissemination.release"
 
 
 class Gate:
-    """Holds up every transaction that keeps what a step made. PostgreSQL serves who waits in turn, so one passes at a time."""
+    """Holds up every transaction that keeps what a step made. PostgreSQL serves who waits
+    in turn, so one passes at a time.
+    """
 
     def __init__(self, stack: Running) -> None:
         self.engine: Engine = create_engine(stack.stack.address("postgres"), poolclass=NullPool)
@@ -44,7 +49,10 @@ class Gate:
 
     def waiting(self) -> bool:
         """Whether a step waits to keep what it made."""
-        asked = f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IN ({', '.join(map(_oid, KEPT_IN.split(', ')))})"
+        asked = (
+            f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation IN "
+            f"({', '.join(map(_oid, KEPT_IN.split(', ')))})"
+        )
         with self.engine.connect() as connection:
             return bool(connection.execute(text(asked)).scalar_one())
 
@@ -90,12 +98,19 @@ def back(stack: Running, name: str) -> None:
 
 
 STEPS = ("assemble", "bases", "audit", "publish")
-SERVICES: tuple[Callable[[Running, Gate, str], None], ...] = (the_worker, the_scheduler, the_database, the_queue)
+SERVICES: tuple[Callable[[Running, Gate, str], None], ...] = (
+    the_worker,
+    the_scheduler,
+    the_database,
+    the_queue,
+)
 PERIODS = ("2021", "2022", "2023", "2024")
 
 
 @pytest.mark.parametrize(
-    "turn", [0, *(pytest.param(turn, marks=pytest.mark.exhaustive) for turn in (1, 2, 3))], ids=lambda turn: f"turn {turn}"
+    "turn",
+    [0, *(pytest.param(turn, marks=pytest.mark.exhaustive) for turn in (1, 2, 3))],
+    ids=lambda turn: f"turn {turn}",
 )
 def test_a_release_outlives_a_kill_in_each_of_its_steps(stack: Running, turn: int) -> None:
     period = PERIODS[turn]
@@ -122,7 +137,9 @@ def test_a_release_outlives_a_kill_in_each_of_its_steps(stack: Running, turn: in
 
 
 def reached(run: Run, stack: Running, gate: Gate, step: str) -> str:
-    """Lets the steps before this one pass. Returns the queue of this one when it is about to keep what it made."""
+    """Lets the steps before this one pass. Returns the queue of this one when it is about to keep what it
+    made.
+    """
     began = time.monotonic()
     found: list[str] = []
 
@@ -132,7 +149,11 @@ def reached(run: Run, stack: Running, gate: Gate, step: str) -> str:
         assert state not in ENDED, f"{run.path} is {state} before {step} was struck: {run.states()}"
         if not gate.waiting():
             return False
-        found[:] = [each["queue"] for each in run.tasks().values() if (each["task_id"], each["state"]) == (step, "running")]
+        found[:] = [
+            each["queue"]
+            for each in run.tasks().values()
+            if (each["task_id"], each["state"]) == (step, "running")
+        ]
         if not found:
             gate.open()
             gate.shut()
@@ -153,13 +174,19 @@ def supervised(stack: Running) -> bool:
 
 def nothing_is_doubled(run: Run, stack: Running, period: str) -> None:
     """One version, told of once; every step with one result; no check of the warehouse finds anything."""
-    names = [(each["task_id"], each["map_index"]) for each in run._get(f"{run.path}/taskInstances?limit=1000")["task_instances"]]
+    names = [
+        (each["task_id"], each["map_index"])
+        for each in run._get(f"{run.path}/taskInstances?limit=1000")["task_instances"]
+    ]
     assert len(names) == len(set(names))
     engine = create_engine(stack.warehouse_url)
     where = "WHERE domain = 'faults' AND period = :period"
     released = rows(engine, f"SELECT release_id, version FROM dissemination.release {where}", period)
     assert [version for _, version in released] == [1]
-    assert len(rows(engine, f"SELECT release_id FROM operations.run {where} AND state = 'published'", period)) == 1
+    assert (
+        len(rows(engine, f"SELECT release_id FROM operations.run {where} AND state = 'published'", period))
+        == 1
+    )
     told = "SELECT number FROM operations.log WHERE action = 'release' AND subject = :period"
     assert len(rows(engine, told, released[0][0])) == 1
     assert {name: found for name, found in run_checks(engine).items() if found} == {}

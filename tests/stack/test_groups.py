@@ -23,9 +23,13 @@ def test_the_workers_decide_group_by_group_what_one_process_decides(stack: Runni
         f"bases {each}": "success" for each in GROUPS
     }
     domain = stack.stack.home / "domains" / "groups.yaml"
-    alone = sdc("release", "--domain", str(domain), "--period", PERIOD, "--inbox", str(inbox), "--out", str(tmp_path))
+    alone = sdc(
+        "release", "--domain", str(domain), "--period", PERIOD, "--inbox", str(inbox), "--out", str(tmp_path)
+    )
     assert alone.code == 0, alone.text
-    assert published(stack.warehouse_url, "dissemination.") == published(f"sqlite:///{tmp_path / 'warehouse.db'}", "")
+    assert published(stack.warehouse_url, "dissemination.") == published(
+        f"sqlite:///{tmp_path / 'warehouse.db'}", ""
+    )
 
 
 def published(url: str, schema: str) -> list[str]:

@@ -41,7 +41,9 @@ def test_down_ends_a_process_and_its_children_and_is_safe_to_repeat(empty: Stack
     settled(empty, "one", 3)
     everybody = family(empty, "one")
     assert down(empty) == ["one"]
-    assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in [leader, *everybody])
+    assert not any(
+        each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in [leader, *everybody]
+    )
     assert down(empty) == []
 
 

@@ -1,4 +1,6 @@
-"""Each package has ends between which it was tested. An installer keeps to them; whoever steps over them afterwards is told by name."""
+"""Each package has ends between which it was tested. An installer keeps to them; whoever steps over
+them afterwards is told by name.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from sdc_tasks.errors import InvalidInput
 from support.supply.lock import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-ASKED = [*PROJECT["dependencies"], *(each for extra in PROJECT["optional-dependencies"].values() for each in extra)]
+ASKED = [
+    *PROJECT["dependencies"],
+    *(each for extra in PROJECT["optional-dependencies"].values() for each in extra),
+]
 PACKAGES = [each for each in map(Requirement, ASKED) if each.name != PROJECT["name"]]
 
 
@@ -30,7 +35,9 @@ def test_every_dependency_has_two_ends(each: Requirement):
 
 def test_every_dependency_of_a_release_has_a_reason():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    lines = text[text.index("\ndependencies = [") : text.index("[project.optional-dependencies]")].splitlines()
+    lines = text[
+        text.index("\ndependencies = [") : text.index("[project.optional-dependencies]")
+    ].splitlines()
     asked = [line.strip() for line in lines if line.startswith('    "')]
     assert len(asked) == len(PROJECT["dependencies"])
     assert [line for line in asked if len(line.partition("#")[2].split()) < 2] == []
@@ -64,10 +71,15 @@ def test_what_is_outside_is_named_with_what_to_install(asked, installed, wrong, 
     for _, remedy in told:
         assert SpecifierSet(remedy.removeprefix(Requirement(remedy).name)) == Requirement(asked).specifier
     if installed is not None:
-        assert bool(told) is not Requirement(asked).specifier.contains(installed, prereleases=True) or installed == "3.4.0rc1"
+        assert (
+            bool(told) is not Requirement(asked).specifier.contains(installed, prereleases=True)
+            or installed == "3.4.0rc1"
+        )
 
 
-@pytest.mark.parametrize("asked", ["pulp~=3.3", "pulp>=3.3,!=3.3.1", "pulp @ https://example.org/pulp.whl", "pulp>=a"])
+@pytest.mark.parametrize(
+    "asked", ["pulp~=3.3", "pulp>=3.3,!=3.3.1", "pulp @ https://example.org/pulp.whl", "pulp>=a"]
+)
 def test_an_end_that_is_not_judged_is_an_error(asked, monkeypatch):
     monkeypatch.setattr(tested, "version", lambda name: "3.3.2")
     with pytest.raises(ValueError, match=r"no end of a range|no requirement"):
@@ -81,7 +93,9 @@ def test_what_is_installed_here_was_tested():
 
 def test_no_packages_of_others_are_judged(monkeypatch):
     """Who has another pyarrow for other work, and reads no Parquet with us, is left alone."""
-    monkeypatch.setattr(tested, "requires", lambda name: ['pyarrow<26,>=25; extra == "parquet"', "rich<16,>=14"])
+    monkeypatch.setattr(
+        tested, "requires", lambda name: ['pyarrow<26,>=25; extra == "parquet"', "rich<16,>=14"]
+    )
     monkeypatch.setattr(tested, "version", lambda name: {"pyarrow": "26.0.1", "rich": "15.0.0"}[name])
     tested.require_tested.__wrapped__()
     with pytest.raises(InvalidInput, match=r"pyarrow 26\.0\.1 .* Remedy: pip install 'pyarrow>=25,<26'"):
@@ -89,9 +103,13 @@ def test_no_packages_of_others_are_judged(monkeypatch):
 
 
 def beside(folder: Path, name: str, version: str) -> dict[str, str]:
-    """The environment of a process that finds this version of a package first, one that cannot be imported."""
+    """The environment of a process that finds this version of a package first, one that cannot be
+    imported.
+    """
     (folder / f"{name}-{version}.dist-info").mkdir()
-    (folder / f"{name}-{version}.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (folder / f"{name}-{version}.dist-info" / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    )
     (folder / f"{name}.py").write_text("raise RuntimeError('of another version')\n")
     return {**os.environ, "PYTHONPATH": str(folder)}
 
@@ -99,10 +117,14 @@ def beside(folder: Path, name: str, version: str) -> dict[str, str]:
 SDC = "import sys; sys.argv = ['sdc', 'demo', 'd']; from sdc_tasks.cli import main; main()"
 
 
-@pytest.mark.parametrize(("start", "ended"), [(SDC, 2), ("import sdc_tasks; sdc_tasks.suppress", 1)], ids=["sdc", "notebook"])
+@pytest.mark.parametrize(
+    ("start", "ended"), [(SDC, 2), ("import sdc_tasks; sdc_tasks.suppress", 1)], ids=["sdc", "notebook"]
+)
 def test_an_unknown_major_version_is_refused_before_it_is_used(start, ended, tmp_path):
     where = beside(tmp_path, "pulp", "4.2.0")
-    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, cwd=tmp_path, env=where, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", start], capture_output=True, text=True, cwd=tmp_path, env=where, check=False
+    )
     told = " ".join(done.stderr.split())
     assert "pulp 4.2.0 is installed, and tested is >=3.3,<3.4. Remedy: pip install 'pulp>=3.3,<3.4'" in told
     assert "of another version" not in told

@@ -1,4 +1,6 @@
-"""The wheel, installed alone: the command line releases, audits and keeps its warehouse without the repository and without Airflow."""
+"""The wheel, installed alone: the command line releases, audits and keeps its warehouse without the
+repository and without Airflow.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from support.supply.lock import ROOT, RUN_TIME, no_network, uv
 pytestmark = pytest.mark.slow  # builds a wheel, and an environment of its own
 
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "sdc_tasks", "sql")
-FIRMS = [(region, branch) for region in "NS" for branch in ("C10", "C11", "F") for _ in range(4)] + [("N", "C12"), ("S", "C12")]
+FIRMS = [(region, branch) for region in "NS" for branch in ("C10", "C11", "F") for _ in range(4)] + [
+    ("N", "C12"),
+    ("S", "C12"),
+]
 PROGRAM = "from sdc_tasks.warehouse.dissemination import lineage; print(lineage.environment())"
 
 
@@ -34,10 +39,18 @@ class Installed:
 
 
 def alone(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """A process that knows neither the repository nor what the tests set, but for one secret: equal deliveries give equal bytes."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "SDC_", "VIRTUAL_ENV"))}
+    """A process that knows neither the repository nor what the tests set, but for one secret:
+    equal deliveries give equal bytes.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "SDC_", "VIRTUAL_ENV"))
+    }
     environment = {**kept, "SDC_WAREHOUSE_SECRET": WAREHOUSE_SECRET}
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +64,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, source / name)
     # a source distribution, and a wheel from that
-    built = uv("build", "--python", sys.executable, "--no-build-isolation", "--out-dir", made, source, cwd=folder)
+    built = uv(
+        "build", "--python", sys.executable, "--no-build-isolation", "--out-dir", made, source, cwd=folder
+    )
     assert built.returncode == 0, built.stderr
     [wheel] = made.glob("*.whl")
     assert uv("venv", "--python", sys.executable, env, cwd=folder).returncode == 0
@@ -66,27 +81,40 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 def test_the_wheel_holds_every_statement_and_every_file_of_a_domain(installed: Installed):
     packed = set(zipfile.ZipFile(installed.wheel).namelist())
     for folder, inside in (("sql", "sdc_tasks/sql"), ("sdc_tasks", "sdc_tasks")):
-        lying = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        lying = [
+            path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        ]
         assert len(lying) > 50
         assert {f"{inside}/{path.relative_to(ROOT / folder).as_posix()}" for path in lying} - packed == set()
 
 
 def test_the_wheel_asks_for_no_airflow(installed: Installed, tmp_path: Path):
     assert installed.run("python", "-c", "import airflow", cwd=tmp_path).returncode != 0
-    assert installed.run("python", "-c", "import sdc_tasks.cli.app, sdc_tasks.steps", cwd=tmp_path).returncode == 0
+    assert (
+        installed.run("python", "-c", "import sdc_tasks.cli.app, sdc_tasks.steps", cwd=tmp_path).returncode
+        == 0
+    )
 
 
 def test_the_installed_program_is_that_of_the_repository(installed: Installed, tmp_path: Path):
     """Its source has the same digest: what was begun with one is no other program's."""
-    told = [alone(python, "-c", PROGRAM, cwd=tmp_path).stdout for python in (installed.bin / "python", sys.executable)]
+    told = [
+        alone(python, "-c", PROGRAM, cwd=tmp_path).stdout
+        for python in (installed.bin / "python", sys.executable)
+    ]
     here, there = (text.split('"source": "')[1][:64] for text in told)
     assert here == there
 
 
 def test_a_data_frame_is_protected_and_audited_as_the_documents_say(installed: Installed, tmp_path: Path):
     """The block of docs/python.md, on firms of a newcomer, in an empty home."""
-    block = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
-    rows = ["REGION,BRANCH,TURNOVER", *(f"{region},{branch},{100 + 7 * i}" for i, (region, branch) in enumerate(FIRMS))]
+    block = (
+        (ROOT / "docs" / "python.md").read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    )
+    rows = [
+        "REGION,BRANCH,TURNOVER",
+        *(f"{region},{branch},{100 + 7 * i}" for i, (region, branch) in enumerate(FIRMS)),
+    ]
     (tmp_path / "firms.csv").write_text("\n".join([*rows, ""]))
     (tmp_path / "home").mkdir()
     (tmp_path / "try.py").write_text(f"{block}\nassert checked.safe, checked.at_risk\n")
@@ -103,26 +131,46 @@ def test_a_data_frame_is_protected_and_audited_as_the_documents_say(installed: I
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_whoever_installs_the_wheel_alone_gets_versions_that_run(installed: Installed, version: str, tmp_path: Path):
-    """What the index serves to that Python today, without lock files: it lies within the tested ends, and gives the same bytes."""
+def test_whoever_installs_the_wheel_alone_gets_versions_that_run(
+    installed: Installed, version: str, tmp_path: Path
+):
+    """What the index serves to that Python today, without lock files: it lies within the tested
+    ends, and gives the same bytes.
+    """
     if (python := interpreter(version)) is None:
         pytest.skip(f"no Python {version} on this machine, in the path or of pyenv")
     assert uv("venv", "--python", python, tmp_path / "env", cwd=tmp_path).returncode == 0
-    done = uv("pip", "install", "--python", tmp_path / "env" / "bin" / "python", installed.wheel, cwd=tmp_path)
+    done = uv(
+        "pip", "install", "--python", tmp_path / "env" / "bin" / "python", installed.wheel, cwd=tmp_path
+    )
     if no_network(done):
         pytest.skip("no index is in reach")
     assert done.returncode == 0, done.stderr
     newest = Installed(tmp_path / "env" / "bin", installed.wheel)
-    tables = [released(each, tmp_path / name).read_bytes() for each, name in ((newest, "newest"), (installed, "locked"))]
+    tables = [
+        released(each, tmp_path / name).read_bytes()
+        for each, name in ((newest, "newest"), (installed, "locked"))
+    ]
     assert tables[0] == tables[1]
 
 
 def interpreter(version: str) -> str | None:
-    """A Python of this version. What pyenv puts into the path runs only where somebody has chosen that version."""
+    """A Python of this version. What pyenv puts into the path runs only where somebody has chosen that
+    version.
+    """
     there = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for path in (shutil.which(f"python{version}"), *sorted(map(str, there.glob(f"{version}.*/bin/python{version}")))):
+    for path in (
+        shutil.which(f"python{version}"),
+        *sorted(map(str, there.glob(f"{version}.*/bin/python{version}"))),
+    ):
         asked = "import sys; print('%d.%d' % sys.version_info[:2])"
-        if path and subprocess.run([path, "-c", asked], capture_output=True, text=True, check=False).stdout.strip() == version:
+        if (
+            path
+            and subprocess.run(
+                [path, "-c", asked], capture_output=True, text=True, check=False
+            ).stdout.strip()
+            == version
+        ):
             return path
     return None
 
@@ -131,7 +179,14 @@ def released(program: Installed, folder: Path) -> Path:
     """The table that this program publishes of a small demonstration."""
     folder.mkdir()
     size = ["--countries", 3, "--activities", 4, "--sizes", 2]
-    asked = ["--domain", folder / "demo" / "domain.yaml", "--period", "2024", "--inbox", folder / "demo" / "inbox"]
+    asked = [
+        "--domain",
+        folder / "demo" / "domain.yaml",
+        "--period",
+        "2024",
+        "--inbox",
+        folder / "demo" / "inbox",
+    ]
     for command in (["demo", folder / "demo", *size], ["release", *asked, "--out", folder / "out"]):
         done = program.run("sdc", *command, cwd=folder)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -141,13 +196,24 @@ def released(program: Installed, folder: Path) -> Path:
 def test_the_installed_program_releases_the_same_bytes(installed: Installed, tmp_path: Path):
     size = ["--countries", 3, "--activities", 4, "--sizes", 2]
     assert installed.run("sdc", "demo", tmp_path / "demo", *size, cwd=tmp_path).returncode == 0
-    asked = ["--domain", tmp_path / "demo" / "domain.yaml", "--period", "2024", "--inbox", tmp_path / "demo" / "inbox"]
+    asked = [
+        "--domain",
+        tmp_path / "demo" / "domain.yaml",
+        "--period",
+        "2024",
+        "--inbox",
+        tmp_path / "demo" / "inbox",
+    ]
     released = installed.run("sdc", "release", *asked, "--out", tmp_path / "out", cwd=tmp_path)
     assert released.returncode == 0, released.stdout + released.stderr
-    ours = alone(Path(sys.executable).with_name("sdc"), "release", *asked, "--out", tmp_path / "ours", cwd=tmp_path)
+    ours = alone(
+        Path(sys.executable).with_name("sdc"), "release", *asked, "--out", tmp_path / "ours", cwd=tmp_path
+    )
     assert ours.returncode == 0, ours.stdout + ours.stderr
     assert (tmp_path / "out" / "table.csv").read_bytes() == (tmp_path / "ours" / "table.csv").read_bytes()
-    audited = installed.run("sdc", "audit", *asked, "--published", tmp_path / "out" / "table.csv", cwd=tmp_path)
+    audited = installed.run(
+        "sdc", "audit", *asked, "--published", tmp_path / "out" / "table.csv", cwd=tmp_path
+    )
     assert audited.returncode == 0, audited.stdout + audited.stderr
     kept = ["--warehouse", f"sqlite:///{tmp_path / 'out' / 'warehouse.db'}"]
     for duty in ("maintenance", "verify-log"):

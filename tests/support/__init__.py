@@ -1,4 +1,6 @@
-"""What the rooms of the tests share; imported by its full name, `support.deliveries`. A test imports no other test."""
+"""What the rooms of the tests share; imported by its full name, `support.deliveries`. A test imports no other
+test.
+"""
 
 from pathlib import Path
 

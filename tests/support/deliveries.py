@@ -41,7 +41,7 @@ flags:
   D: {role: secondary}
 """
 
-HEADER = "FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT,OBS_STATUS,CONF_STATUS,UNITS"
+HEADER = "FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT,OBS_STATUS,CONF_STATUS,UNITS"  # noqa: E501
 HEADER += ",SHARE_1,SHARE_2"
 
 
@@ -78,25 +78,44 @@ def sdmx_1(drawing: str = HEALTHY, country: str = "AT") -> str:
 def sdmx_2(drawing: str = HEALTHY) -> str:
     """SDMX-CSV 2.0."""
     head, *records = sdmx_1(drawing).splitlines()
-    return "\n".join([head.replace("DATAFLOW", "STRUCTURE,STRUCTURE_ID,ACTION"), *(_as_2(record) for record in records), ""])
+    return "\n".join(
+        [
+            head.replace("DATAFLOW", "STRUCTURE,STRUCTURE_ID,ACTION"),
+            *(_as_2(record) for record in records),
+            "",
+        ]
+    )
 
 
 def national(drawing: str = HEALTHY) -> bytes:
-    """What NSIs really send: semicolons, decimal comma, byte order mark, CR LF. The drawing has no comma of its own."""
-    return sdmx_1(drawing).replace(",", ";").replace(".", ",").replace("SMALL(1,0)", "SMALL(1.0)").replace("\n", "\r\n").encode("utf-8-sig")
+    """What NSIs really send: semicolons, decimal comma, byte order mark, CR LF. The
+    drawing has no comma of its own.
+    """
+    return (
+        sdmx_1(drawing)
+        .replace(",", ";")
+        .replace(".", ",")
+        .replace("SMALL(1,0)", "SMALL(1.0)")
+        .replace("\n", "\r\n")
+        .encode("utf-8-sig")
+    )
 
 
 def deliver(domain: Domain, folder: Path, content: str | bytes, period: str = PERIOD) -> Delivery:
     """What intake says of a file with this content."""
     data = content if isinstance(content, bytes) else content.encode()
     found = re.search(rb"[,;]A[,;]([A-Z]{2})[,;]", data)  # frequency and country of the first record
-    path = folder / f"{found[1].decode() if found and found[1].decode() in domain.countries else 'AT'}_2024.csv"
+    path = (
+        folder / f"{found[1].decode() if found and found[1].decode() in domain.countries else 'AT'}_2024.csv"
+    )
     path.write_bytes(data)
     return read(path, domain, period)
 
 
 def codes(delivery: Delivery) -> list[tuple[str, int | None, str | None]]:
-    """(code, line, cell) of each finding, after making sure that nothing said of the delivery holds the secret."""
+    """(code, line, cell) of each finding, after making sure that nothing said of the delivery holds the
+    secret.
+    """
     assert SECRET not in repr(delivery)
     assert SECRET not in str(delivery.findings)
     return [(finding.code, finding.line, finding.cell) for finding in delivery.findings]
@@ -107,7 +126,9 @@ def _as_2(record: str) -> str:
 
 
 def scaled(delivery: Path, prime: int) -> list[dict[str, str]]:
-    """Multiplies the values of a file in place, which keeps its table additive and makes them unmistakable. Returns its records."""
+    """Multiplies the values of a file in place, which keeps its table additive and makes them
+    unmistakable. Returns its records.
+    """
     text = delivery.read_bytes().decode("utf-8-sig")
     separator = ";" if ";" in text.splitlines()[0] else ","
     records = list(csv.DictReader(io.StringIO(text), delimiter=separator))

@@ -24,7 +24,8 @@ from sdc_tasks.warehouse.keyring import key_file
 from support.deliveries import PERIOD, cells, sdmx_1, small_domain
 from support.payload_key import WAREHOUSE_SECRET
 
-# A table of three activities and three size classes that protects its primary cell; what is hidden is one number and its rest.
+# A table of three activities and three size classes that protects its primary cell; what is
+# hidden is one number and its rest.
 PROTECTED = """
             _T         S         L
     TOTAL   1500000 F  750000 F  750000 F
@@ -68,7 +69,9 @@ class Ended:
         return self.said + self.complained
 
     def refused(self, *named: str) -> bool:
-        """Ended as bad input, naming all this, without a traceback. Shows what was said where it is not so."""
+        """Ended as bad input, naming all this, without a traceback. Shows what was said where it
+        is not so.
+        """
         assert (self.code, [name for name in named if name not in self.complained]) == (2, []), self.text
         assert "Traceback" not in self.text
         return True
@@ -79,7 +82,11 @@ def sdc(*arguments: object) -> Ended:
     from sdc_tasks import cli
 
     code = 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as said, redirect_stderr(io.StringIO()) as complained:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(io.StringIO()) as said,
+        redirect_stderr(io.StringIO()) as complained,
+    ):
         patch.setattr(sys, "argv", ["sdc", *map(str, arguments)])
         try:
             cli.main()
@@ -90,7 +97,9 @@ def sdc(*arguments: object) -> Ended:
 
 @contextmanager
 def signals_kept() -> Iterator[None]:
-    """A command that searches keeps SIGINT and SIGTERM until its process ends; in a test the process goes on."""
+    """A command that searches keeps SIGINT and SIGTERM until its process ends; in a test the
+    process goes on.
+    """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in before.items():
@@ -128,7 +137,9 @@ class Desk:
         """Puts a file into the inbox; a drawing becomes one."""
         if isinstance(content, str) and content.startswith("\n "):
             content = sdmx_1(content, country)
-        (self.inbox / (file or f"{country}_{PERIOD}.csv")).write_bytes(content if isinstance(content, bytes) else content.encode())
+        (self.inbox / (file or f"{country}_{PERIOD}.csv")).write_bytes(
+            content if isinstance(content, bytes) else content.encode()
+        )
 
     @property
     def where(self) -> tuple[object, ...]:
@@ -148,15 +159,18 @@ class Desk:
         """A table made elsewhere: (area, activity, size, value, base)."""
         path = self.folder / "elsewhere.csv"
         lines = ["DATAFLOW,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,ROUNDING_BASE"]
-        lines += [f"NSI:SMALL(1.0),A,{area},TURNOVER,{a},{s},{PERIOD},{value},{base}" for area, a, s, value, base in rows]
+        lines += [
+            f"NSI:SMALL(1.0),A,{area},TURNOVER,{a},{s},{PERIOD},{value},{base}"
+            for area, a, s, value, base in rows
+        ]
         path.write_text("\n".join([*lines, ""]))
         return path
 
 
 @cache
 def migrated() -> tuple[bytes, bytes]:
-    """A warehouse with its tables, the secret of tests and nothing else in them, and its key file. To make them takes as long as a tenth of
-    a small release.
+    """A warehouse with its tables, the secret of tests and nothing else in them, and its key file. To make
+    them takes as long as a tenth of a small release.
     """
     with TemporaryDirectory() as folder:
         file = Path(folder) / "warehouse.db"
@@ -211,7 +225,9 @@ def warehouse(folder: Path, domain: str = "small") -> Warehouse:
     try:
         return Warehouse(
             versions=sorted(each.version for each in reader.releases(engine)),
-            deliveries=[(each["country"], each["state"]) for each in reader.deliveries(engine, domain, PERIOD)],
+            deliveries=[
+                (each["country"], each["state"]) for each in reader.deliveries(engine, domain, PERIOD)
+            ],
             runs=sorted(str(each["state"]) for each in reader.runs(engine)),
             unsound=[name for name, rows in run_checks(engine).items() if rows],
         )

@@ -31,7 +31,9 @@ def relations(*trees: dict[int, list[int]]) -> tuple[tuple[int, ...], sp.csr_arr
 def filled(trees: tuple[dict[int, list[int]], ...], inner: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     grid = np.zeros(shape)
     leaves = [[i for i in range(size) if i not in tree] for size, tree in zip(shape, trees, strict=True)]
-    grid[np.ix_(*leaves)] = inner[: int(np.prod([len(each) for each in leaves]))].reshape([len(each) for each in leaves])
+    grid[np.ix_(*leaves)] = inner[: int(np.prod([len(each) for each in leaves]))].reshape(
+        [len(each) for each in leaves]
+    )
     for axis, tree in enumerate(trees):
         lines = np.moveaxis(grid, axis, 0)
         for total in sorted(tree, reverse=True):
@@ -41,7 +43,9 @@ def filled(trees: tuple[dict[int, list[int]], ...], inner: np.ndarray, shape: tu
 
 @st.composite
 def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> SuppressionProblem:
-    """Random values, zeros among them; levels of some to many percent; sliding levels, singletons, signed tables now and then."""
+    """Random values, zeros among them; levels of some to many percent; sliding levels,
+    singletons, signed tables now and then.
+    """
     trees = tuple(TREES[kind] for kind in kinds)
     shape, M = relations(*trees)
     n = int(np.prod(shape))
@@ -56,9 +60,18 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
     lone = primary & (rng.random(n) < 0.3) & draw(st.booleans())
     most = 3 * np.abs(a).max(initial=1.0)
     problem = SuppressionProblem(
-        M, a, np.full(n, -most if signed else 0.0), np.full(n, most), level * rng.uniform(0.2, 1, n), level, spl,
-        np.round(np.abs(a) ** draw(st.sampled_from([0.0, 0.5, 1.0])), 1), primary, ~primary & (a == 0), singleton=lone,
-    )  # fmt: skip
+        M,
+        a,
+        np.full(n, -most if signed else 0.0),
+        np.full(n, most),
+        level * rng.uniform(0.2, 1, n),
+        level,
+        spl,
+        np.round(np.abs(a) ** draw(st.sampled_from([0.0, 0.5, 1.0])), 1),
+        primary,
+        ~primary & (a == 0),
+        singleton=lone,
+    )
     if not (lone.any() and draw(st.booleans())):
         return problem
     few = rng.integers(0, 2, size=n)  # two respondents, each behind several cells
@@ -83,7 +96,9 @@ def linked(draw: st.DrawFn) -> SuppressionProblem:
     second[1:, 1], second[1:, 2] = part, first[1:, 0] - part
     second[0] = second.sum(axis=0)
     second[:, 0] = first[:, 0]
-    place = np.concatenate([np.arange(n), np.arange(n)])  # cells of the second table: its totals are those of the first
+    place = np.concatenate(
+        [np.arange(n), np.arange(n)]
+    )  # cells of the second table: its totals are those of the first
     others = np.flatnonzero(np.arange(n) % shape[1] != 0)
     place[n + others] = n + np.arange(len(others))
     both = sp.block_diag([M, M], format="csr")
@@ -92,4 +107,15 @@ def linked(draw: st.DrawFn) -> SuppressionProblem:
     primary = (rng.random(len(a)) < 0.2) & (a != 0)
     level = np.abs(a) * rng.uniform(0.05, 0.4, size=len(a))
     none = np.zeros(len(a))
-    return SuppressionProblem(sp.csr_array(both @ joined), a, none, none + 3 * a.max(initial=1.0), level, level, none, a, primary, a == 0)
+    return SuppressionProblem(
+        sp.csr_array(both @ joined),
+        a,
+        none,
+        none + 3 * a.max(initial=1.0),
+        level,
+        level,
+        none,
+        a,
+        primary,
+        a == 0,
+    )

@@ -19,7 +19,10 @@ MAY: dict[tuple[str, str], set[str]] = {
         *(f"operations.{name}" for name in ("finding", "check_result", "rung", "inbox", "unread")),
     },
     ("sdc_publisher", "SELECT"): {
-        *(f"operations.{name}" for name in ("run", "audit", "terms", "submission", "approval", "withdrawal", "log")),
+        *(
+            f"operations.{name}"
+            for name in ("run", "audit", "terms", "submission", "approval", "withdrawal", "log")
+        ),
         *DISSEMINATION,
         *VIEWS,
     },
@@ -35,10 +38,36 @@ MAY_UPDATE = {
     "confidential.payload": {"digest", "content", "key_id"},
     "confidential.secret": {"content", "key_id", "fingerprint", "kept"},
     "operations.artefact": {"stored_at", "purged_at"},
-    "operations.delivery": {"country", "file", "state", "superseded_by", "received_at", "times", "series", "version"},
+    "operations.delivery": {
+        "country",
+        "file",
+        "state",
+        "superseded_by",
+        "received_at",
+        "times",
+        "series",
+        "version",
+    },
     "operations.run": {"inputs_digest", "state", "finished_at"},
     "operations.step": {"seconds", "note", "artefact_digest", "finished_at"},
-    "operations.cycle": {"terms_digest", "areas", "opened_at", "delivery_due", "protection_due", "approval_due", "embargo"},
-    "operations.dag_run": {"domain", "period", "release_id", "state", "triggered_by", "reason", "started_at", "finished_at"},
+    "operations.cycle": {
+        "terms_digest",
+        "areas",
+        "opened_at",
+        "delivery_due",
+        "protection_due",
+        "approval_due",
+        "embargo",
+    },
+    "operations.dag_run": {
+        "domain",
+        "period",
+        "release_id",
+        "state",
+        "triggered_by",
+        "reason",
+        "started_at",
+        "finished_at",
+    },
     "operations.task_run": {"label", "state", "tries", "seconds", "said", "finished_at"},
 }

@@ -1,4 +1,6 @@
-"""What is wrong with the answer to a file of any bytes: an exception, a fault of the reader, a planted value that is told."""
+"""What is wrong with the answer to a file of any bytes: an exception, a fault of the
+reader, a planted value that is told.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from support.deliveries import PERIOD
 from support.mutate import SECRETS
 
 TELLING = 5  # digits of a secret, in a row, that nothing may repeat
-PIECES = re.compile("|".join(sorted({secret[i : i + TELLING] for secret in SECRETS for i in range(len(secret) - TELLING + 1)})))
+PIECES = re.compile(
+    "|".join(
+        sorted({secret[i : i + TELLING] for secret in SECRETS for i in range(len(secret) - TELLING + 1)})
+    )
+)
 DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 
 
@@ -35,4 +41,6 @@ def wrong(data: bytes, domain: Domain, file: str = "AT_2024.csv") -> str | None:
 
 def leaked(delivery: Delivery) -> set[str]:
     """Pieces of the planted values in what is told of a delivery, digests aside: a digest has any digits."""
-    return set(PIECES.findall(DIGEST.sub("", f"{delivery.findings!s} {delivery!r} {delivery!s} {delivery.table!r}")))
+    return set(
+        PIECES.findall(DIGEST.sub("", f"{delivery.findings!s} {delivery!r} {delivery!s} {delivery.table!r}"))
+    )

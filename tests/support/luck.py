@@ -1,4 +1,6 @@
-"""The fresh secrets of a test follow from its name: its keys draw the same in each run, and no test fails once in a thousand runs."""
+"""The fresh secrets of a test follow from its name: its keys draw the same in each run, and no
+test fails once in a thousand runs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from unittest.mock import patch
 
 @contextmanager
 def secrets_of(test: str) -> Iterator[None]:
-    """Meanwhile, the fresh secrets of this process are the first one of this test, its second one and so on."""
+    """Meanwhile, the fresh secrets of this process are the first one of this test, its second one
+    and so on.
+    """
     number = count()
 
     def token_bytes(size: int) -> bytes:

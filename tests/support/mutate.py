@@ -1,4 +1,6 @@
-"""Deliveries as they should not be: seeded mutations of good ones, in every wire format, of bytes, lines, fields and numbers."""
+"""Deliveries as they should not be: seeded mutations of good ones, in every wire format, of
+bytes, lines, fields and numbers.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,54 @@ DRAWING = """
 SECRETS = ("2741593", "1258407", "3915439")
 
 NUMBERS = (
-    "", " ", "-", "+", ".", ",", "-0", "0x1F", "1_000", "1e999", "1e-999", "1e9999999", "9" * 400, "9" * 16, "0." + "3" * 400, "NaN", "nan",
-    "inf", "-Infinity", "NULL", "None", "c", "1,234", "1.234.567", "1 234", "1\u00a0234", "12,5", "12.5", "½", "１２３", "٣٤", "−5", "--5",
-    "5-", "(5)", "5%", "=1+1", "+SUM(A1)", "'5", '"5"', "5e", "e5", "5e+", "1e308", "-1e308", "2147483648", "9223372036854775808",
-)  # fmt: skip
+    "",
+    " ",
+    "-",
+    "+",
+    ".",
+    ",",
+    "-0",
+    "0x1F",
+    "1_000",
+    "1e999",
+    "1e-999",
+    "1e9999999",
+    "9" * 400,
+    "9" * 16,
+    "0." + "3" * 400,
+    "NaN",
+    "nan",
+    "inf",
+    "-Infinity",
+    "NULL",
+    "None",
+    "c",
+    "1,234",
+    "1.234.567",
+    "1 234",
+    "1\u00a0234",
+    "12,5",
+    "12.5",
+    "½",
+    "１２３",
+    "٣٤",
+    "−5",
+    "--5",
+    "5-",
+    "(5)",
+    "5%",
+    "=1+1",
+    "+SUM(A1)",
+    "'5",
+    '"5"',
+    "5e",
+    "e5",
+    "5e+",
+    "1e308",
+    "-1e308",
+    "2147483648",
+    "9223372036854775808",
+)
 WORDS = (
     "AT",
     "BE",
@@ -45,16 +91,34 @@ WORDS = (
 )
 ENCODINGS = ("utf-16", "utf-16-le", "utf-32", "utf-7", "cp037", "latin-1", "cp1252", "utf-8-sig")
 BYTES = (
-    b"\x00", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r", b"\n", b"\n\n", b"\r\n", b'"', b'""', b";", b",", b"\t", b"\x1a",
+    b"\x00",
+    b"\xff",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf",
+    b"\r",
+    b"\n",
+    b"\n\n",
+    b"\r\n",
+    b'"',
+    b'""',
+    b";",
+    b",",
+    b"\t",
+    b"\x1a",
     b"<?xml",
-)  # fmt: skip
+)
 
 
 def healthy() -> list[bytes]:
-    """Good deliveries: each wire format, some with units and shares, one with every field in quotation marks."""
+    """Good deliveries: each wire format, some with units and shares, one with every field in
+    quotation marks.
+    """
     one, two = sdmx_1(DRAWING), sdmx_2(DRAWING)
     units = one.replace(",A,A,,,", ",A,A,2,97.5,2.5").replace(",A,D,,,", ",A,D,5,40.1,30")
-    quoted = "\n".join(",".join(f'"{field}"' for field in line.split(",")) for line in one.splitlines()) + "\n"
+    quoted = (
+        "\n".join(",".join(f'"{field}"' for field in line.split(",")) for line in one.splitlines()) + "\n"
+    )
     return [one.encode(), two.encode(), national(DRAWING), units.encode(), quoted.encode()]
 
 
@@ -68,7 +132,11 @@ def mutated(chance: random.Random, bases: Sequence[bytes]) -> bytes:
 
 def nonsense(chance: random.Random, bases: Sequence[bytes]) -> bytes:
     """Bytes that are no delivery, with pieces of one in them."""
-    kinds = (lambda: chance.randbytes(chance.randrange(20)), lambda: chance.choice(BYTES), lambda: _piece(chance, chance.choice(bases)))
+    kinds = (
+        lambda: chance.randbytes(chance.randrange(20)),
+        lambda: chance.choice(BYTES),
+        lambda: _piece(chance, chance.choice(bases)),
+    )
     return b"".join(chance.choice(kinds)() for _ in range(8))
 
 
@@ -79,7 +147,9 @@ def _piece(chance: random.Random, data: bytes) -> bytes:
 
 def _bytes(chance: random.Random, data: bytes) -> bytes:
     at, end = sorted(chance.randrange(len(data) + 1) for _ in range(2))
-    inside = chance.choice((b"", chance.randbytes(1), chance.choice(BYTES), data[at:end], _piece(chance, data)))
+    inside = chance.choice(
+        (b"", chance.randbytes(1), chance.choice(BYTES), data[at:end], _piece(chance, data))
+    )
     return data[:at] + inside + data[min(end, at + chance.choice((0, 1, 2, 30))) :]
 
 
@@ -92,7 +162,9 @@ def _encoded(chance: random.Random, data: bytes) -> bytes:
 
 
 def _line_ends(chance: random.Random, data: bytes) -> bytes:
-    return data.replace(b"\n", chance.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\x0b", "\u2028".encode(), b"")))
+    return data.replace(
+        b"\n", chance.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\x0b", "\u2028".encode(), b""))
+    )
 
 
 def _separators(chance: random.Random, data: bytes) -> bytes:
@@ -155,12 +227,19 @@ def _values(chance: random.Random, lines: list[str]) -> None:
     """The number of a record."""
     separator = ";" if ";" in lines[0] else ","
     names = lines[0].lstrip("\ufeff").split(separator)
-    number, column = chance.randrange(len(lines)), chance.choice(("OBS_VALUE", "OBS_VALUE", "UNIT_MULT", "UNITS", "SHARE_1", "SHARE_2"))
+    number, column = (
+        chance.randrange(len(lines)),
+        chance.choice(("OBS_VALUE", "OBS_VALUE", "UNIT_MULT", "UNITS", "SHARE_1", "SHARE_2")),
+    )
     fields = lines[number].split(separator)
     if column in names and names.index(column) < len(fields):
         at = names.index(column)
         way = chance.randrange(3)
-        fields[at] = (chance.choice(NUMBERS), fields[at] + chance.choice(NUMBERS), f"{chance.choice(NUMBERS)}{fields[at]}")[way]
+        fields[at] = (
+            chance.choice(NUMBERS),
+            fields[at] + chance.choice(NUMBERS),
+            f"{chance.choice(NUMBERS)}{fields[at]}",
+        )[way]
         lines[number] = separator.join(fields)
 
 

@@ -1,8 +1,9 @@
-"""Random two-dimensional tables of any size, after the generator that [2] Table 4 was measured with (Castro 2007).
+"""Random two-dimensional tables of any size, after the generator that [2] Table 4 was measured with (Castro
+2007).
 
-Inner values are whole numbers from 1 to 1 000, all equally likely; the last row and the last column are the totals. Sensitive cells are
-drawn among the inner ones, without repetition; the level of each, the same on both sides, is 5 to 20 % of its value. The same seed
-gives the same table.
+Inner values are whole numbers from 1 to 1 000, all equally likely; the last row and the last column are the
+totals. Sensitive cells are drawn among the inner ones, without repetition; the level of each, the same on
+both sides, is 5 to 20 % of its value. The same seed gives the same table.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class RandomTable(NamedTuple):
 def random_2d(rows: int, columns: int, sensitive: int, seed: int) -> RandomTable:
     """`rows` × `columns` cells, totals included, and rows + columns relations."""
     if rows < 3 or columns < 3 or not 0 <= sensitive <= (rows - 1) * (columns - 1):
-        raise ValueError("a table needs two inner rows and columns at least, and no more sensitive cells than inner ones")
+        raise ValueError(
+            "a table needs two inner rows and columns at least, and no more sensitive cells than inner ones"
+        )
     rng = np.random.default_rng(seed)
     table = np.zeros((rows, columns))
     table[:-1, :-1] = rng.integers(1, LARGEST + 1, (rows - 1, columns - 1))
@@ -45,9 +48,15 @@ def random_2d(rows: int, columns: int, sensitive: int, seed: int) -> RandomTable
     chosen = np.sort(rng.choice(cells[:-1, :-1].ravel(), sensitive, replace=False))
     level = a[chosen] * rng.integers(PERCENT[0], PERCENT[1] + 1, sensitive) / 100
     return RandomTable(
-        A=_sums(rows, columns), a=a, lb=np.zeros(a.size), ub=np.full(a.size, np.inf), w=np.ones(a.size),
-        sensitive=chosen, lpl=level, upl=level.copy(),
-    )  # fmt: skip
+        A=_sums(rows, columns),
+        a=a,
+        lb=np.zeros(a.size),
+        ub=np.full(a.size, np.inf),
+        w=np.ones(a.size),
+        sensitive=chosen,
+        lpl=level,
+        upl=level.copy(),
+    )
 
 
 def _sums(rows: int, columns: int) -> sp.csr_array:

@@ -1,4 +1,6 @@
-"""A small domain of two indicators, three cells each, and publications of it: exact, rounded, sums of visible countries, withheld."""
+"""A small domain of two indicators, three cells each, and publications of it: exact, rounded, sums
+of visible countries, withheld.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def small_domain(folder: Path, text: str = DOMAIN, areas: str = "AT,EU\nBE,EU\n"
 
 
 def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
-    """(value, base) of each cell, with a third number for the share that a sum of visible countries covers."""
+    """(value, base) of each cell, with a third number for the share that a sum of visible
+    countries covers.
+    """
     first = domain.space.size - domain.space.national_size
     value, base, covers = np.array([(*cell, 0.0)[:3] for cell in cells]).T
     return Publication(np.arange(first, domain.space.size), value, base, covers)
@@ -48,7 +52,15 @@ def publication(domain: Domain, cells: list[tuple[float, ...]]) -> Publication:
 
 def edition(domain: Domain, cells: Any) -> Edition:
     """A first version with these cells, released at INSTANT."""
-    return Edition(domain, domain.space, "2024", publication(domain, list(cells)), 1, INSTANT, ("The whole table was attacked.",))
+    return Edition(
+        domain,
+        domain.space,
+        "2024",
+        publication(domain, list(cells)),
+        1,
+        INSTANT,
+        ("The whole table was attacked.",),
+    )
 
 
 def write_table(path: Path, domain: Domain, space: CellSpace, period: str, publication: Publication) -> None:
@@ -62,12 +74,16 @@ MIXED = [(1e12, 0.0), (1500.0, 500.0), WITHHELD, (0.01, 0.0), (-12.5, 0.5), WITH
 
 VISIBLE = [*MIXED[:2], (950.0, np.inf, 0.95), *MIXED[3:]]
 BASES = st.sampled_from([mantissa * 10.0**k for k in range(-1, 9) for mantissa in (1, 2, 5)])
-ROUNDED = st.tuples(st.integers(-(10**6), 10**6).filter(bool), BASES).map(lambda cell: (cell[0] * cell[1], cell[1]))
+ROUNDED = st.tuples(st.integers(-(10**6), 10**6).filter(bool), BASES).map(
+    lambda cell: (cell[0] * cell[1], cell[1])
+)
 
 
 def cell(decimals: int) -> st.SearchStrategy[tuple[float, ...]]:
     exact = st.integers(-(10**14), 10**14).map(lambda units: (units / 10**decimals, 0.0))
-    visible = st.tuples(st.integers(0, 10**14).map(lambda units: units / 10**decimals), st.just(np.inf), st.floats(1e-6, 1))
+    visible = st.tuples(
+        st.integers(0, 10**14).map(lambda units: units / 10**decimals), st.just(np.inf), st.floats(1e-6, 1)
+    )
     return st.one_of(exact, ROUNDED, visible, st.just(WITHHELD))
 
 

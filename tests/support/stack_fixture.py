@@ -33,11 +33,18 @@ PERIOD = "2024"
 COUNTRIES = ("AT", "BE", "BG", "CY")
 APPROVED = {"governance": {"approvals": 1}}
 DUE = datetime.now(UTC) - timedelta(days=2)  # so late are the deliveries of the week
-LATE = {"calendar": {"cycles": {PERIOD: {"opens": (DUE - timedelta(days=30)).isoformat(), "deliveries": DUE.isoformat()}}}}
+LATE = {
+    "calendar": {
+        "cycles": {PERIOD: {"opens": (DUE - timedelta(days=30)).isoformat(), "deliveries": DUE.isoformat()}}
+    }
+}
 DOMAINS: dict[str, dict[str, Any]] = {  # id → what it sets otherwise than the demonstration
     "week": APPROVED | LATE,  # for the tests of the pages
     "open": {},
-    "partial": {"missing_country": "partial", "checks": {"proportion": None}},  # a test plants figures of no country in it
+    "partial": {
+        "missing_country": "partial",
+        "checks": {"proportion": None},
+    },  # a test plants figures of no country in it
     "faults": {},
     "groups": {"cta": {"ladder": []}},
 }
@@ -96,7 +103,9 @@ class Running:
         folder.mkdir(parents=True, exist_ok=True)
         for country in countries:
             delivery = seeded(self.stack.home, SHAPES.get(domain, SHAPE), period) / f"{country}_{period}.csv"
-            (folder / delivery.name).write_bytes(delivery.read_bytes().replace(DEMO.encode(), structure(domain).encode()))
+            (folder / delivery.name).write_bytes(
+                delivery.read_bytes().replace(DEMO.encode(), structure(domain).encode())
+            )
         return folder
 
     def client(self, user: str) -> httpx.Client:
@@ -183,8 +192,14 @@ def prepare_domains(home: Path, domains: Mapping[str, dict[str, Any]]) -> None:
         demo = seeded(home, SHAPES.get(name, SHAPE), PERIOD).parent
         text = (demo / "domain.yaml").read_text(encoding="utf-8").replace("codelists/", f"{name}/")
         shutil.copytree(demo / "codelists", home / "domains" / name, dirs_exist_ok=True)
-        settings = yaml.safe_load(text) | {"id": name, "title": f"Demonstration: {name}", "structure_id": structure(name)} | own
-        (home / "domains" / f"{name}.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+        settings = (
+            yaml.safe_load(text)
+            | {"id": name, "title": f"Demonstration: {name}", "structure_id": structure(name)}
+            | own
+        )
+        (home / "domains" / f"{name}.yaml").write_text(
+            yaml.safe_dump(settings, sort_keys=False), encoding="utf-8"
+        )
 
 
 def structure(domain: str) -> str:
@@ -193,13 +208,22 @@ def structure(domain: str) -> str:
 
 
 def seeded(home: Path, shape: tuple[int, int, int], period: str) -> Path:
-    """A folder with a delivery per country, `AT_2024.csv` and so on, the same figures for every period; not to be written to."""
+    """A folder with a delivery per country, `AT_2024.csv` and so on, the same figures for
+    every period; not to be written to.
+    """
     from sdc_tasks.demo import write_demo
 
     activities, sizes, indicators = shape
     folder = home / "demo" / f"{activities}x{sizes}x{indicators}" / period
     if not folder.exists():
-        write_demo(folder, countries=len(COUNTRIES), activities=activities, sizes=sizes, indicators=indicators, period=period)
+        write_demo(
+            folder,
+            countries=len(COUNTRIES),
+            activities=activities,
+            sizes=sizes,
+            indicators=indicators,
+            period=period,
+        )
     return folder / "inbox"
 
 
@@ -216,12 +240,18 @@ def free_ports(number: int) -> list[int]:
 
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest) -> Iterator[Running]:
-    """A whole stack, ended with the session; kept for reading when a test failed. With SDC_STACK_HOME, one that is found again."""
+    """A whole stack, ended with the session; kept for reading when a test failed. With
+    SDC_STACK_HOME, one that is found again.
+    """
     given = os.environ.get("SDC_STACK_HOME")
     home = Path(given) if given else Path(tempfile.mkdtemp(prefix="sdc_stack_"))
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o711)  # PostgreSQL runs as another account and must reach its folder
-    kept = json.loads((home / "stack.json").read_text(encoding="utf-8")) if (home / "stack.json").exists() else None
+    kept = (
+        json.loads((home / "stack.json").read_text(encoding="utf-8"))
+        if (home / "stack.json").exists()
+        else None
+    )
     ports = [kept[name] for name in ("port", "postgres", "redis")] if kept else free_ports(3)
     post = home / "post.json"
     if not post.exists():

@@ -1,4 +1,6 @@
-"""How many faults, inputs and statements the tests tried: the figures of SECURITY.md, printed at the end of a run."""
+"""How many faults, inputs and statements the tests tried: the figures of SECURITY.md, printed at the end of a
+run.
+"""
 
 from __future__ import annotations
 

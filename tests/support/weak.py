@@ -1,4 +1,6 @@
-"""Four countries with 21 primary cells. The table of CC and that of DD each have one that they do not protect to its level."""
+"""Four countries with 21 primary cells. The table of CC and that of DD each have one that
+they do not protect to its level.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from pathlib import Path
 
 from support.desk import Desk, new_desk
 
-# Two squares of hidden cells, activities C D and E F. In the first, every cell may be far from the truth, whichever are primary.
-# In CC and DD the second one is weak: F.L can be higher by 2 000 at most, and its level asks for a tenth, 50 000.
+# Two squares of hidden cells, activities C D and E F. In the first, every cell may be far from the truth,
+# whichever are primary. In CC and DD the second one is weak: F.L can be higher by 2 000 at most, and its
+# level asks for a tenth, 50 000.
 STRONG = """
             _T          S          L
     TOTAL   3000000 F   1500000 F  1500000 F
@@ -38,5 +41,7 @@ SAID = "19 of 21 primaries protected; 2 only as far as their national table allo
 def weak_desk(folder: Path) -> Desk:
     """The desk with these deliveries."""
     desk = new_desk(folder, **DRAWINGS)
-    (folder / "activities.csv").write_text("code,parent\nTOTAL,\n" + "".join(f"{code},TOTAL\n" for code in "CDEF"))
+    (folder / "activities.csv").write_text(
+        "code,parent\nTOTAL,\n" + "".join(f"{code},TOTAL\n" for code in "CDEF")
+    )
     return desk

@@ -1,4 +1,6 @@
-"""The same records in every format that intake reads, written from those of SDMX-CSV 1.0 without a reader's code."""
+"""The same records in every format that intake reads, written from those of SDMX-CSV 1.0 without a reader's
+code.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,11 @@ def labelled(text: str) -> str:
     coded = [name not in ("STRUCTURE", "ACTION", *NUMBERS) for name in names]
     labels = [name if name in ("STRUCTURE", "STRUCTURE_ID", "ACTION") else f"{name}: Name" for name in names]
     lines = [
-        ",".join(f"{value}: Libellé" if yes and value else value for yes, value in zip(coded, r.split(","), strict=True)) for r in records
+        ",".join(
+            f"{value}: Libellé" if yes and value else value
+            for yes, value in zip(coded, r.split(","), strict=True)
+        )
+        for r in records
     ]
     return "\n".join([",".join(labels), *lines, ""])
 
@@ -55,15 +61,23 @@ def tsv(text: str) -> bytes:
     found, over = [], ""
     names: list[str] = []
     for row in rows(text):
-        value, status, flag, over = (row.pop(name) for name in ("OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "TIME_PERIOD"))
+        value, status, flag, over = (
+            row.pop(name) for name in ("OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "TIME_PERIOD")
+        )
         names = list(row)
         status = "" if status == "A" else f" {status.lower()}"
         found.append(f"{','.join(row.values())}\t{value}{status} @{flag}")
-    return "\n".join([f"{','.join(names)}\\TIME_PERIOD\t{over} ", *found, ""]).replace("REF_AREA", "ref_area", 1).encode()
+    return (
+        "\n".join([f"{','.join(names)}\\TIME_PERIOD\t{over} ", *found, ""])
+        .replace("REF_AREA", "ref_area", 1)
+        .encode()
+    )
 
 
 def columnar(text: str) -> Any:
-    """An Arrow table: values and shares as float64, units as whole numbers, codes as dictionaries, the rest as text."""
+    """An Arrow table: values and shares as float64, units as whole numbers, codes as
+    dictionaries, the rest as text.
+    """
     import pyarrow as pa
 
     found = {}
@@ -96,16 +110,26 @@ def arrow(text: str, streamed: bool = False) -> bytes:
 
 
 def sdmx_json(text: str, series: bool = False) -> bytes:
-    """SDMX-JSON 2.1: the unit at the data set, its power in a group of the area, units and shares as they are."""
+    """SDMX-JSON 2.1: the unit at the data set, its power in a group of the area, units and shares as they
+    are.
+    """
     records = rows(text)
     structure = records[0]["DATAFLOW"]
-    listed = {name: sorted({row[name] for row in records}) for name in (*DIMENSIONS, "OBS_STATUS", "CONF_STATUS")}
+    listed = {
+        name: sorted({row[name] for row in records}) for name in (*DIMENSIONS, "OBS_STATUS", "CONF_STATUS")
+    }
     level = {name: "dataSet" if len(listed[name]) == 1 else "observation" for name in DIMENSIONS}
     if series:
-        level |= {name: "series" for name in DIMENSIONS if level[name] == "observation"} | {"TIME_PERIOD": "observation"}
+        level |= {name: "series" for name in DIMENSIONS if level[name] == "observation"} | {
+            "TIME_PERIOD": "observation"
+        }
 
     def component(name: str) -> dict[str, Any]:
-        return {"id": name, "keyPosition": DIMENSIONS.index(name), "values": [{"id": value, "name": value} for value in listed[name]]}
+        return {
+            "id": name,
+            "keyPosition": DIMENSIONS.index(name),
+            "values": [{"id": value, "name": value} for value in listed[name]],
+        }
 
     def key(row: Mapping[str, str], at: str) -> str:
         return ":".join(str(listed[name].index(row[name])) for name in DIMENSIONS if level[name] == at)
@@ -125,9 +149,15 @@ def sdmx_json(text: str, series: bool = False) -> bytes:
         content += [_number(row.get(name, "")) for name in NUMBERS[1:]]
         while content[-1] is None:
             content.pop()
-        place = observations.setdefault(key(row, "series"), {"observations": {}})["observations"] if series else observations
+        place = (
+            observations.setdefault(key(row, "series"), {"observations": {}})["observations"]
+            if series
+            else observations
+        )
         place[key(row, "observation")] = content
-    group = "".join(f"{0 if name == 'REF_AREA' else ''}{':' if name != DIMENSIONS[-1] else ''}" for name in DIMENSIONS)
+    group = "".join(
+        f"{0 if name == 'REF_AREA' else ''}{':' if name != DIMENSIONS[-1] else ''}" for name in DIMENSIONS
+    )
     data_set = {
         "structure": 0,
         "action": "Replace",
@@ -137,16 +167,22 @@ def sdmx_json(text: str, series: bool = False) -> bytes:
     }
     at = ("dataSet", "series", "observation")
     described = {
-        "links": [{"rel": "dataflow", "urn": f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={structure}"}],
+        "links": [
+            {"rel": "dataflow", "urn": f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={structure}"}
+        ],
         "dimensions": {each: [component(name) for name in DIMENSIONS if level[name] == each] for each in at},
         "measures": {"observation": [{"id": "OBS_VALUE"}]},
         "attributes": attributes,
     }
-    return json.dumps({"meta": {"id": "X", "test": False}, "data": {"structures": [described], "dataSets": [data_set]}}).encode()
+    return json.dumps(
+        {"meta": {"id": "X", "test": False}, "data": {"structures": [described], "dataSets": [data_set]}}
+    ).encode()
 
 
 def book(text: str, title: str = "Delivery") -> Any:
-    """A workbook of openpyxl with one sheet: numbers as numbers, the year and the power of ten too, codes as texts."""
+    """A workbook of openpyxl with one sheet: numbers as numbers, the year and the power of ten too, codes as
+    texts.
+    """
     from openpyxl import Workbook
 
     made = Workbook()
@@ -155,7 +191,9 @@ def book(text: str, title: str = "Delivery") -> Any:
     sheet.append(list(rows(text)[0]))
     numeric = (*NUMBERS, "TIME_PERIOD", "UNIT_MULT")
     for row in rows(text):
-        sheet.append([_number(content) if name in numeric else content or None for name, content in row.items()])
+        sheet.append(
+            [_number(content) if name in numeric else content or None for name, content in row.items()]
+        )
     return made
 
 

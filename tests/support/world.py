@@ -37,7 +37,9 @@ from sdc_tasks.warehouse.operations.journal import (
 from support.payload_key import PAYLOAD_KEY, WAREHOUSE_SECRET
 
 KEYS = Keyring.of([PAYLOAD_KEY])
-FINGERPRINT = Secret.of_hex(WAREHOUSE_SECRET).fingerprint  # of every warehouse that is made by a test's template
+FINGERPRINT = Secret.of_hex(
+    WAREHOUSE_SECRET
+).fingerprint  # of every warehouse that is made by a test's template
 TERMS = Terms("sbs", "t" * 64, ("external",))
 ACTIVITY = Hierarchy("ACTIVITY", ("TOTAL", "C10", "C11"), (None, "TOTAL", "TOTAL"))
 SPACE = CellSpace(("AT", "BE"), (Aggregate("EU", ("AT", "BE")),), ("TURNOVER",), (ACTIVITY,))
@@ -56,7 +58,10 @@ SECOND = published((42, 0), (20, 20), WITHHELD)
 
 
 def audited(
-    decided: Publication, down: float = 1.0, contradictions: tuple[int, ...] = (), profiles: tuple[str, ...] = ("external", "vintage")
+    decided: Publication,
+    down: float = 1.0,
+    contradictions: tuple[int, ...] = (),
+    profiles: tuple[str, ...] = ("external", "vintage"),
 ) -> AuditReport:
     """The audit of a publication; AT.C10 reaches this share of its lower requirement."""
     ones = np.ones(2)
@@ -76,8 +81,12 @@ def audited(
     )
 
 
-def certificate(report: AuditReport, period: str = "2024", terms: Terms = TERMS, of: str = "", beside: Sequence[str] = ()) -> str:
-    """What the database compares a stored audit with; `of` tells one from another, `beside` are the publications that it knew."""
+def certificate(
+    report: AuditReport, period: str = "2024", terms: Terms = TERMS, of: str = "", beside: Sequence[str] = ()
+) -> str:
+    """What the database compares a stored audit with; `of` tells one from another, `beside`
+    are the publications that it knew.
+    """
     return json.dumps(
         {
             "domain": terms.domain,
@@ -99,14 +108,23 @@ def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPA
     report = audited(decided)
     start_run(warehouse, release_id, terms.domain, period)
     submit(warehouse, release_id, terms)
-    told = certificate(report, period, terms, beside=published_of(warehouse, period, terms.domain, release_id))
+    told = certificate(
+        report, period, terms, beside=published_of(warehouse, period, terms.domain, release_id)
+    )
     save_audit(warehouse, release_id, report, told, printed(decided, space))
     return Release(release_id, report.problem, decided, report)
 
 
 def publish_it(warehouse, release: Release, period="2024", terms=TERMS) -> Published:
     """After all that is out."""
-    return publish(warehouse, release, space=SPACE, terms=terms, period=period, after=out_of(warehouse, period, terms.domain))
+    return publish(
+        warehouse,
+        release,
+        space=SPACE,
+        terms=terms,
+        period=period,
+        after=out_of(warehouse, period, terms.domain),
+    )
 
 
 def out_of(warehouse, period="2024", domain="sbs") -> list[str]:
@@ -115,7 +133,9 @@ def out_of(warehouse, period="2024", domain="sbs") -> list[str]:
 
 
 def published_of(warehouse, period="2024", domain="sbs", before="") -> list[str]:
-    """The publications of these releases, which an audit of now knows; those `before` a release, which an audit of it knew."""
+    """The publications of these releases, which an audit of now knows; those `before` a
+    release, which an audit of it knew.
+    """
     out = (each for each in reversed(reader.releases(warehouse, domain)) if each.period == period)
     return [each.publication_digest for each in takewhile(lambda each: each.release_id != before, out)]
 
@@ -123,7 +143,9 @@ def published_of(warehouse, period="2024", domain="sbs", before="") -> list[str]
 def raw(warehouse, sql: str, **parameters) -> None:
     """Plain SQL, as somebody at a prompt would write it."""
     with writing(warehouse) as connection:
-        connection.execute(text(without_schemas(sql) if warehouse.dialect.name == "sqlite" else sql), parameters)
+        connection.execute(
+            text(without_schemas(sql) if warehouse.dialect.name == "sqlite" else sql), parameters
+        )
 
 
 def count(warehouse, table: str) -> int:
@@ -134,9 +156,13 @@ def count(warehouse, table: str) -> int:
 
 def in_parallel(url: str, function, *arguments) -> list:
     """function(engine, argument) in one real process per argument, all at once; what each returned."""
-    processes = multiprocessing.get_context("fork")  # each opens the warehouse anew; forked, so that they start together
+    processes = multiprocessing.get_context(
+        "fork"
+    )  # each opens the warehouse anew; forked, so that they start together
     barrier, answers = processes.Barrier(len(arguments)), processes.Queue()
-    started = [processes.Process(target=_process, args=(barrier, answers, url, function, each)) for each in arguments]
+    started = [
+        processes.Process(target=_process, args=(barrier, answers, url, function, each)) for each in arguments
+    ]
     for process in started:
         process.start()
     found = [answers.get(timeout=120) for _ in started]
@@ -169,7 +195,11 @@ def staged(warehouse, decided: Publication, period: str = "2024", domain: str = 
     """Its cells as the publisher would store them, without a release."""
     key = (domain, period, decided.digest)
     with writing(warehouse) as connection:
-        connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
+        connection.execute(
+            insert(publication).values(
+                domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)
+            )
+        )
         rows = (row + key for row in cells_of(decided, SPACE))
         insert_many(connection, eu_cell, (*PRINTED, "domain", "period", "publication_digest"), rows)
 
@@ -180,8 +210,15 @@ CELL = """
     VALUES ('sbs', '2024', :digest, :cell, 0, 'EU', 'TURNOVER', 42, 'A', 'F')
 """
 APPROVED_BY_NOBODY = (
-    "INSERT INTO operations.approval SELECT release_id, digest, 'nobody', publication_digest, passed, 'tester', '', audited_at, 'file',"
+    "INSERT INTO operations.approval SELECT release_id, digest, 'nobody', publication_digest, passed, "
+    "'tester', '', audited_at, 'file',"
     " NULL FROM operations.audit"
 )
-RETRACTED_BY_NOBODY = "INSERT INTO dissemination.retraction SELECT release_id, 'x', 'nobody', released_at FROM dissemination.release"
-AGREED_BY_NOBODY = "INSERT INTO operations.withdrawal SELECT release_id, 'x', 'nobody', released_at, 'file' FROM dissemination.release"
+RETRACTED_BY_NOBODY = (
+    "INSERT INTO dissemination.retraction SELECT release_id, 'x', 'nobody', "
+    "released_at FROM dissemination.release"
+)
+AGREED_BY_NOBODY = (
+    "INSERT INTO operations.withdrawal SELECT release_id, 'x', 'nobody', "
+    "released_at, 'file' FROM dissemination.release"
+)

@@ -1,4 +1,6 @@
-"""The api-server in this process, with its real users and roles, over the office of `support/ui/office.py`."""
+"""The api-server in this process, with its real users and roles, over the office of
+`support/ui/office.py`.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     home = tmp_path_factory.mktemp("server")
     (home / "passwords.json").write_text(json.dumps({name: name for name in USERS}), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{name}:{role}" for name, role in USERS.items()))
+        patch.setenv(
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS",
+            ",".join(f"{name}:{role}" for name, role in USERS.items()),
+        )
         patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(home / "passwords.json"))
-        patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "a secret of these tests, and nobody else's, long enough for HS512 as it is asked")
+        patch.setenv(
+            "AIRFLOW__API_AUTH__JWT_SECRET",
+            "a secret of these tests, and nobody else's, long enough for HS512 as it is asked",
+        )
         from airflow.api_fastapi.app import create_app
         from airflow.utils.db import initdb
 
@@ -51,7 +59,9 @@ def at_office(office: Office, monkeypatch: pytest.MonkeyPatch) -> Office:
 
 @pytest.fixture
 def client(server: Any) -> Callable[[str | None], Any]:
-    """Signs a user in: a client that carries the token. `None`: nobody; `stranger`: somebody without any role."""
+    """Signs a user in: a client that carries the token. `None`: nobody; `stranger`: somebody without any
+    role.
+    """
     from airflow.api_fastapi.app import get_auth_manager
     from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
     from fastapi.testclient import TestClient

@@ -1,4 +1,6 @@
-"""Who may read a page. The routes are taken from the application, so that a new one is tested before anybody thinks of it."""
+"""Who may read a page. The routes are taken from the application, so that a new one is
+tested before anybody thinks of it.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,21 @@ def addresses(office: Office) -> list[str]:
     from sdc_ui.app import app
 
     examples = {
-        "domain": DOMAIN, "period": "2024", "country": "CY", "release_id": office.releases["second"], "other": office.releases["first"],
-        "dag_id": DAG, "run_id": quote(RUN), "name": "style.css",
-    }  # fmt: skip
-    assert all(isinstance(route, APIRoute) for route in app.routes), "a route of another kind is not protected by the application"
-    return ["/sdc" + route.path.format(**examples) for route in app.routes if "/file/" not in route.path]  # needs an output folder
+        "domain": DOMAIN,
+        "period": "2024",
+        "country": "CY",
+        "release_id": office.releases["second"],
+        "other": office.releases["first"],
+        "dag_id": DAG,
+        "run_id": quote(RUN),
+        "name": "style.css",
+    }
+    assert all(isinstance(route, APIRoute) for route in app.routes), (
+        "a route of another kind is not protected by the application"
+    )
+    return [
+        "/sdc" + route.path.format(**examples) for route in app.routes if "/file/" not in route.path
+    ]  # needs an output folder
 
 
 def test_every_route_only_reads(server: Any) -> None:
@@ -66,8 +78,12 @@ def test_the_cookie_of_the_ui_is_enough(at_office: Office, client: Client) -> No
     assert found.get("/sdc/").status_code == 200
 
 
-def test_a_domain_that_somebody_may_not_see(at_office: Office, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rights on single DAGs, as production auth managers have them: everything about the domain is refused, the board is silent on it."""
+def test_a_domain_that_somebody_may_not_see(
+    at_office: Office, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rights on single DAGs, as production auth managers have them: everything about the domain is
+    refused, the board is silent on it.
+    """
     from airflow.api_fastapi.app import get_auth_manager
 
     allowed = get_auth_manager().is_authorized_dag

@@ -23,14 +23,26 @@ FILLED = {
     "run_id": "r",
 }
 SECRET = "geheim"
-NEVER = (SECRET, "127.0.0.1", "postgresql", "psycopg", "Traceback", "sqlalchemy", "SELECT", "warehouse_of_tests", 'File "')
+NEVER = (
+    SECRET,
+    "127.0.0.1",
+    "postgresql",
+    "psycopg",
+    "Traceback",
+    "sqlalchemy",
+    "SELECT",
+    "warehouse_of_tests",
+    'File "',
+)
 
 
 def addresses() -> list[str]:
     """One address of every route of the pages that asks the warehouse."""
     from sdc_ui.app import app
 
-    paths = [each.path for each in app.routes if each.path.startswith("/") and not each.path.startswith("/assets")]
+    paths = [
+        each.path for each in app.routes if each.path.startswith("/") and not each.path.startswith("/assets")
+    ]
     return sorted("/sdc" + re.sub(r"\{(\w+)\}", lambda found: FILLED[found[1]], path) for path in paths)
 
 
@@ -46,7 +58,9 @@ def test_every_address_says_that_the_warehouse_does_not_answer(
     client: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.delenv("SDC_UI_URL", raising=False)
-    monkeypatch.setenv("SDC_WAREHOUSE_URL", f"postgresql://sdc:{SECRET}@127.0.0.1:1/warehouse_of_tests")  # nobody listens there
+    monkeypatch.setenv(
+        "SDC_WAREHOUSE_URL", f"postgresql://sdc:{SECRET}@127.0.0.1:1/warehouse_of_tests"
+    )  # nobody listens there
     admin, known = client("admin"), addresses()
     assert len(known) >= 12
     for path in known:
@@ -54,7 +68,9 @@ def test_every_address_says_that_the_warehouse_does_not_answer(
     assert SECRET not in caplog.text
 
 
-def test_so_it_does_where_airflow_s_own_database_does_not_answer(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_it_does_where_airflow_s_own_database_does_not_answer(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from airflow.models.dag import DagModel
 
     viewer = client("viewer")
@@ -69,7 +85,9 @@ def test_so_it_does_where_airflow_s_own_database_does_not_answer(client: Any, mo
 
 @pytest.fixture
 def browser(server: Any, client: Any) -> Iterator[Any]:
-    """A browser of an operator: it sends a cookie, which Airflow looks up in its database before any page is asked."""
+    """A browser of an operator: it sends a cookie, which Airflow looks up in its
+    database before any page is asked.
+    """
     from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
     from fastapi.testclient import TestClient
 
@@ -79,7 +97,9 @@ def browser(server: Any, client: Any) -> Iterator[Any]:
         yield found
 
 
-def test_a_browser_is_told_so_where_airflow_cannot_look_up_its_cookie(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_is_told_so_where_airflow_cannot_look_up_its_cookie(
+    browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from airflow.models.revoked_token import RevokedToken
 
     assert browser.get("/plugin/releases").status_code == 200
@@ -96,10 +116,14 @@ def test_a_browser_is_told_so_where_airflow_cannot_look_up_its_cookie(browser: A
     assert "--" in browser.get("/sdc/assets/style.css").text, "the page has its colours"
     assert browser.get("/sdc/assets/page.js").headers["content-type"].startswith("text/javascript")
     assert browser.get("/sdc/assets/other.css").status_code == 503
-    assert browser.get("/api/v2/dags", headers={"Accept": "application/json"}).status_code == 500, "a program gets Airflow's own answer"
+    assert browser.get("/api/v2/dags", headers={"Accept": "application/json"}).status_code == 500, (
+        "a program gets Airflow's own answer"
+    )
 
 
-def test_a_fault_of_a_page_is_a_page_too(browser: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fault_of_a_page_is_a_page_too(
+    browser: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def wrong(*_: Any, **__: Any) -> None:
         raise LookupError(SECRET)
 
@@ -113,7 +137,9 @@ def test_a_fault_of_a_page_is_a_page_too(browser: Any, monkeypatch: pytest.Monke
     assert 'href="/sdc/"' in answer.text, "a way back"
 
 
-def test_an_error_that_no_database_made_is_airflow_s_own(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_that_no_database_made_is_airflow_s_own(
+    browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from airflow.models.revoked_token import RevokedToken
 
     def wrong(*_: Any, **__: Any) -> None:
@@ -159,7 +185,9 @@ def test_a_service_that_stopped_has_its_last_instant(page: Any, at_office: Any, 
     assert "the scheduler" not in told
 
 
-def test_tasks_that_wait_long_for_a_worker_are_counted(page: Any, at_office: Any, heart: Any, queued: Any) -> None:
+def test_tasks_that_wait_long_for_a_worker_are_counted(
+    page: Any, at_office: Any, heart: Any, queued: Any
+) -> None:
     """A worker that is busy for a moment is no news."""
     for kind in ("SchedulerJob", "TriggererJob", "DagProcessorJob"):
         heart(kind, 0)
@@ -167,7 +195,11 @@ def test_tasks_that_wait_long_for_a_worker_are_counted(page: Any, at_office: Any
     assert "Airflow is held up" not in page("/")
     queued(7)
     queued(9)
-    assert re.search(r"Airflow is held up:</strong> 2 tasks wait for a worker, the first since <time[^>]*>[^<]*</time>; workers", page("/"))
+    assert re.search(
+        r"Airflow is held up:</strong> 2 tasks wait for a worker, the first since <time[^>]*>[^<]*</time>; "
+        r"workers",
+        page("/"),
+    )
 
 
 @pytest.fixture
@@ -179,11 +211,26 @@ def queued(server: Any) -> Iterator[Any]:
     def put(minutes: int) -> None:
         with create_session() as session:
             session.execute(text("PRAGMA foreign_keys = OFF"))
-            row = {"id": f"{minutes:032x}", "task_id": "ingest", "dag_id": "eu_release_sbs", "run_id": "r", "map_index": minutes}
-            row |= {"pool": "default_pool", "pool_slots": 1, "state": "queued", "try_number": 1, "max_tries": 0, "priority_weight": 1}
+            row = {
+                "id": f"{minutes:032x}",
+                "task_id": "ingest",
+                "dag_id": "eu_release_sbs",
+                "run_id": "r",
+                "map_index": minutes,
+            }
+            row |= {
+                "pool": "default_pool",
+                "pool_slots": 1,
+                "state": "queued",
+                "try_number": 1,
+                "max_tries": 0,
+                "priority_weight": 1,
+            }
             row |= {"queued_dttm": datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=minutes)}
             names = ", ".join(row)
-            session.execute(text(f"INSERT INTO task_instance ({names}) VALUES (:{names.replace(', ', ', :')})"), row)
+            session.execute(
+                text(f"INSERT INTO task_instance ({names}) VALUES (:{names.replace(', ', ', :')})"), row
+            )
 
     yield put
     with create_session() as session:

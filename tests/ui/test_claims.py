@@ -45,8 +45,12 @@ def nobody_attacked(certificate: Certificate) -> None:
 
 
 @pytest.fixture
-def claimed(page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch) -> Callable[[Change | None], tuple[str, str, int]]:
-    """The page of a first version, that of its cycle, and the number of primaries, with a certificate that is changed."""
+def claimed(
+    page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Change | None], tuple[str, str, int]]:
+    """The page of a first version, that of its cycle, and the number of primaries, with a certificate that is
+    changed.
+    """
 
     def get(change: Change | None) -> tuple[str, str, int]:
         release_id = at_office.releases["embargoed"]
@@ -67,17 +71,24 @@ def reader_engine(office: Office) -> Any:
     return steps.open_office(office.url, "viewer")
 
 
-def test_a_release_that_is_fully_protected_is_green(claimed: Callable[[Change | None], tuple[str, str, int]]) -> None:
+def test_a_release_that_is_fully_protected_is_green(
+    claimed: Callable[[Change | None], tuple[str, str, int]],
+) -> None:
     page, cycle, number = claimed(None)
     assert f"{number} protected of {number} primary cells" in text(page)
     assert '<span class="pill good">passed</span>' in page
     assert re.search(r"against [a-z, ]+; not against [a-z, ]+", text(page))
-    assert re.search(r"\d+ counter-tables? shows? \d+ requirements; LPs solved: \d+ before the audit, \d+ in it", text(page))
+    assert re.search(
+        r"\d+ counter-tables? shows? \d+ requirements; LPs solved: \d+ before the audit, \d+ in it",
+        text(page),
+    )
     assert "audit passed" in text(cycle)
     assert "with exceptions" not in text(page) + text(cycle)
 
 
-def test_two_primaries_that_their_table_does_not_protect_are_amber(claimed: Callable[[Change | None], tuple[str, str, int]]) -> None:
+def test_two_primaries_that_their_table_does_not_protect_are_amber(
+    claimed: Callable[[Change | None], tuple[str, str, int]],
+) -> None:
     page, cycle, number = claimed(two_are_cut)
     said = text(page)
     assert f"{number - 2} protected of {number} primary cells" in said
@@ -90,7 +101,9 @@ def test_two_primaries_that_their_table_does_not_protect_are_amber(claimed: Call
 
 
 @pytest.mark.parametrize("change", [two_are_cut_and_not_counted, one_is_open, failed, nobody_attacked])
-def test_a_certificate_that_does_not_show_it_is_red(claimed: Callable[[Change | None], tuple[str, str, int]], change: Change) -> None:
+def test_a_certificate_that_does_not_show_it_is_red(
+    claimed: Callable[[Change | None], tuple[str, str, int]], change: Change
+) -> None:
     page, cycle, number = claimed(change)
     audit = page.split("<h2>Audit</h2>", 1)[1].split("</li>", 1)[0]
     assert '<span class="pill bad">FAILED</span>' in audit

@@ -68,7 +68,9 @@ def test_what_is_expected_comes_from_the_domain_file(at_office: Office) -> None:
     assert told["SDC/area"].startswith("the table of one country: REF_AREA one of AT, ")
 
 
-def test_the_findings_of_a_country_are_a_file_and_a_page_to_print(at_office: Office, client: Any, page: Callable[[str], str]) -> None:
+def test_the_findings_of_a_country_are_a_file_and_a_page_to_print(
+    at_office: Office, client: Any, page: Callable[[str], str]
+) -> None:
     here = f"/cycle/{DOMAIN}/2024/findings/CY"
     answer = client("viewer").get(f"/sdc{here}/findings.csv")
     assert answer.headers["content-disposition"] == f'attachment; filename="findings_{DOMAIN}_2024_CY.csv"'
@@ -88,7 +90,12 @@ def test_the_findings_of_a_country_are_a_file_and_a_page_to_print(at_office: Off
     (f"national_delivery_{DOMAIN}", "judge", "It is read by itself"),
 ])  # fmt: skip
 def test_the_remedy_fits_how_the_file_came(
-    at_office: Office, page: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, dag: str, task: str, said: str
+    at_office: Office,
+    page: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    dag: str,
+    task: str,
+    said: str,
 ) -> None:
     from sdc_tasks.warehouse import reader
 
@@ -108,7 +115,9 @@ def test_the_remedy_fits_how_the_file_came(
     assert ("Clear CY_2024" in html) == (task == "ingest"), "what arrives by itself is not cleared"
 
 
-def test_another_name_of_the_same_bytes_is_told(at_office: Office, page: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_name_of_the_same_bytes_is_told(
+    at_office: Office, page: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sdc_ui.source import warehouse
 
     from sdc_tasks.warehouse import reader
@@ -117,14 +126,19 @@ def test_another_name_of_the_same_bytes_is_told(at_office: Office, page: Callabl
     [of_at] = [each["digest"] for each in lying if each["file"] == "AT_2024.csv"]
     assert "count once" not in page(f"/cycle/{DOMAIN}/2024/findings/AT")
     monkeypatch.setattr(reader, "lying", lambda *_: [*lying, {"file": "AT_2024_final.csv", "digest": of_at}])
-    assert "The same bytes lie in the inbox as AT_2024_final.csv too. They count once." in page(f"/cycle/{DOMAIN}/2024/findings/AT")
+    assert "The same bytes lie in the inbox as AT_2024_final.csv too. They count once." in page(
+        f"/cycle/{DOMAIN}/2024/findings/AT"
+    )
     assert "count once" not in page(f"/cycle/{DOMAIN}/2024/findings/CY")
 
 
 def test_no_line_ends_within_an_instant_and_markup_stays_text() -> None:
     from sdc_ui.shared.words import unbroken
 
-    assert unbroken("<b> of 2026-11-23 16:01 UTC.") == '&lt;b&gt; of <span class="instant">2026-11-23 16:01 UTC</span>.'
+    assert (
+        unbroken("<b> of 2026-11-23 16:01 UTC.")
+        == '&lt;b&gt; of <span class="instant">2026-11-23 16:01 UTC</span>.'
+    )
 
 
 def test_the_history_says_what_a_new_file_corrected(at_office: Office, page: Callable[[str], str]) -> None:

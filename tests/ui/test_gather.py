@@ -28,7 +28,8 @@ def sent(country: str, state: str, minute: int) -> dict[str, Any]:
 
 
 FILES = st.lists(
-    st.tuples(st.sampled_from(["AT", "BE", None]), st.sampled_from(STATES), st.integers(0, 9)), unique_by=lambda each: (each[0], each[2])
+    st.tuples(st.sampled_from(["AT", "BE", None]), st.sampled_from(STATES), st.integers(0, 9)),
+    unique_by=lambda each: (each[0], each[2]),
 )
 
 
@@ -37,21 +38,29 @@ def test_each_country_has_one_stage(files: list[tuple[str, str, int]]) -> None:
     from sdc_ui.cycles.countries import countries, tally
 
     found = countries(["AT", "CY"], [sent(*each) | {"lying": each[0] == "BE"} for each in files])
-    assert Counter(each.code for each in found) == dict.fromkeys({"AT", "CY"} | {each[0] for each in files if each[0]}, 1)
+    assert Counter(each.code for each in found) == dict.fromkeys(
+        {"AT", "CY"} | {each[0] for each in files if each[0]}, 1
+    )
     assert sum(tally(found).values()) == 2, "those that the domain has"
     assert {each.code for each in found if each.awaited} == {"AT", "CY"}
     gone = [{**sent(*each), "lying": False} for each in files]
-    assert {each.code for each in countries(["AT", "CY"], gone)} == {"AT", "CY"}, "a file that was taken away concerns nobody"
+    assert {each.code for each in countries(["AT", "CY"], gone)} == {"AT", "CY"}, (
+        "a file that was taken away concerns nobody"
+    )
     for each in (each for each in found if each.awaited):
         mine = sorted(
-            (minute, state) for country, state, minute in files if country == each.code and state not in ("superseded", "kept out")
+            (minute, state)
+            for country, state, minute in files
+            if country == each.code and state not in ("superseded", "kept out")
         )
         newest = mine[-1][1] if mine else "awaited"
         second = newest != "refused" and any(state == "waiting" for _, state in mine)
         assert each.stage == ("second file waits" if second else newest)
         assert each.refused == (newest == "refused")
         assert each.counts == (each.stage != "accepted" and any(state == "accepted" for _, state in mine))
-        assert each.superseded == sum(country == each.code and state == "superseded" for country, state, _ in files)
+        assert each.superseded == sum(
+            country == each.code and state == "superseded" for country, state, _ in files
+        )
 
 
 def test_what_cannot_be_read_counts_for_the_country_in_its_name() -> None:
@@ -69,14 +78,23 @@ def test_what_cannot_be_read_counts_for_the_country_in_its_name() -> None:
 
 
 def test_steps_keep_the_order_of_the_graph_and_tell_how_long_it_took() -> None:
-    """Two instances at once take as long as one; what never began for somebody else's failure is no failure of its own."""
+    """Two instances at once take as long as one; what never began for somebody else's
+    failure is no failure of its own.
+    """
     from sdc_ui.shared.steps import of_tasks
 
     def ended(name: str, index: int, state: str, minute: int, seconds: float | None = None) -> dict[str, Any]:
         at = NOON + timedelta(minutes=minute)
         return {
-            "task_id": name, "map_index": index, "label": "", "state": state, "tries": 1, "seconds": seconds, "said": "", "finished_at": at,
-        }  # fmt: skip
+            "task_id": name,
+            "map_index": index,
+            "label": "",
+            "state": state,
+            "tries": 1,
+            "seconds": seconds,
+            "said": "",
+            "finished_at": at,
+        }
 
     found = of_tasks(
         [
@@ -92,16 +110,30 @@ def test_steps_keep_the_order_of_the_graph_and_tell_how_long_it_took() -> None:
     assert [each.seconds for each in found] == [2.0, 90.0, 1.0, None, None]
     assert [each.tone for each in found] == ["good", "bad", "bad", "none", "none"]
     [again] = of_tasks(
-        [ended("ingest", 0, "success", 1, 10.0), ended("ingest", 1, "success", 1, 5.0), ended("ingest", 2, "success", 24, 9.0)]
+        [
+            ended("ingest", 0, "success", 1, 10.0),
+            ended("ingest", 1, "success", 1, 5.0),
+            ended("ingest", 2, "success", 24, 9.0),
+        ]
     )
     assert again.seconds == 19.0, "one was cleared later: nothing ran in between"
 
 
 def test_a_task_that_waits_for_a_person_is_not_said_to_run() -> None:
-    """Airflow tells nobody when a task goes to sleep: the last that was recorded of a question is that it began."""
+    """Airflow tells nobody when a task goes to sleep: the last that was recorded of a question is that it
+    began.
+    """
     from sdc_ui.shared.steps import of_tasks
 
-    begun = {"map_index": -1, "label": "", "state": "running", "tries": 1, "seconds": None, "said": "", "finished_at": None}
+    begun = {
+        "map_index": -1,
+        "label": "",
+        "state": "running",
+        "tries": 1,
+        "seconds": None,
+        "said": "",
+        "finished_at": None,
+    }
     found = of_tasks([begun | {"task_id": name} for name in ("approve_1", "agree", "bases")])
     assert {each.name: each.state for each in found} == {
         "approve_1": "waiting for a person",
@@ -116,7 +148,12 @@ def test_who_must_do_something_comes_first() -> None:
 
     found = countries(
         ["AT", "BE", "CY", "DE"],
-        [sent("AT", "accepted", 1), sent("BE", "received", 1), sent("CY", "accepted", 1), sent("CY", "refused", 2)],
+        [
+            sent("AT", "accepted", 1),
+            sent("BE", "received", 1),
+            sent("CY", "accepted", 1),
+            sent("CY", "refused", 2),
+        ],
     )
     assert [(each.code, str(each.stage)) for each in found] == [
         ("CY", "refused"),
@@ -151,7 +188,17 @@ def test_deadlines(due: int | None, done: int | None, late: bool, tone: str) -> 
 def history_row(**own: Any) -> dict[str, Any]:
     """A record of `reader.history`."""
     known = dict.fromkeys(
-        ("release_id", "domain", "period", "started_at", "submitter", "version", "publication_digest", "released_at", "embargo")
+        (
+            "release_id",
+            "domain",
+            "period",
+            "started_at",
+            "submitter",
+            "version",
+            "publication_digest",
+            "released_at",
+            "embargo",
+        )
     )
     decided = {
         "decision": None,
@@ -202,7 +249,9 @@ def test_standings(row: dict[str, Any], expected: str) -> None:
     assert line.rejected == (("bert", "odd") if row.get("decision") == "reject" else None)
     assert set(TONES) == set(NEXT) == set(Standing)
     if line.newer and line.standing is Standing.APPROVAL:
-        assert line.next.startswith("Run the release again: it takes in the newer deliveries. Or somebody other than the submitter")
+        assert line.next.startswith(
+            "Run the release again: it takes in the newer deliveries. Or somebody other than the submitter"
+        )
 
 
 def test_blocks_sum_up_their_codes() -> None:
@@ -219,7 +268,7 @@ def test_blocks_sum_up_their_codes() -> None:
         {"cell": f"EU.X.{a}.{s}", "area": "EU", "indicator": "X", "treatment": kinds[(i + j) % 4], "size": 3}
         for i, (a, _, _) in enumerate(lists["A"])
         for j, (s, _, _) in enumerate(lists["S"])
-    ]  # fmt: skip
+    ]
     (found,) = heat_maps(cells, labels_of("d", settings))
     assert [row.name.code for row in found.blocks] == ["T", "C", "D"]
     assert [row.depth for row in found.codes] == [0, 1, 2, 3, 1]
@@ -235,8 +284,18 @@ def test_a_domain_of_which_nothing_is_known_has_codes_for_labels() -> None:
     from sdc_ui.shared.labels import labels_of
 
     labels = labels_of("d", {})
-    assert (labels.title, labels.area("AT").label, labels.measure("X").unit, labels.cell("EU.X.C.S")) == ("d", "AT", "units", "")
-    assert heat_maps([{"cell": "EU.X.C.S", "area": "EU", "indicator": "X", "treatment": "exact", "size": 0}], labels) == ()
+    assert (labels.title, labels.area("AT").label, labels.measure("X").unit, labels.cell("EU.X.C.S")) == (
+        "d",
+        "AT",
+        "units",
+        "",
+    )
+    assert (
+        heat_maps(
+            [{"cell": "EU.X.C.S", "area": "EU", "indicator": "X", "treatment": "exact", "size": 0}], labels
+        )
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -258,7 +317,10 @@ def test_spans(length: float, said: str) -> None:
     assert span(timedelta(seconds=length)) == span(length)
 
 
-@pytest.mark.parametrize(("number", "said"), [(20160, "20 160"), (-1234567, "−1 234 567"), (0.00123456, "0.001235"), (461087.3, "461 100")])
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(20160, "20 160"), (-1234567, "−1 234 567"), (0.00123456, "0.001235"), (461087.3, "461 100")],
+)
 def test_numbers(number: float, said: str) -> None:
     from sdc_ui.shared.words import grouped, significant
 
@@ -269,7 +331,13 @@ def test_numbers(number: float, said: str) -> None:
 def test_shares_never_round_to_all_or_nothing() -> None:
     from sdc_ui.shared.words import share
 
-    assert [share(each).replace("\u202f", " ") for each in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
+    assert [share(each).replace("\u202f", " ") for each in (0, 0.001, 0.5, 0.999, 1)] == [
+        "0 %",
+        "<1 %",
+        "50 %",
+        ">99 %",
+        "100 %",
+    ]
 
 
 def test_every_finding_and_check_has_a_remedy() -> None:
@@ -312,8 +380,12 @@ def test_pages_import_the_reader_and_nothing_else_of_the_project() -> None:
 
 
 def test_a_task_that_loads_the_plugin_does_not_load_the_pages() -> None:
-    program = f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import sdc_plugin; print('sdc_ui' in sys.modules)"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import sdc_plugin; print('sdc_ui' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "False"
 
 
@@ -321,8 +393,13 @@ def test_who_only_records_or_shows_loads_nothing_that_computes() -> None:
     """The api-server, the scheduler and the triggerer keep what they once imported."""
     ours = ("reader", "operations.cycles", "database.migrations")
     needed = ", ".join(["sdc_listener", "sdc_alerts", *(f"sdc_tasks.warehouse.{each}" for each in ours)])
-    program = f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import {needed}; print(*sorted({COMPUTING} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import {needed}; "
+        f"print(*sorted({COMPUTING} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == []
 
 
@@ -330,7 +407,9 @@ COMPUTING = {"numpy", "scipy", "pandas", "highspy", "pulp", "pyarrow", "great_ex
 
 
 def test_a_release_waits_for_an_approval_only_while_somebody_asks() -> None:
-    """After the domain file was changed, Airflow removes the question and the run fails: nobody can answer any more."""
+    """After the domain file was changed, Airflow removes the question and the run fails: nobody can answer
+    any more.
+    """
     from sdc_ui.shared.runs import DagRun
     from sdc_ui.shared.standing import Standing, cycle_lines
 
@@ -340,8 +419,12 @@ def test_a_release_waits_for_an_approval_only_while_somebody_asks() -> None:
     waits = history_row(release_id="r1", state="waiting", passed=True, approvals_asked=1)
     assert cycle_lines([waits], [run("running")])[0].standing is Standing.APPROVAL
     assert cycle_lines([waits], [run("failed")])[0].standing is Standing.STOPPED
-    assert cycle_lines([waits], [])[0].standing is Standing.APPROVAL, "released without Airflow: asked at a shell"
-    red = replace(run("running"), stopped_at="approve_1", said="publication is not the one that this run asked about")
+    assert cycle_lines([waits], [])[0].standing is Standing.APPROVAL, (
+        "released without Airflow: asked at a shell"
+    )
+    red = replace(
+        run("running"), stopped_at="approve_1", said="publication is not the one that this run asked about"
+    )
     assert cycle_lines([waits], [red])[0].standing is Standing.STOPPED, "its report is still written"
 
 
@@ -359,9 +442,17 @@ def test_a_version_is_not_stale_where_the_newer_deliveries_give_its_table_once_m
 def test_nobody_is_asked_to_agree_to_files_that_do_not_count_any_more() -> None:
     from sdc_ui.shared.standing import release_line
 
-    asked = release_line(history_row(state="waiting", passed=True, approvals_asked=1, newer=True, dropped=True))
-    assert (asked.standing, asked.next) == ("waiting for approval", "Run the release again: it is made of the files that count.")
-    assert "second file" in release_line(history_row(state="waiting", passed=True, newer=True, dropped=True, second=True)).next
+    asked = release_line(
+        history_row(state="waiting", passed=True, approvals_asked=1, newer=True, dropped=True)
+    )
+    assert (asked.standing, asked.next) == (
+        "waiting for approval",
+        "Run the release again: it is made of the files that count.",
+    )
+    assert (
+        "second file"
+        in release_line(history_row(state="waiting", passed=True, newer=True, dropped=True, second=True)).next
+    )
 
 
 def test_a_release_that_changed_nothing_asks_for_no_run_where_the_version_that_is_out_counts_again() -> None:
@@ -392,7 +483,11 @@ def test_a_rejected_release_gives_way_where_the_version_that_is_out_is_of_what_c
     out = history_row(release_id="r1", state="published", version=1, visible=True)
     no = {"release_id": "r2", "state": "blocked", "decision": "reject", "newer": True}
     newest, below = cycle_lines([history_row(**no, followed="r1"), out], [])
-    assert (newest.standing, newest.next, newest.takes_in) == (Standing.SUPERSEDED, "Nothing: r1 took its place.", False)
+    assert (newest.standing, newest.next, newest.takes_in) == (
+        Standing.SUPERSEDED,
+        "Nothing: r1 took its place.",
+        False,
+    )
     assert (below.standing, newest.rejected) == (Standing.PUBLISHED, ("bert", "odd"))
     assert cycle_lines([history_row(**no), out], [])[0].takes_in, "other deliveries wait"
 
@@ -401,11 +496,25 @@ def test_a_run_that_stopped_says_why_unless_the_state_of_the_release_does() -> N
     from sdc_ui.shared.runs import DagRun, ended
     from sdc_ui.shared.standing import release_line
 
-    red = DagRun("eu_release_sbs", "two", "r1", "failed", "operator", None, None, "publish", "NotApproved: nobody agreed")
+    red = DagRun(
+        "eu_release_sbs",
+        "two",
+        "r1",
+        "failed",
+        "operator",
+        None,
+        None,
+        "publish",
+        "NotApproved: nobody agreed",
+    )
     assert ended(None, red) is red, "before the first release"
-    for row, tells in (({"state": "waiting", "passed": True}, True), ({"state": "published", "version": 1, "retracted": "x"}, True),
-                       ({"state": "blocked"}, False), ({"state": "blocked", "decision": "reject"}, False),
-                       ({"state": "waiting", "passed": True, "newer": True}, False)):  # fmt: skip
+    for row, tells in (
+        ({"state": "waiting", "passed": True}, True),
+        ({"state": "published", "version": 1, "retracted": "x"}, True),
+        ({"state": "blocked"}, False),
+        ({"state": "blocked", "decision": "reject"}, False),
+        ({"state": "waiting", "passed": True, "newer": True}, False),
+    ):
         assert (ended(release_line(history_row(**row)), red) is red) is tells, row
     assert ended(None, replace(red, state="running")) is None
 
@@ -415,7 +524,18 @@ def test_a_retraction_that_was_not_made_says_why_until_another_is_asked_for() ->
     from sdc_ui.shared.standing import release_line
 
     out = release_line(history_row(release_id="r1", state="published", version=1, visible=True))
-    no = DagRun("retract_release", "one", "r1", "failed", "dora", None, None, "agree", "bert keeps the release", "wrong unit")
+    no = DagRun(
+        "retract_release",
+        "one",
+        "r1",
+        "failed",
+        "dora",
+        None,
+        None,
+        "agree",
+        "bert keeps the release",
+        "wrong unit",
+    )
     assert stayed([no], out) is no
     assert stayed([replace(no, state="running"), no], out) is None, "asked again"
     assert stayed([replace(no, release_id="r0")], out) is None
@@ -447,7 +567,10 @@ def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out()
         for minute, state in ((5, "accepted"), (5, "received"))
     ]
     (read, *_), (judged, *_) = (
-        deadlines_of(cycle, countries(("BE",), [each], ()), [each], None, (), 0, None, at(9) + timedelta(minutes=6)) for each in received
+        deadlines_of(
+            cycle, countries(("BE",), [each], ()), [each], None, (), 0, None, at(9) + timedelta(minutes=6)
+        )
+        for each in received
     )
     assert (read.done, read.late) == (at(9), False), "it lay there in time, and was read when it was due"
     assert (judged.done, judged.hint) == (None, "being judged: BE")

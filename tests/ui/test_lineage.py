@@ -1,4 +1,6 @@
-"""A release and what it comes from: deliveries, certificate, run, version of the DAG, files; and whether it is out of date."""
+"""A release and what it comes from: deliveries, certificate, run, version of the DAG,
+files; and whether it is out of date.
+"""
 
 from __future__ import annotations
 
@@ -77,12 +79,17 @@ def test_a_second_file_that_came_while_an_approval_waits_stands_where_somebody_d
     release, history = at_office.releases["waiting"], reader.history
 
     def second(*asked: Any) -> list[Any]:
-        return [{**each, "second": each["second"] or each["release_id"] == release} for each in history(*asked)]
+        return [
+            {**each, "second": each["second"] or each["release_id"] == release} for each in history(*asked)
+        ]
 
     addresses = ("/", f"/cycle/{DOMAIN}/2023", f"/release/{release}")
     assert not any("A second file of a country waits" in page(address) for address in addresses)
     assert "1 approval is missing" in said(page(f"/cycle/{DOMAIN}/2023"))
-    followed = [{**each, "followed": "later" if each["release_id"] == release else None} for each in history(at_engine(at_office))]
+    followed = [
+        {**each, "followed": "later" if each["release_id"] == release else None}
+        for each in history(at_engine(at_office))
+    ]
     monkeypatch.setattr(reader, "history", lambda *_: followed)
     superseded = said(page(f"/cycle/{DOMAIN}/2023"))
     assert "later took the place of this release" in superseded
@@ -109,7 +116,9 @@ def folder(at_office: Office, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     return tmp_path
 
 
-def test_table_report_and_certificate_are_opened_from_the_page(folder: Path, page: Page, at_office: Office, client: Any) -> None:
+def test_table_report_and_certificate_are_opened_from_the_page(
+    folder: Path, page: Page, at_office: Office, client: Any
+) -> None:
     release = at_office.releases["second"]
     html, viewer = page(f"/release/{release}"), client("viewer")
     for address in (
@@ -127,7 +136,9 @@ def test_table_report_and_certificate_are_opened_from_the_page(folder: Path, pag
     assert viewer.get(f"/sdc/release/{release}/file/table.csv").text == "the table"
     binary = viewer.get(f"/sdc/release/{release}/file/table.parquet")
     assert (binary.content, binary.headers["content-type"]) == (b"PAR1\xff", "application/vnd.apache.parquet")
-    assert viewer.get(f"/sdc/release/{release}/file/audit.json").status_code == 404, "only what the pages offer"
+    assert viewer.get(f"/sdc/release/{release}/file/audit.json").status_code == 404, (
+        "only what the pages offer"
+    )
 
 
 @pytest.mark.parametrize("state", ["first", "retracted", "embargoed", "waiting", "blocked"])
@@ -148,7 +159,9 @@ def test_a_file_is_not_opened_for_another_release_nor_before_or_after_its_time(
         assert client("admin").get(f"/sdc/release/{release}/file/{name}").status_code == 404
 
 
-def test_a_file_that_is_older_than_the_certificate_is_of_an_earlier_release(folder: Path, page: Page, at_office: Office) -> None:
+def test_a_file_that_is_older_than_the_certificate_is_of_an_earlier_release(
+    folder: Path, page: Page, at_office: Office
+) -> None:
     for name in ("report.html", *PUBLIC_FILES):
         os.utime(folder / name, (1, 1))
     assert "/file/" not in page(f"/release/{at_office.releases['second']}")
@@ -178,8 +191,12 @@ def test_the_version_of_the_dag_is_shown(page: Page, at_office: Office) -> None:
         run.created_dag_version_id = version.id
         session.add(run)
     engine = steps.open_office(at_office.url, "tester")
-    cycles.note_dag_run(engine, dag, "versioned", domain=DOMAIN, period="2021", release_id=release, state="success")
-    cycles.note_dag_run(engine, dag, "later", domain=DOMAIN, period="2021", release_id=release, state="failed")
+    cycles.note_dag_run(
+        engine, dag, "versioned", domain=DOMAIN, period="2021", release_id=release, state="success"
+    )
+    cycles.note_dag_run(
+        engine, dag, "later", domain=DOMAIN, period="2021", release_id=release, state="failed"
+    )
     made = said(page(f"/release/{release}")).split("Made of", 1)[1]
     assert "DAG bundle office, version c0ffee, DAG version 3" in made
     assert re.search("opened by run versioned .* again by run later ", made)

@@ -51,7 +51,9 @@ def test_the_most_urgent_cycle_stands_first_and_what_goes_on_by_itself_last(page
 
 def test_a_cycle_is_found_by_its_domain_period_state_and_countries(page: Page) -> None:
     html = page("/")
-    [words] = [each for each in re.findall(r'<li class="card" data-find="([^"]*)"', html) if f"{DOMAIN} 2024" in each]
+    [words] = [
+        each for each in re.findall(r'<li class="card" data-find="([^"]*)"', html) if f"{DOMAIN} 2024" in each
+    ]
     for asked in ("2024", "refused", "CY Cyprus", "waiting for a country", "Structural"):
         assert asked in words
 
@@ -60,7 +62,9 @@ def test_a_country_over_all_domains_and_periods(page: Page) -> None:
     html = page("/country/CY")
     said = text(html)
     assert re.search(rf"Cyprus 1 refused 6 accepted .* {DOMAIN} 2024 .* refused", said)
-    assert said.index("2024") < said.index("2023") < said.index("2018"), "what needs somebody, then the newest"
+    assert said.index("2024") < said.index("2023") < said.index("2018"), (
+        "what needs somebody, then the newest"
+    )
     assert f'href="/sdc/cycle/{DOMAIN}/2024/findings/CY"' in html
     assert 'href="/sdc/country/CY"' in page("/")
 
@@ -68,7 +72,9 @@ def test_a_country_over_all_domains_and_periods(page: Page) -> None:
 def test_a_cycle_shows_the_country_that_failed_and_where_to_look(page: Page) -> None:
     html = page(f"/cycle/{DOMAIN}/2024")
     said = text(html)
-    assert re.search(r"CY Cyprus refused .* 1 finding Task ingest in Airflow BG Bulgaria awaited AT Austria accepted", said)
+    assert re.search(
+        r"CY Cyprus refused .* 1 finding Task ingest in Airflow BG Bulgaria awaited AT Austria accepted", said
+    )
     assert "missing: CY, BG" in said
     assert "Delivery: BG has no accepted delivery" in said
     assert "ingest × 3 1 failed 2 success" in said
@@ -77,7 +83,8 @@ def test_a_cycle_shows_the_country_that_failed_and_where_to_look(page: Page) -> 
 
 
 @pytest.mark.parametrize(
-    ("warned", "counted"), [((), ""), (("AT",), "1 delivery with warnings"), (("AT", "CY"), "1 delivery with warnings")]
+    ("warned", "counted"),
+    [((), ""), (("AT",), "1 delivery with warnings"), (("AT", "CY"), "1 delivery with warnings")],
 )
 def test_a_cycle_counts_the_deliveries_with_warnings(
     page: Page, monkeypatch: pytest.MonkeyPatch, warned: tuple[str, ...], counted: str
@@ -88,14 +95,18 @@ def test_a_cycle_counts_the_deliveries_with_warnings(
     known = reader.deliveries
 
     def found(*where: Any) -> list[reader.Record]:
-        return [each | {"findings": 0, "failed_checks": int(each["country"] in warned)} for each in known(*where)]
+        return [
+            each | {"findings": 0, "failed_checks": int(each["country"] in warned)} for each in known(*where)
+        ]
 
     monkeypatch.setattr(reader, "deliveries", found)
     said = text(page(f"/cycle/{DOMAIN}/2024"))
     assert re.findall(r"\d+ deliver\w+ with warnings", said) == ([counted] if counted else [])
 
 
-def test_before_there_is_a_release_the_domain_file_says_how_many_must_agree(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_before_there_is_a_release_the_domain_file_says_how_many_must_agree(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sdc_tasks.warehouse import reader
 
     monkeypatch.setattr(reader, "history", lambda *_: [])
@@ -105,7 +116,9 @@ def test_before_there_is_a_release_the_domain_file_says_how_many_must_agree(page
 
 
 def test_a_second_file_is_asked_about_and_not_cleared(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task that read it failed, and would fail again; the file before counts, so nobody misses the country."""
+    """The task that read it failed, and would fail again; the file before counts, so nobody misses the
+    country.
+    """
     from sdc_tasks.warehouse import reader
 
     known = reader.deliveries
@@ -113,7 +126,11 @@ def test_a_second_file_is_asked_about_and_not_cleared(page: Page, monkeypatch: p
     def with_second(*asked: Any) -> list[dict[str, Any]]:
         found = known(*asked)
         broken = next(each for each in found if each["country"] == "CY")
-        return [*(each for each in found if each["country"] != "CY"), {**broken, "state": "accepted"}, {**broken, "state": "waiting"}]
+        return [
+            *(each for each in found if each["country"] != "CY"),
+            {**broken, "state": "accepted"},
+            {**broken, "state": "waiting"},
+        ]
 
     assert "Clear CY_2024" in page(f"/cycle/{DOMAIN}/2024")
     monkeypatch.setattr(reader, "deliveries", with_second)
@@ -125,14 +142,18 @@ def test_a_second_file_is_asked_about_and_not_cleared(page: Page, monkeypatch: p
 
 
 @pytest.mark.parametrize("lies", [True, False])
-def test_a_file_that_was_taken_away_is_not_asked_for_any_more(page: Page, monkeypatch: pytest.MonkeyPatch, lies: bool) -> None:
+def test_a_file_that_was_taken_away_is_not_asked_for_any_more(
+    page: Page, monkeypatch: pytest.MonkeyPatch, lies: bool
+) -> None:
     """Without a readable country, too."""
     from sdc_tasks.warehouse import reader
 
     known, states, lying = reader.deliveries, reader.delivery_states, reader.lying
 
     def nameless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [{**each, "country": None, "lying": lies} if each["state"] == "refused" else each for each in found]
+        return [
+            {**each, "country": None, "lying": lies} if each["state"] == "refused" else each for each in found
+        ]
 
     monkeypatch.setattr(reader, "deliveries", lambda *asked: nameless(known(*asked)))
     monkeypatch.setattr(reader, "delivery_states", lambda engine: nameless(states(engine)))
@@ -163,7 +184,9 @@ def test_what_started_a_run_is_said_in_words(page: Page, monkeypatch: pytest.Mon
     from sdc_tasks.warehouse import reader
 
     known = reader.dag_runs
-    monkeypatch.setattr(reader, "dag_runs", lambda *asked: [{**each, "triggered_by": "scheduled"} for each in known(*asked)])
+    monkeypatch.setattr(
+        reader, "dag_runs", lambda *asked: [{**each, "triggered_by": "scheduled"} for each in known(*asked)]
+    )
     assert "by the calendar, failed" in text(page(f"/cycle/{DOMAIN}/2024"))
 
 
@@ -182,7 +205,9 @@ def test_a_release_that_is_out(page: Page, at_office: Office) -> None:
     assert "published version 2" in said
     assert re.search(r"Aggregate cells \d+ exact of 60 cells", said)
     assert re.search(
-        r"(\d+) protected of (?!\1)\d+ primary cells \d+ only as far as their national table and what is out already allow", said
+        r"(\d+) protected of (?!\1)\d+ primary cells \d+ only as far as their national table and what is out "
+        r"already allow",
+        said,
     )
     assert "0 requirements broken" in said
     assert "1 of 1 approval approver" in said
@@ -221,7 +246,9 @@ def test_a_release_that_waits_for_approval(page: Page, at_office: Office) -> Non
     assert re.search(r"Approval 2024-04-15 16:00 UTC late by .* 0 of 1 given", cycle)
 
 
-def test_whoever_agrees_is_told_that_the_same_table_was_retracted(page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_agrees_is_told_that_the_same_table_was_retracted(
+    page: Page, at_office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from sdc_ui.source import warehouse
 
     from sdc_tasks.warehouse import reader
@@ -232,7 +259,16 @@ def test_whoever_agrees_is_told_that_the_same_table_was_retracted(page: Page, at
     def with_twin(*asked: Any) -> list[dict[str, Any]]:
         found = known(*asked)
         twin = next(each for each in found if each["retracted"])
-        return [*found, {**twin, "release_id": "twin", "period": "2023", "publication_digest": digest, "retracted": "wrong unit"}]
+        return [
+            *found,
+            {
+                **twin,
+                "release_id": "twin",
+                "period": "2023",
+                "publication_digest": digest,
+                "retracted": "wrong unit",
+            },
+        ]
 
     assert "The same table was retracted" not in page(f"/release/{waits}")
     monkeypatch.setattr(reader, "history", with_twin)
@@ -240,11 +276,16 @@ def test_whoever_agrees_is_told_that_the_same_table_was_retracted(page: Page, at
 
 
 def test_a_rejected_release_says_by_whom_and_what_to_do(page: Page, at_office: Office) -> None:
-    for said in (text(page(f"/release/{at_office.releases['rejected']}")), text(page(f"/cycle/{DOMAIN}/2018"))):
+    for said in (
+        text(page(f"/release/{at_office.releases['rejected']}")),
+        text(page(f"/cycle/{DOMAIN}/2018")),
+    ):
         assert "Rejected by approver: size class S looks odd" in said
         assert "Newer deliveries wait. This release was made without them. Run the release again" in said
         assert "The audit found cells" not in said
-    assert "Newer deliveries" not in text(page(f"/release/{at_office.releases['first']}")), "version 2 took them in"
+    assert "Newer deliveries" not in text(page(f"/release/{at_office.releases['first']}")), (
+        "version 2 took them in"
+    )
 
 
 def test_a_release_that_was_blocked_names_cells(page: Page, at_office: Office) -> None:
@@ -275,7 +316,9 @@ def test_a_version_beside_itself_is_the_same(page: Page, at_office: Office) -> N
     assert "The two versions are the same." in text(page(f"/compare/{one}/{one}"))
 
 
-def test_versions_that_the_world_may_not_see_are_compared_without_values(page: Page, at_office: Office) -> None:
+def test_versions_that_the_world_may_not_see_are_compared_without_values(
+    page: Page, at_office: Office
+) -> None:
     hidden = at_office.releases["embargoed"]
     said = text(page(f"/compare/{hidden}/{hidden}"))
     assert "only treatments are compared" in said
@@ -293,7 +336,9 @@ def test_the_tab_of_a_run_forwards_to_what_it_works_on(at_office: Office, client
     viewer = client("viewer")
     answer = viewer.get(f"/sdc/run/{DAG}/{quote(RUN)}", follow_redirects=False)
     assert answer.status_code == 303
-    assert answer.headers["location"] == f"/sdc/cycle/{DOMAIN}/2024", "no audit yet: the cycle says more than the release"
+    assert answer.headers["location"] == f"/sdc/cycle/{DOMAIN}/2024", (
+        "no audit yet: the cycle says more than the release"
+    )
     unknown = viewer.get(f"/sdc/run/{DAG}/manual__never")
     assert unknown.status_code == 200
     assert "The warehouse has no record of this run" in unknown.text
@@ -305,7 +350,13 @@ def test_the_tab_of_a_run_with_an_audit_forwards_to_the_release(at_office: Offic
 
     release = at_office.releases["waiting"]
     cycles.note_dag_run(
-        steps.open_office(at_office.url, "tester"), DAG, "audited", domain=DOMAIN, period="2023", release_id=release, state="running"
+        steps.open_office(at_office.url, "tester"),
+        DAG,
+        "audited",
+        domain=DOMAIN,
+        period="2023",
+        release_id=release,
+        state="running",
     )
     answer = client("viewer").get(f"/sdc/run/{DAG}/audited", follow_redirects=False)
     assert answer.headers["location"] == f"/sdc/release/{release}"
@@ -330,7 +381,11 @@ def test_what_is_not_there_is_not_found(at_office: Office, client: Any, path: st
 
 
 def test_text_from_elsewhere_is_no_markup(page: Page, at_office: Office) -> None:
-    for path in (f"/cycle/{DOMAIN}/2024", f"/release/{at_office.releases['retracted']}", f"/history/{DOMAIN}"):
+    for path in (
+        f"/cycle/{DOMAIN}/2024",
+        f"/release/{at_office.releases['retracted']}",
+        f"/history/{DOMAIN}",
+    ):
         html = page(path)
         assert MARKUP not in html
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html

@@ -14,17 +14,27 @@ from support.ui.office import SPOILT, Office
 
 
 def spellings(value: float) -> set[str]:
-    """The value as somebody may have written it, whole or in thousands: plain, grouped, in scientific notation, and its leading digits."""
+    """The value as somebody may have written it, whole or in thousands: plain, grouped, in scientific
+    notation, and its leading digits.
+    """
     whole = f"{value:.0f}"
     grouped = f"{value:,.0f}"
-    said = {whole, grouped, *(grouped.replace(",", sign) for sign in (".", " ", "\u202f", "\u00a0", "_")), repr(value), f"{value:.6e}"}
+    said = {
+        whole,
+        grouped,
+        *(grouped.replace(",", sign) for sign in (".", " ", "\u202f", "\u00a0", "_")),
+        repr(value),
+        f"{value:.6e}",
+    }
     return said | {whole[:7]} if len(whole) > 8 else said
 
 
 def leaks(pages: dict[str, str], values: tuple[float, ...]) -> dict[str, set[str]]:
     """address → what of all this stands there."""
     words = {word for value in values for word in spellings(value)}
-    return {address: held for address, text in pages.items() if (held := {word for word in words if word in text})}
+    return {
+        address: held for address, text in pages.items() if (held := {word for word in words if word in text})
+    }
 
 
 def test_no_page_holds_a_confidential_value(at_office: Office, client: Any) -> None:
@@ -38,7 +48,9 @@ def test_no_page_holds_a_confidential_value(at_office: Office, client: Any) -> N
     assert {address for address, text in pages.items() if SPOILT in text} == set()
 
 
-def test_no_page_holds_a_value_before_its_embargo_or_after_its_retraction(at_office: Office, client: Any) -> None:
+def test_no_page_holds_a_value_before_its_embargo_or_after_its_retraction(
+    at_office: Office, client: Any
+) -> None:
     assert len(at_office.hidden) > 20
     assert leaks(every_page(client("admin")), at_office.hidden) == {}
 
@@ -65,6 +77,8 @@ def test_the_page_of_a_country_names_the_cells_that_the_receiver_hides_and_no_pa
     pages = every_page(client("viewer"))
     assert leaks(pages, tuple(map(float, SECRETS))) == {}
     for country, other in (("AT", "BE"), ("BE", "AT")):
-        (page,) = (text for address, text in pages.items() if address.endswith(f"/{PERIOD}/findings/{country}"))
+        (page,) = (
+            text for address, text in pages.items() if address.endswith(f"/{PERIOD}/findings/{country}")
+        )
         assert f"{country}.TURNOVER.C.S" in page
         assert f"{other}.TURNOVER" not in page

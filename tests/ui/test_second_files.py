@@ -1,4 +1,6 @@
-"""The page of a country whose second files wait or were answered: who answered what, what came of it, and what may be answered now."""
+"""The page of a country whose second files wait or were answered: who answered what, what came of
+it, and what may be answered now.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ from sdc_tasks.warehouse.operations import cycles
 from support.deliveries import HEALTHY, PERIOD, sdmx_1, small_domain
 
 Page = Callable[[str], str]
-OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+OTHER = (
+    HEALTHY.replace("749391", "749392")
+    .replace("700 ", "701 ")
+    .replace("300 D", "301 D")
+    .replace("400 F", "401 F")
+)
 UNCLEAN = HEALTHY.replace("700 F", "701 F")
 BUTTON = re.compile(r'data-path="[^"]*second_file[^"]*" data-body="([^"]*)"')
 DAG = "eu_release_small"
@@ -77,7 +84,18 @@ def answer(desk: steps.Desk, given: str, *files: str, run: str = "", shown: Any 
         steps.settle(desk, files, Answer(given), "Ms Huber <b>called</b>", run or given, shown)
     except InvalidInput as error:
         said, state = str(error), "failed"
-    cycles.note_task_run(desk.engine, "second_file", run or given, "settle", -1, state=state, label="", tries=1, seconds=1.0, said=said)
+    cycles.note_task_run(
+        desk.engine,
+        "second_file",
+        run or given,
+        "settle",
+        -1,
+        state=state,
+        label="",
+        tries=1,
+        seconds=1.0,
+        said=said,
+    )
 
 
 def test_one_file_is_answered_by_three_buttons(desk: steps.Desk, inbox: Path, page: Page) -> None:
@@ -87,7 +105,9 @@ def test_one_file_is_answered_by_three_buttons(desk: steps.Desk, inbox: Path, pa
     assert "corrected:" not in told(page(AT))
 
 
-def test_of_several_files_each_is_answered_by_itself_or_all_together(desk: steps.Desk, inbox: Path, page: Page) -> None:
+def test_of_several_files_each_is_answered_by_itself_or_all_together(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
     for name in ("AT_a.csv", "AT_b.csv"):
         (inbox / name).write_text(sdmx_1(OTHER) + "\n" * (name == "AT_b.csv"))
     read(desk, inbox)
@@ -100,7 +120,9 @@ def test_of_several_files_each_is_answered_by_itself_or_all_together(desk: steps
     assert asked(page(AT)) == [("AT_b.csv", *every), ("AT_a.csv", "replace", "both")]
 
 
-def test_an_answer_that_was_refused_is_told_with_its_reason_and_may_be_given_otherwise(desk: steps.Desk, inbox: Path, page: Page) -> None:
+def test_an_answer_that_was_refused_is_told_with_its_reason_and_may_be_given_otherwise(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
     (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
     read(desk, inbox)
     answer(desk, "both", "AT_new.csv", run="manual/both")
@@ -122,30 +144,56 @@ def test_an_answer_that_was_refused_is_told_with_its_reason_and_may_be_given_oth
     assert asked(page(AT)) == [("AT_new.csv", "keep", "both")]
 
 
-def test_an_answer_that_nobody_asked_for_is_told_with_its_run(desk: steps.Desk, inbox: Path, page: Page) -> None:
+def test_an_answer_that_nobody_asked_for_is_told_with_its_run(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
     answer(desk, "keep", "AT_2024.csv")
     assert "The last answer failed: AT_2024.csv: waits for no answer" in told(page(AT))
     (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
     read(desk, inbox)
-    cycles.note_dag_run(desk.engine, "second_file", "next", domain="small", period=PERIOD, triggered_by="anna")
-    cycles.note_task_run(desk.engine, "second_file", "next", "settle", -1, state="running", label="", tries=1, seconds=None, said="")
+    cycles.note_dag_run(
+        desk.engine, "second_file", "next", domain="small", period=PERIOD, triggered_by="anna"
+    )
+    cycles.note_task_run(
+        desk.engine,
+        "second_file",
+        "next",
+        "settle",
+        -1,
+        state="running",
+        label="",
+        tries=1,
+        seconds=None,
+        said="",
+    )
     assert "An answer is being carried out." in told(page(AT))
 
 
-def test_of_two_windows_the_second_changes_nothing_and_is_told_so(desk: steps.Desk, inbox: Path, page: Page) -> None:
-    """Both show the question. Who answers last would take back what the other has answered, and nobody would know."""
+def test_of_two_windows_the_second_changes_nothing_and_is_told_so(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
+    """Both show the question. Who answers last would take back what the other has
+    answered, and nobody would know.
+    """
     (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
     read(desk, inbox)
 
     def press(given: str, window: str, run: str) -> None:
-        [conf] = (each for body in BUTTON.findall(window) if (each := json.loads(html.unescape(body))["conf"])["answer"] == given)
+        [conf] = (
+            each
+            for body in BUTTON.findall(window)
+            if (each := json.loads(html.unescape(body))["conf"])["answer"] == given
+        )
         answer(desk, given, *conf["files"], run=run, shown=conf["shown"])
 
     first, second = page(AT), page(AT)
     press("replace", first, "one")
     press("keep", second, "two")
     said = told(page(AT))
-    assert "The last answer failed: AT_new.csv: somebody answered replace meanwhile. Nothing was changed." in said
+    assert (
+        "The last answer failed: AT_new.csv: somebody answered replace meanwhile. Nothing was changed."
+        in said
+    )
     assert "anna answered replace" in said
     assert "This file counts." in said
     press("keep", page(AT), "three")
@@ -156,7 +204,11 @@ def test_of_two_windows_the_second_changes_nothing_and_is_told_so(desk: steps.De
 
 def test_an_answer_is_about_the_bytes_that_its_page_showed(desk: steps.Desk, inbox: Path, page: Page) -> None:
     def conf(window: str, given: str) -> Any:
-        return next(each for body in BUTTON.findall(window) if (each := json.loads(html.unescape(body))["conf"])["answer"] == given)
+        return next(
+            each
+            for body in BUTTON.findall(window)
+            if (each := json.loads(html.unescape(body))["conf"])["answer"] == given
+        )
 
     (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
     read(desk, inbox)
@@ -164,9 +216,13 @@ def test_an_answer_is_about_the_bytes_that_its_page_showed(desk: steps.Desk, inb
     (inbox / "AT_new.csv").write_text(sdmx_1(OTHER) + "\n")
     read(desk, inbox)
     waiting = [each["state"] for each in reader.deliveries(desk.engine, "small", PERIOD)]
-    assert sorted(waiting) == ["accepted", "superseded", "waiting"], "the bytes that were replaced wait no more"
+    assert sorted(waiting) == ["accepted", "superseded", "waiting"], (
+        "the bytes that were replaced wait no more"
+    )
     answer(desk, "replace", *old["files"], run="old", shown=old["shown"])
-    assert "The last answer failed: AT_new.csv: another file came under this name meanwhile." in told(page(AT))
+    assert "The last answer failed: AT_new.csv: another file came under this name meanwhile." in told(
+        page(AT)
+    )
     new = conf(page(AT), "keep")
     answer(desk, "keep", *new["files"], run="new", shown=new["shown"])
     assert "anna answered keep" in told(page(AT))
@@ -180,7 +236,9 @@ def test_an_answer_is_about_the_bytes_that_its_page_showed(desk: steps.Desk, inb
     assert "The last answer failed" not in told(page(AT))
 
 
-def test_a_page_names_the_folder_of_the_inbox_and_leads_to_the_run_that_goes_on(desk: steps.Desk, page: Page) -> None:
+def test_a_page_names_the_folder_of_the_inbox_and_leads_to_the_run_that_goes_on(
+    desk: steps.Desk, page: Page
+) -> None:
     import sdc_places
 
     about = {"domain": "small", "period": PERIOD, "triggered_by": "anna"}
@@ -194,17 +252,27 @@ def test_a_page_names_the_folder_of_the_inbox_and_leads_to_the_run_that_goes_on(
     assert "A run of the release goes on." not in told(page(AT))
 
 
-def test_nothing_is_said_of_checks_that_were_not_made(desk: steps.Desk, inbox: Path, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_said_of_checks_that_were_not_made(
+    desk: steps.Desk, inbox: Path, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (inbox / "AT_new.csv").write_text(sdmx_1(OTHER))
     read(desk, inbox)
     known = reader.check_results
-    monkeypatch.setattr(reader, "check_results", lambda *about: [{**each, "passed": False, "failed": 1} for each in known(*about)])
+    monkeypatch.setattr(
+        reader,
+        "check_results",
+        lambda *about: [{**each, "passed": False, "failed": 1} for each in known(*about)],
+    )
     said = told(page(AT))
-    assert re.search(r"AT_new\.csv \S+ \S+ UTC waiting \d its content was not checked AT_2024\.csv", said), said
+    assert re.search(r"AT_new\.csv \S+ \S+ UTC waiting \d its content was not checked AT_2024\.csv", said), (
+        said
+    )
     assert not re.search("(corrected|new|still):", said)
 
 
-def test_a_country_that_the_domain_does_not_have_is_asked_for_nothing(desk: steps.Desk, inbox: Path, page: Page) -> None:
+def test_a_country_that_the_domain_does_not_have_is_asked_for_nothing(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
     (inbox / "BE.csv").write_text(sdmx_1(UNCLEAN, "BE"))
     read(desk, inbox)
     address = f"/cycle/small/{PERIOD}/findings/BE"
@@ -216,7 +284,9 @@ def test_a_country_that_the_domain_does_not_have_is_asked_for_nothing(desk: step
     assert "Ask the country for a corrected file" not in said
 
 
-def test_a_renamed_file_is_not_said_to_lie_under_both_names(desk: steps.Desk, inbox: Path, page: Page) -> None:
+def test_a_renamed_file_is_not_said_to_lie_under_both_names(
+    desk: steps.Desk, inbox: Path, page: Page
+) -> None:
     (inbox / "AT_x.csv").write_bytes((inbox / "AT_2024.csv").read_bytes())
     read(desk, inbox)
     assert "The same bytes lie in the inbox as AT_x.csv too. They count once." in told(page(AT))
@@ -231,10 +301,22 @@ def test_all_that_stops_a_release_stands_on_the_cycle_and_nothing_is_cleared_tha
     def run(name: str) -> str:
         """The cycle after a run of the release in which every country failed."""
         begun = datetime.now(UTC)
-        cycles.note_dag_run(desk.engine, DAG, name, domain="small", period=PERIOD, triggered_by="anna", started_at=begun)
+        cycles.note_dag_run(
+            desk.engine, DAG, name, domain="small", period=PERIOD, triggered_by="anna", started_at=begun
+        )
         read(desk, inbox)
         for index, each in enumerate(steps.discover(desk, inbox)):
-            cycles.note_task_run(desk.engine, DAG, name, "ingest", index, state="failed", label=each.label, said="red", seconds=1.0)
+            cycles.note_task_run(
+                desk.engine,
+                DAG,
+                name,
+                "ingest",
+                index,
+                state="failed",
+                label=each.label,
+                said="red",
+                seconds=1.0,
+            )
         cycles.note_dag_run(desk.engine, DAG, name, state="failed", finished_at=begun)
         return page(CYCLE)
 
@@ -245,6 +327,8 @@ def test_all_that_stops_a_release_stands_on_the_cycle_and_nothing_is_cleared_tha
     found = run("second")
     said = told(found)
     assert re.search(r"A second file of A\w* waits", said)
-    assert re.search(r"Not read\. BE\S*x\.csv: its name has characters that are not text\. Remedy: rename it", said)
+    assert re.search(
+        r"Not read\. BE\S*x\.csv: its name has characters that are not text\. Remedy: rename it", said
+    )
     assert "ingest × 2 2 failed" in said
     assert "clearTaskInstances" not in found

@@ -1,4 +1,6 @@
-"""The interface for data frames: every function in its doctest; frames of any library; what a notebook shows by itself holds no secret."""
+"""The interface for data frames: every function in its doctest; frames of any library; what a notebook
+shows by itself holds no secret.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +55,16 @@ def test_every_function_has_an_example_and_every_name_loads():
 
 
 def test_the_package_itself_loads_nothing_heavy():
-    code = "import sys, sdc_tasks; print([m for m in ('pandas', 'numpy', 'highspy', 'matplotlib') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, sdc_tasks; print([m for m in ('pandas', 'numpy', 'highspy', "
+        "'matplotlib') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def digits(text: str) -> str:
@@ -63,12 +73,22 @@ def digits(text: str) -> str:
 
 def test_what_a_notebook_shows_by_itself_holds_no_hidden_value(tmp_path: Path):
     found = sdc.suppress(TABLE, DIMS)
-    hidden = [str(value) for value in found.table.loc[found.table["STATUS"].isin(["u", "m"]), "VALUE"].astype(int)]
+    hidden = [
+        str(value) for value in found.table.loc[found.table["STATUS"].isin(["u", "m"]), "VALUE"].astype(int)
+    ]
     assert len(hidden) == 4
     assert found.public["VALUE"].isna().sum() == 4
     assert set(found.public["STATUS"]) == {"c", ""}, "the public is not told which cells are primary"
-    assert f"{found.loss:.0f}" not in digits(found._repr_html_() + repr(found) + found.plot_search()._repr_svg_()), "a sum of hidden values"
-    shown = [found._repr_html_(), repr(found), found.plot()._repr_svg_(), found.plot_search()._repr_svg_(), str(found.explain("N.C"))]
+    assert f"{found.loss:.0f}" not in digits(
+        found._repr_html_() + repr(found) + found.plot_search()._repr_svg_()
+    ), "a sum of hidden values"
+    shown = [
+        found._repr_html_(),
+        repr(found),
+        found.plot()._repr_svg_(),
+        found.plot_search()._repr_svg_(),
+        str(found.explain("N.C")),
+    ]
     assert [text for text in shown for value in hidden if value in digits(text)] == []
     checked = sdc.audit(found.table.merge(TABLE[[*DIMS, "LPL", "UPL"]], how="left"), DIMS)
     assert checked.safe
@@ -106,7 +126,9 @@ def test_an_unsafe_pattern_names_who_is_at_risk_and_explains():
     assert "NOT SAFE" in repr(found)
     assert found.explain("N.C").status == "at risk"
     assert found.explain(("N", "D")).status == "secondary"
-    with pytest.raises(InvalidInput, match=r"X\.C: no cell of the table\. Remedy: give its codes in the order REGION\.BRANCH"):
+    with pytest.raises(
+        InvalidInput, match=r"X\.C: no cell of the table\. Remedy: give its codes in the order REGION\.BRANCH"
+    ):
         found.explain("X.C")
 
 
@@ -138,7 +160,10 @@ def test_frames_of_other_libraries_give_the_same():
         (TABLE.iloc[:0], "no rows"),
         (pd.concat([TABLE, TABLE[["VALUE"]]], axis=1), "two columns are called VALUE"),
         (TABLE.drop(columns="BRANCH"), "no column BRANCH"),
-        (TABLE.assign(VALUE=TABLE["VALUE"].astype(object).where(TABLE.index != 3, "x")), "row 3: S.C|row 3.*VALUE"),
+        (
+            TABLE.assign(VALUE=TABLE["VALUE"].astype(object).where(TABLE.index != 3, "x")),
+            "row 3: S.C|row 3.*VALUE",
+        ),
         (TABLE.assign(BRANCH=TABLE["BRANCH"].where(TABLE.index != 4, "C")), "row 4.*S.C"),
     ],
 )
@@ -167,7 +192,9 @@ def test_options_that_contradict_one_another_are_refused():
 
 def test_two_steps_give_the_pattern_of_one():
     """The table of `primary` carries levels and singletons, so that `suppress` finds the same."""
-    firms = pd.DataFrame({"REGION": list("NNNNSSSS"), "BRANCH": list("CCDDCCDD"), "VALUE": [90, 4, 30, 20, 41, 40, 50, 45]})
+    firms = pd.DataFrame(
+        {"REGION": list("NNNNSSSS"), "BRANCH": list("CCDDCCDD"), "VALUE": [90, 4, 30, 20, 41, 40, 50, 45]}
+    )
     at_once = sdc.suppress(firms, DIMS, rules=sdc.Rules(p=10))
     stepwise = sdc.suppress(sdc.primary(firms, DIMS, rules=sdc.Rules(p=10)).table, DIMS)
     assert stepwise.table.equals(at_once.table)
@@ -175,8 +202,12 @@ def test_two_steps_give_the_pattern_of_one():
 
 
 def test_several_intruders_together_know_more():
-    """p % of the largest, less what is left beside it and its intruders: 10 of 100, less 30 − 12 − 8 of N.C."""
-    firms = pd.DataFrame({"REGION": list("NNNNNSSS"), "BRANCH": list("CCCCCCCC"), "VALUE": [100, 12, 8, 6, 4, 50, 50, 50]})
+    """p % of the largest, less what is left beside it and its intruders: 10 of 100, less 30 − 12
+    − 8 of N.C.
+    """
+    firms = pd.DataFrame(
+        {"REGION": list("NNNNNSSS"), "BRANCH": list("CCCCCCCC"), "VALUE": [100, 12, 8, 6, 4, 50, 50, 50]}
+    )
 
     def levels(intruders: int) -> dict[str, float]:
         found = sdc.primary(firms, ["REGION", "BRANCH"], rules=sdc.Rules(p=15, intruders=intruders)).table
@@ -213,7 +244,9 @@ def test_rounded_tables_and_the_interval_of_a_reader():
         sdc.round_counts(small.assign(VALUE=[12, 7, -3, 8, 9, 21]), DIMS, "VALUE")
 
 
-def test_progress_is_told_to_whom_it_may_concern(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_progress_is_told_to_whom_it_may_concern(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     lines: list[str] = []
     sdc.suppress(TABLE, DIMS, progress=lines.append)
     assert lines
@@ -245,7 +278,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, pd.D
     folder = tmp_path_factory.mktemp("demo")
     path = write_demo(folder, countries=4, activities=6, sizes=2)
     read = {"sep": None, "engine": "python", "dtype": str, "keep_default_na": False, "encoding": "utf-8-sig"}
-    return path, {file.name[:2]: pd.read_csv(file, **read) for file in sorted((folder / "inbox").glob("*.csv"))}
+    return path, {
+        file.name[:2]: pd.read_csv(file, **read) for file in sorted((folder / "inbox").glob("*.csv"))
+    }
 
 
 def test_a_release_of_frames_its_audit_and_why_a_cell_is_not_exact(demo):
@@ -255,15 +290,26 @@ def test_a_release_of_frames_its_audit_and_why_a_cell_is_not_exact(demo):
     assert "audit passed" in repr(found)
     beside = sdc.audit(found.table, tables=tables, domain=path, period="2024")
     assert (beside.safe, beside.at_risk, beside.unjudged) == (True, (), ())
-    inexact = [".".join(key) for key, state in zip(found.cells.keys, found.states, strict=True) if state != "exact"]
+    inexact = [
+        ".".join(key) for key, state in zip(found.cells.keys, found.states, strict=True) if state != "exact"
+    ]
     assert inexact
     why = found.explain(inexact[0])
     named = [line for line in why.lines if line.startswith("exact, it would put ")]
     assert named or "no attack succeeds" in why.lines[0]
     exact = found.table.copy()
-    truth = sum(tables[each].set_index(list(found.cells.dimensions[1:]))["OBS_VALUE"].astype(str).str.replace(",", ".").astype(float)
-                for each in tables)  # fmt: skip
-    at = [tuple(key) in set(truth.index) for key in exact[list(found.cells.dimensions[1:])].itertuples(index=False)]
+    truth = sum(
+        tables[each]
+        .set_index(list(found.cells.dimensions[1:]))["OBS_VALUE"]
+        .astype(str)
+        .str.replace(",", ".")
+        .astype(float)
+        for each in tables
+    )
+    at = [
+        tuple(key) in set(truth.index)
+        for key in exact[list(found.cells.dimensions[1:])].itertuples(index=False)
+    ]
     keys = exact.loc[at, list(found.cells.dimensions[1:])].itertuples(index=False)
     exact.loc[at, "OBS_VALUE"] = [truth[tuple(key)] for key in keys]
     exact["ROUNDING_BASE"] = None

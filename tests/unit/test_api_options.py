@@ -13,14 +13,35 @@ from sdc_tasks.api.asked import NUMBERS
 from sdc_tasks.errors import InvalidInput
 from support.deliveries import SECRET
 
-TABLE = pd.DataFrame({"R": ["a", "a", "b", "b"], "C": ["x", "y", "x", "y"], "VALUE": [20, 50, 40, 30], "SECRET": [1, 0, 0, 0], "LEVEL": 5})
+TABLE = pd.DataFrame(
+    {
+        "R": ["a", "a", "b", "b"],
+        "C": ["x", "y", "x", "y"],
+        "VALUE": [20, 50, 40, 30],
+        "SECRET": [1, 0, 0, 0],
+        "LEVEL": 5,
+    }
+)
 API = (sdc.primary, sdc.suppress, sdc.audit, sdc.adjust, sdc.round_table, sdc.round_counts, sdc.release)
 FUNCTIONS = {
-    each.__name__: each for each in (sdc.primary, sdc.suppress, sdc.audit, sdc.adjust, sdc.round_table, sdc.round_counts, sdc.release)
+    each.__name__: each
+    for each in (
+        sdc.primary,
+        sdc.suppress,
+        sdc.audit,
+        sdc.adjust,
+        sdc.round_table,
+        sdc.round_counts,
+        sdc.release,
+    )
 }
 NEEDED = {"round_table": {"base": 5}, "primary": {"rules": sdc.Rules(p=10)}}
-NONE = {"seconds": (float("nan"), -1, float("inf"), "ten", True), "gap": (float("nan"), -0.1, 1, "x"), "seed": (1.5, "x", float("nan"), -1),
-        "base": (float("nan"), -1, "x", True, 10**30)}  # fmt: skip
+NONE = {
+    "seconds": (float("nan"), -1, float("inf"), "ten", True),
+    "gap": (float("nan"), -0.1, 1, "x"),
+    "seed": (1.5, "x", float("nan"), -1),
+    "base": (float("nan"), -1, "x", True, 10**30),
+}
 CHOICES = ("method", "solver", "distance", "missing", "quality")
 OPTIONS = [
     (name, option, wrong)
@@ -45,11 +66,26 @@ def test_every_function_has_its_options_checked():
 def test_a_yes_or_no_is_one_and_dims_are_several():
     with pytest.raises(InvalidInput, match="zero_restricted is no yes or no"):
         sdc.round_table(TABLE, ["R", "C"], base=5, zero_restricted="no")
-    with pytest.raises(InvalidInput, match=r"dims is one text. Remedy: give a list of columns, such as \['R'\]"):
+    with pytest.raises(
+        InvalidInput, match=r"dims is one text. Remedy: give a list of columns, such as \['R'\]"
+    ):
         sdc.suppress(TABLE, "R")
 
 
-OTHERS = ("dims", "value", "level", "count", "cost", "hierarchies", "total", "rules", "contributors", "top", "crossings", "formula")
+OTHERS = (
+    "dims",
+    "value",
+    "level",
+    "count",
+    "cost",
+    "hierarchies",
+    "total",
+    "rules",
+    "contributors",
+    "top",
+    "crossings",
+    "formula",
+)
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "release"])
@@ -57,7 +93,9 @@ OTHERS = ("dims", "value", "level", "count", "cost", "hierarchies", "total", "ru
 def test_an_option_of_another_kind_is_refused_by_name(name, wrong):
     """None of them ends in an error of Python, which tells no user what to give."""
     for option in inspect.signature(FUNCTIONS[name]).parameters.keys() & set(OTHERS):
-        with pytest.raises(InvalidInput, match=rf"^{option} is (not of its kind|none of its choices). Remedy: give"):
+        with pytest.raises(
+            InvalidInput, match=rf"^{option} is (not of its kind|none of its choices). Remedy: give"
+        ):
             FUNCTIONS[name](TABLE, **{"dims": ["R", "C"], **NEEDED.get(name, {}), option: wrong})
     if name != "audit":
         with pytest.raises(InvalidInput, match=r"^dims is not of its kind"):
@@ -69,9 +107,22 @@ def test_an_option_of_another_kind_is_refused_by_name(name, wrong):
 
 @pytest.mark.parametrize(
     "told",
-    [{"p": "10"}, {"p": True}, {"p": 10, "q": "x"}, {"nk": (2, 85)}, {"nk": [(2.5, 85)]}, {"nk": "ab"}, {"minimum": 2.5}, {"minimum": "3"},
-     {"minimum": float("inf")}, {"minimum": 3, "range": float("inf")}, {"p": 10, "intruders": 1.5}, {"requests": 5}, {"requests": ["a"]}],
-)  # fmt: skip
+    [
+        {"p": "10"},
+        {"p": True},
+        {"p": 10, "q": "x"},
+        {"nk": (2, 85)},
+        {"nk": [(2.5, 85)]},
+        {"nk": "ab"},
+        {"minimum": 2.5},
+        {"minimum": "3"},
+        {"minimum": float("inf")},
+        {"minimum": 3, "range": float("inf")},
+        {"p": 10, "intruders": 1.5},
+        {"requests": 5},
+        {"requests": ["a"]},
+    ],
+)
 def test_a_rule_that_is_none_is_refused(told):
     with pytest.raises(InvalidInput, match="Remedy: correct the rule"):
         sdc.Rules(**told)
@@ -81,17 +132,26 @@ def test_a_rule_that_is_none_is_refused(told):
 def test_a_column_of_ours_is_no_dimension(column):
     """Of two columns of one name a frame keeps one: the codes of cells were replaced by their statuses."""
     table = TABLE.rename(columns={"R": column})
-    functions = {sdc.suppress: {"primary": "SECRET"}, sdc.adjust: {"primary": "SECRET"}, sdc.round_table: {"base": 5},
-                 sdc.audit: {"status": "SECRET"}, sdc.primary: {"rules": sdc.Rules(p=10)}}  # fmt: skip
+    functions = {
+        sdc.suppress: {"primary": "SECRET"},
+        sdc.adjust: {"primary": "SECRET"},
+        sdc.round_table: {"base": 5},
+        sdc.audit: {"status": "SECRET"},
+        sdc.primary: {"rules": sdc.Rules(p=10)},
+    }
     for function, options in functions.items():
-        with pytest.raises(InvalidInput, match=f"the frame: {column} is the name of a column of ours.* Remedy: rename it"):
+        with pytest.raises(
+            InvalidInput, match=f"the frame: {column} is the name of a column of ours.* Remedy: rename it"
+        ):
             function(table, [column, "C"], **options)
 
 
 def test_a_column_of_ours_holds_no_values():
     for value in ("STATUS", "LB", "RESPONDENT"):
         with pytest.raises(InvalidInput, match=f"{value} is the name of a column of ours"):
-            sdc.suppress(TABLE.rename(columns={"VALUE": value}), ["R", "C"], value, primary="SECRET", level="LEVEL")
+            sdc.suppress(
+                TABLE.rename(columns={"VALUE": value}), ["R", "C"], value, primary="SECRET", level="LEVEL"
+            )
     counted = TABLE.rename(columns={"VALUE": "COUNT"})
     assert len(sdc.suppress(counted, ["R", "C"], "COUNT", primary="SECRET", level="LEVEL").table) == 9
     with pytest.raises(InvalidInput, match="COUNT is the name of a column of ours"):
@@ -102,7 +162,15 @@ def test_a_column_of_ours_holds_no_values():
 
 def test_a_count_without_end_is_none():
     """It made the cell one of many contributors."""
-    tops = pd.DataFrame({"R": ["a", "b", "TOTAL"], "VALUE": [20, 30, 50], "COUNT": [float("inf"), 4, 8], "TOP1": 15, "TOP2": [5, 5, 15]})
+    tops = pd.DataFrame(
+        {
+            "R": ["a", "b", "TOTAL"],
+            "VALUE": [20, 30, 50],
+            "COUNT": [float("inf"), 4, 8],
+            "TOP1": 15,
+            "TOP2": [5, 5, 15],
+        }
+    )
     with pytest.raises(InvalidInput, match="row 0: COUNT is not finite"):
         sdc.primary(tops, ["R"], rules=sdc.Rules(p=10), count="COUNT", top=["TOP1", "TOP2"])
 

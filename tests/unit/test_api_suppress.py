@@ -1,4 +1,6 @@
-"""Cell suppression of a data frame: the same pattern as of the JJ table, with codes instead of numbers ([2], Figure 11)."""
+"""Cell suppression of a data frame: the same pattern as of the JJ table, with codes
+instead of numbers ([2], Figure 11).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,28 @@ import sdc_tasks as sdc
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 
-INNER = {("M1", "P1"): 20, ("M1", "P2"): 24, ("M1", "P3"): 28, ("M2", "P1"): 38, ("M2", "P2"): 38, ("M2", "P3"): 40,
-         ("M3", "P1"): 40, ("M3", "P2"): 39, ("M3", "P3"): 42}  # fmt: skip
+INNER = {
+    ("M1", "P1"): 20,
+    ("M1", "P2"): 24,
+    ("M1", "P3"): 28,
+    ("M2", "P1"): 38,
+    ("M2", "P2"): 38,
+    ("M2", "P3"): 40,
+    ("M3", "P1"): 40,
+    ("M3", "P2"): 39,
+    ("M3", "P3"): 42,
+}
 
 
 def figure_11(**columns: dict[tuple[str, str], object]) -> pd.DataFrame:
     rows = [{"TOWN": town, "JOB": job, "VALUE": value} for (town, job), value in INNER.items()]
     frame = pd.DataFrame(rows)
-    for name, told in {"STATUS": {("M2", "P3"): "u"}, "LPL": {("M2", "P3"): 10}, "UPL": {("M2", "P3"): 10}, **columns}.items():
+    for name, told in {
+        "STATUS": {("M2", "P3"): "u"},
+        "LPL": {("M2", "P3"): 10},
+        "UPL": {("M2", "P3"): 10},
+        **columns,
+    }.items():
         frame[name] = [told.get(key, "s" if name == "STATUS" else None) for key in INNER]
     return frame
 
@@ -58,11 +74,22 @@ def test_a_hierarchy_as_a_mapping():
 def test_costs_of_a_column(column):
     dear = {key: 100.0 if key == ("M1", "P1") else 1.0 for key in INNER}
     frame = figure_11(**{column: dear})
-    margins = {("M1", "TOTAL"): 72, ("M2", "TOTAL"): 116, ("M3", "TOTAL"): 121, ("TOTAL", "P1"): 98, ("TOTAL", "P2"): 101,
-               ("TOTAL", "P3"): 110, ("TOTAL", "TOTAL"): 309}  # fmt: skip
-    totals = pd.DataFrame([{"TOWN": town, "JOB": job, "VALUE": value} for (town, job), value in margins.items()])
+    margins = {
+        ("M1", "TOTAL"): 72,
+        ("M2", "TOTAL"): 116,
+        ("M3", "TOTAL"): 121,
+        ("TOTAL", "P1"): 98,
+        ("TOTAL", "P2"): 101,
+        ("TOTAL", "P3"): 110,
+        ("TOTAL", "TOTAL"): 309,
+    }
+    totals = pd.DataFrame(
+        [{"TOWN": town, "JOB": job, "VALUE": value} for (town, job), value in margins.items()]
+    )
     totals = totals.assign(**{"STATUS": "s", column: 9.0})
-    result = sdc.suppress(pd.concat([frame, totals]), ["TOWN", "JOB"], cost="COST" if column == "COST" else "frequency")
+    result = sdc.suppress(
+        pd.concat([frame, totals]), ["TOWN", "JOB"], cost="COST" if column == "COST" else "frequency"
+    )
     found = result.table
     assert result.loss == 3.0
     assert ("M1", "P1") not in secondaries(found)
@@ -76,16 +103,32 @@ def test_costs_of_a_column(column):
         ({"COUNT": dict.fromkeys(INNER, 1)}, {"cost": "frequency"}, "M1.TOTAL|TOTAL.* more: no COUNT"),
         ({"STATUS": {("M1", "P1"): "x"}}, {}, "row 0: M1.P1: its STATUS is none of s u m z"),
         ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level in LPL"),
-        ({"LPL": {}}, {}, "row 5: M2.P3: primary without a level in LPL. Remedy: give its level, 0 where none is asked"),
+        (
+            {"LPL": {}},
+            {},
+            "row 5: M2.P3: primary without a level in LPL. Remedy: give its level, 0 where none is asked",
+        ),
         ({"UPL": {("M2", "P3"): float("nan")}}, {}, "row 5: M2.P3: primary without a level in UPL"),
         ({"SPL": {("M2", "P3"): ""}}, {}, "row 5: M2.P3: primary without a level in SPL"),
-        ({"STATUS": {("M2", "P3"): "u", ("M1", "P1"): None}}, {}, "row 0: M1.P1: no STATUS. Remedy: s where the cell is safe"),
+        (
+            {"STATUS": {("M2", "P3"): "u", ("M1", "P1"): None}},
+            {},
+            "row 0: M1.P1: no STATUS. Remedy: s where the cell is safe",
+        ),
         ({"STATUS": {("M2", "P3"): "u", ("M1", "P2"): ""}}, {}, "row 1: M1.P2: no STATUS"),
-        ({"SECRET": {("M2", "P3"): 1}}, {"primary": "SECRET"}, "row 0: M1.P1: no SECRET. Remedy: mark with 1"),
+        (
+            {"SECRET": {("M2", "P3"): 1}},
+            {"primary": "SECRET"},
+            "row 0: M1.P1: no SECRET. Remedy: mark with 1",
+        ),
         ({"SINGLETON": {("M2", "P3"): 1}}, {}, "row 0: M1.P1: no SINGLETON. Remedy: mark with 1"),
         ({"LPL": {("M2", "P3"): float("inf")}}, {}, "row 5: LPL is not finite"),
         ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
-        ({}, {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}}, "row 6: TOWN M3 is none of the codes in its hierarchy"),
+        (
+            {},
+            {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}},
+            "row 6: TOWN M3 is none of the codes in its hierarchy",
+        ),
     ],
 )
 def test_what_is_no_table_is_told(change, options, message):
@@ -95,8 +138,17 @@ def test_what_is_no_table_is_told(change, options, message):
 
 
 def two_by_two(lower: object, **columns: list[object]) -> pd.DataFrame:
-    return pd.DataFrame({"R": list("aabb"), "C": list("xyxy"), "VALUE": [100, 5, 5, 3], "LPL": [lower, 0, 0, 0], "UPL": [5, 0, 0, 0],
-                         "STATUS": ["u", "m", "m", "m"], **columns})  # fmt: skip
+    return pd.DataFrame(
+        {
+            "R": list("aabb"),
+            "C": list("xyxy"),
+            "VALUE": [100, 5, 5, 3],
+            "LPL": [lower, 0, 0, 0],
+            "UPL": [5, 0, 0, 0],
+            "STATUS": ["u", "m", "m", "m"],
+            **columns,
+        }
+    )
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan"), "", pd.NA])
@@ -120,7 +172,10 @@ def test_a_level_beyond_the_bound_is_cut_at_it():
 
 def test_what_nothing_protects_is_named_by_its_codes():
     stuck = dict.fromkeys(INNER, "z") | {("M2", "P3"): "u"}
-    rows = [{"TOWN": town, "JOB": "TOTAL", "VALUE": value, "STATUS": "z"} for town, value in (("M1", 72), ("M2", 116), ("M3", 121))]
+    rows = [
+        {"TOWN": town, "JOB": "TOTAL", "VALUE": value, "STATUS": "z"}
+        for town, value in (("M1", 72), ("M2", 116), ("M3", 121))
+    ]
     with pytest.raises(Unprotectable, match=r"M2\.P3: its relations"):
         sdc.suppress(pd.concat([figure_11(STATUS=stuck), pd.DataFrame(rows)]), ["TOWN", "JOB"])
 
@@ -135,7 +190,13 @@ def test_no_pattern_in_time_is_refused(monkeypatch: pytest.MonkeyPatch):
 def test_a_minimum_of_contributors_and_dearer_totals():
     counts = dict.fromkeys(INNER, 5) | {("M2", "P3"): 2}
     margins = [
-        {"TOWN": town, "JOB": job, "VALUE": sum(INNER[key] for key in INNER if town in (key[0], "TOTAL") and job in (key[1], "TOTAL"))}
+        {
+            "TOWN": town,
+            "JOB": job,
+            "VALUE": sum(
+                INNER[key] for key in INNER if town in (key[0], "TOTAL") and job in (key[1], "TOTAL")
+            ),
+        }
         for town in ("M1", "M2", "M3", "TOTAL")
         for job in ("P1", "P2", "P3", "TOTAL")
         if "TOTAL" in (town, job)
@@ -149,13 +210,20 @@ def test_a_minimum_of_contributors_and_dearer_totals():
     assert {("M2", "P1"), ("M2", "P2")} <= secondaries(found), "totals are dear"
 
 
-def test_a_table_too_large_for_programs_names_the_cells_that_no_hypercube_protects(monkeypatch: pytest.MonkeyPatch):
+def test_a_table_too_large_for_programs_names_the_cells_that_no_hypercube_protects(
+    monkeypatch: pytest.MonkeyPatch,
+):
     from sdc_tasks.methods.suppression.cubes import method
 
     total = {"TOWN": "TOTAL", "JOB": "P3", "VALUE": 110, "STATUS": "z"}
-    frame = pd.concat([figure_11(STATUS={("M2", "P3"): "u", ("M1", "P3"): "z", ("M3", "P3"): "z"}), pd.DataFrame([total])])
+    frame = pd.concat(
+        [figure_11(STATUS={("M2", "P3"): "u", ("M1", "P3"): "z", ("M3", "P3"): "z"}), pd.DataFrame([total])]
+    )
     monkeypatch.setattr(method, "MOST_PROGRAMMED", 15)
-    with pytest.raises(InvalidInput, match=r"1 of 1 primary cells have no hypercube, and 16 cells are too many .*: M2\.P3\. Remedy: join"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"1 of 1 primary cells have no hypercube, and 16 cells are too many .*: M2\.P3\. Remedy: join",
+    ):
         sdc.suppress(frame, ["TOWN", "JOB"], method="cubes")
 
 
@@ -177,7 +245,11 @@ def test_what_was_protected_is_audited_as_it_is(monkeypatch):
 
 def test_totals_that_are_added_up_hold_no_error_of_binary_fractions():
     """It depends on hidden parts: 0.1 + 0.2 is 0.30000000000000004."""
-    frame = pd.DataFrame({"R": list("aabb"), "C": list("xyxy"), "VALUE": [0.1, 0.2, 0.7, 0.1], "STATUS": list("ssss")})
+    frame = pd.DataFrame(
+        {"R": list("aabb"), "C": list("xyxy"), "VALUE": [0.1, 0.2, 0.7, 0.1], "STATUS": list("ssss")}
+    )
     assert {len(str(each)) for each in sdc.suppress(frame, ["R", "C"]).table["VALUE"]} == {3}
     firms = pd.DataFrame({"R": ["a"] * 6 + ["b"] * 6, "C": list("xy") * 6, "VALUE": [0.1, 0.2, 0.7] * 4})
-    assert {len(str(each)) for each in sdc.suppress(firms, ["R", "C"], rules=sdc.Rules(p=1)).table["VALUE"]} == {3}
+    assert {
+        len(str(each)) for each in sdc.suppress(firms, ["R", "C"], rules=sdc.Rules(p=1)).table["VALUE"]
+    } == {3}

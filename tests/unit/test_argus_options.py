@@ -1,6 +1,8 @@
-"""No option of a batch is without effect and without a word: each is honoured, or said not to be, or refused by name.
+"""No option of a batch is without effect and without a word: each is honoured, or said not to be, or refused
+by name.
 
-The lists are those that the parsers know: a keyword, an argument or an option that is added there needs a line here.
+The lists are those that the parsers know: a keyword, an argument or an option that is added there needs a
+line here.
 """
 
 from __future__ import annotations
@@ -115,7 +117,9 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         except SdcError as error:
             found.refused = str(error)
             assert "Remedy: " in found.refused
-        found.files = {each.name: each.read_bytes() for each in sorted(tmp_path.iterdir()) if each.name not in given}
+        found.files = {
+            each.name: each.read_bytes() for each in sorted(tmp_path.iterdir()) if each.name not in given
+        }
         found.asked = list(asked)
         return found
 
@@ -128,7 +132,7 @@ def heard(name: str, one: Outcome, two: Outcome) -> bool:
     return differs or any(name in line for line in two.told if line not in one.told) or name in two.refused
 
 
-# --- metadata -----------------------------------------------------------------------------------------------------------------
+# --- metadata -----------------------------------------------------------------------------------------------
 
 SIZE, PRICE = 'Size\n <RECODEABLE> <TOTCODE> "All"\n', "Price\n <NUMERIC>\n"
 KEYWORDS = {
@@ -150,9 +154,22 @@ KEYWORDS = {
     "STATUS": ("State\n <STATUS>", "State\n <NUMERIC>"),
     "LOWERPL": ("<LOWERPL>", ""),
     "UPPERPL": ("<UPPERPL>", ""),
-    **{word: (PRICE, f"{PRICE} <{word}>\n") for word in (
-        "SHADOW", "COSTVAR", "COST", "MAXSCORE", "WEIGHT", "HOLDING", "REQUEST", "DISTANCE", "TRUNCABLE", "RESPONSE")},
-}  # fmt: skip
+    **{
+        word: (PRICE, f"{PRICE} <{word}>\n")
+        for word in (
+            "SHADOW",
+            "COSTVAR",
+            "COST",
+            "MAXSCORE",
+            "WEIGHT",
+            "HOLDING",
+            "REQUEST",
+            "DISTANCE",
+            "TRUNCABLE",
+            "RESPONSE",
+        )
+    },
+}
 
 
 def test_every_keyword_of_metadata_has_its_line() -> None:
@@ -188,16 +205,38 @@ def test_a_record_with_the_code_of_a_missing_number_is_refused(outcome: Any) -> 
     assert not outcome(batch, RDA.replace("Price\n", "Price 99\n")).refused
 
 
-# --- commands -----------------------------------------------------------------------------------------------------------------
+# --- commands -----------------------------------------------------------------------------------------------
 
 GOOD = {
-    "LOGBOOK": '<LOGBOOK> "l.log"', "VERSIONINFO": '<VERSIONINFO> "v.txt"', "OPENTABLEDATA": '<OPENTABLEDATA> "t.tab"',
-    "OPENMICRODATA": '<OPENMICRODATA> "m.asc"', "OPENMETADATA": '<OPENMETADATA> "t.rda"', "SPECIFYTABLE": SPECIFY.strip(),
-    "SAFETYRULE": MAN.strip(), "READTABLE": READ.strip(), "READMICRODATA": "<READMICRODATA>", "APRIORI": '<APRIORI> "a.hst",1,";"',
-    "APRIORY": '<APRIORY> "a.hst",1,";"', "SUPPRESS": OPT.strip(), "WRITETABLE": WRITE.strip(), "CLEAR": "<CLEAR>",
-    "SOLVER": "<SOLVER> FREE", "GOINTERACTIVE": "<GOINTERACTIVE>", "SILENT": "<SILENT>", "ANCO": "<ANCO>",
-}  # fmt: skip
-ORDER = ("OPENTABLEDATA", "OPENMETADATA", "SPECIFYTABLE", "SAFETYRULE", "READTABLE", "APRIORI", "SUPPRESS", "WRITETABLE")
+    "LOGBOOK": '<LOGBOOK> "l.log"',
+    "VERSIONINFO": '<VERSIONINFO> "v.txt"',
+    "OPENTABLEDATA": '<OPENTABLEDATA> "t.tab"',
+    "OPENMICRODATA": '<OPENMICRODATA> "m.asc"',
+    "OPENMETADATA": '<OPENMETADATA> "t.rda"',
+    "SPECIFYTABLE": SPECIFY.strip(),
+    "SAFETYRULE": MAN.strip(),
+    "READTABLE": READ.strip(),
+    "READMICRODATA": "<READMICRODATA>",
+    "APRIORI": '<APRIORI> "a.hst",1,";"',
+    "APRIORY": '<APRIORY> "a.hst",1,";"',
+    "SUPPRESS": OPT.strip(),
+    "WRITETABLE": WRITE.strip(),
+    "CLEAR": "<CLEAR>",
+    "SOLVER": "<SOLVER> FREE",
+    "GOINTERACTIVE": "<GOINTERACTIVE>",
+    "SILENT": "<SILENT>",
+    "ANCO": "<ANCO>",
+}
+ORDER = (
+    "OPENTABLEDATA",
+    "OPENMETADATA",
+    "SPECIFYTABLE",
+    "SAFETYRULE",
+    "READTABLE",
+    "APRIORI",
+    "SUPPRESS",
+    "WRITETABLE",
+)
 
 
 def test_every_command_has_its_line() -> None:
@@ -207,18 +246,27 @@ def test_every_command_has_its_line() -> None:
 
 @pytest.mark.parametrize("word", sorted(set(GOOD) - {"SOLVER"}))
 def test_nothing_behind_a_command_is_passed_over(outcome: Any, word: str) -> None:
-    before = {"READMICRODATA": "READTABLE", "OPENMICRODATA": "OPENTABLEDATA", "APRIORY": "APRIORI"}.get(word, word)
+    before = {"READMICRODATA": "READTABLE", "OPENMICRODATA": "OPENTABLEDATA", "APRIORY": "APRIORI"}.get(
+        word, word
+    )
     place = ORDER.index(before) if before in ORDER else len(ORDER)
     head = "".join(f"{GOOD[each]}\n" for each in ORDER[:place])
     tail = "".join(f"{GOOD[each]}\n" for each in ORDER[place + 1 :])
     assert outcome(f"{head}{GOOD[word]} junk\n{tail}", a_hst="S;12;C;1\n").refused
-    assert word in ("READMICRODATA", "OPENMICRODATA") or not outcome(f"{head}{GOOD[word]}\n{tail}", a_hst="S;12;C;1\n").refused
+    assert (
+        word in ("READMICRODATA", "OPENMICRODATA")
+        or not outcome(f"{head}{GOOD[word]}\n{tail}", a_hst="S;12;C;1\n").refused
+    )
 
 
 @pytest.mark.parametrize("word", sorted(run.NOTED))
 def test_a_command_that_does_nothing_is_spoken_of(outcome: Any, word: str) -> None:
     batch = OPEN + SPECIFY + MAN + READ + OPT + WRITE
-    assert any(line.startswith("differs: ") for line in outcome(f"{batch}{GOOD[word]}\n").told if line not in outcome(batch).told)
+    assert any(
+        line.startswith("differs: ")
+        for line in outcome(f"{batch}{GOOD[word]}\n").told
+        if line not in outcome(batch).told
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,7 +274,11 @@ def test_a_command_that_does_nothing_is_spoken_of(outcome: Any, word: str) -> No
     [
         ("shadow", SPECIFY, '<SPECIFYTABLE> "Region""Size"|"Turnover"|"Other"|\n'),
         ("cost", SPECIFY, '<SPECIFYTABLE> "Region""Size"|"Turnover"||"Price"\n'),
-        ("lambda", '<SPECIFYTABLE> "Region""Size"|"Turnover"||"Price",1\n', '<SPECIFYTABLE> "Region""Size"|"Turnover"||"Price",0.1\n'),
+        (
+            "lambda",
+            '<SPECIFYTABLE> "Region""Size"|"Turnover"||"Price",1\n',
+            '<SPECIFYTABLE> "Region""Size"|"Turnover"||"Price",0.1\n',
+        ),
         ("a fifth part", SPECIFY, '<SPECIFYTABLE> "Region""Size"|"Turnover"|||1\n'),
         ("a sign between dimensions", SPECIFY, '<SPECIFYTABLE> "Region"x"Size"|"Turnover"||\n'),
     ],
@@ -246,7 +298,10 @@ def test_the_parts_of_a_table_are_honoured_or_named(outcome: Any, name: str, one
 )
 def test_how_a_table_is_read_is_honoured_or_named(outcome: Any, name: str, one: str, two: str) -> None:
     table = TABLE.replace("N1;11;10,5", "N1;11;11,5")
-    found = [outcome(OPEN + SPECIFY + MAN + each + OPT + WRITE, table=table if name == "additivity" else TABLE) for each in (one, two)]
+    found = [
+        outcome(OPEN + SPECIFY + MAN + each + OPT + WRITE, table=table if name == "additivity" else TABLE)
+        for each in (one, two)
+    ]
     assert heard(name, *found)
 
 
@@ -267,9 +322,22 @@ def test_arguments_of_apriori_are_honoured_or_named(outcome: Any, name: str, one
 
 
 def test_a_separator_inside_quotation_marks_is_none(outcome: Any) -> None:
-    """The line was split there, told of no cell, and was passed over: the cell that was to be unsafe was published."""
-    batch = OPEN + SPECIFY + MAN + READ + '<APRIORI> "a.hst",1,";"\n' + OPT + '<WRITETABLE> (1,2,AS+QU-,"o.csv")\n'
-    table, tree = TABLE.replace("S;", '"S; or ""so""";').replace(';"S; or ""so""";;', ";S;;"), 'N\n@N1\n@N2\nS; or "so"\n'
+    """The line was split there, told of no cell, and was passed over: the cell that was to be unsafe was
+    published.
+    """
+    batch = (
+        OPEN
+        + SPECIFY
+        + MAN
+        + READ
+        + '<APRIORI> "a.hst",1,";"\n'
+        + OPT
+        + '<WRITETABLE> (1,2,AS+QU-,"o.csv")\n'
+    )
+    table, tree = (
+        TABLE.replace("S;", '"S; or ""so""";').replace(';"S; or ""so""";;', ";S;;"),
+        'N\n@N1\n@N2\nS; or "so"\n',
+    )
     found = outcome(batch, table=table, r_hrc=tree, a_hst='"S; or ""so""";12;U\n')
     assert (found.refused, '"S; or ""so""",12,x,U' in found.files["o.csv"].decode()) == ("", True)
     for line in ("S; or so;12;U", "N2;12;U;5", "N2;12;C", '"N2;12;U', "N2;12;M;3"):
@@ -277,13 +345,21 @@ def test_a_separator_inside_quotation_marks_is_none(outcome: Any) -> None:
 
 
 def test_a_secondary_that_somebody_chose_is_hidden(outcome: Any) -> None:
-    batch = OPEN + SPECIFY + MAN + READ + '<APRIORI> "a.hst",1,";"\n' + OPT + '<WRITETABLE> (1,2,AS+QU-,"o.csv")\n'
+    batch = (
+        OPEN
+        + SPECIFY
+        + MAN
+        + READ
+        + '<APRIORI> "a.hst",1,";"\n'
+        + OPT
+        + '<WRITETABLE> (1,2,AS+QU-,"o.csv")\n'
+    )
     told = outcome(batch, a_hst="S;12;M\n")
     assert "S,12,x,M" in told.files["o.csv"].decode()
     assert "primary or open as well" in outcome(batch, a_hst="S;12;M\nS;12;P\n").refused
 
 
-# --- rules --------------------------------------------------------------------------------------------------------------------
+# --- rules --------------------------------------------------------------------------------------------------
 
 TOPS = RDA.replace("Top1\n <NUMERIC>", "Top1\n <MAXSCORE>").replace("Top2\n <NUMERIC>", "Top2\n <MAXSCORE>")
 RULES = {
@@ -306,12 +382,14 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_is_honoured_or_named(outcome: Any, name: str) -> None:
     rda = TOPS.replace("<LOWERPL>", "").replace("<UPPERPL>", "")
-    one, two = (outcome(OPEN + SPECIFY + f"<SAFETYRULE> {each}\n" + READ + OPT + WRITE, rda) for each in RULES[name])
+    one, two = (
+        outcome(OPEN + SPECIFY + f"<SAFETYRULE> {each}\n" + READ + OPT + WRITE, rda) for each in RULES[name]
+    )
     assert not one.refused
     assert heard(name.split()[0], one, two), name
 
 
-# --- methods ------------------------------------------------------------------------------------------------------------------
+# --- methods ------------------------------------------------------------------------------------------------
 
 NUMBERS = {
     "GH": ("75", "0", "1"),
@@ -333,11 +411,24 @@ ARGUMENTS = [(method, i, each) for method, told in METHODS.items() for i, each i
 FREQ = "<SAFETYRULE> FREQ(3,20)\n"
 
 
-@pytest.mark.parametrize(("method", "i", "argument"), ARGUMENTS, ids=lambda each: each.name if isinstance(each, Argument) else str(each))
-def test_an_argument_of_a_method_is_honoured_or_named(outcome: Any, method: str, i: int, argument: Argument) -> None:
+@pytest.mark.parametrize(
+    ("method", "i", "argument"),
+    ARGUMENTS,
+    ids=lambda each: each.name if isinstance(each, Argument) else str(each),
+)
+def test_an_argument_of_a_method_is_honoured_or_named(
+    outcome: Any, method: str, i: int, argument: Argument
+) -> None:
     one = list(NUMBERS[method])
     two = [*one[:i], OTHERS[method][i], *one[i + 1 :]]
-    batch = OPEN + SPECIFY + FREQ + READ + "<SUPPRESS> {}\n" + WRITE.replace("1,5", "1,3" if method == "RND" else "1,5")
+    batch = (
+        OPEN
+        + SPECIFY
+        + FREQ
+        + READ
+        + "<SUPPRESS> {}\n"
+        + WRITE.replace("1,5", "1,3" if method == "RND" else "1,5")
+    )
     found = [outcome(batch.format(f"{method}({','.join(['1', *each])})")) for each in (one, two)]
     assert [each.refused for each in found] == ["", ""]
     assert heard(argument.name, *found)
@@ -356,10 +447,26 @@ def test_a_method_takes_no_more_arguments_than_τ_argus_has(outcome: Any, method
 
 
 # the hidden cells of each column have 5 + 3 = 8 people, and 8 < 11: their sum is public
-PEOPLE = "".join(f"{row};{column};{count}\n" for row, column, count in [
-    ("R1", "Z1", 5), ("R1", "Z2", 40), ("R1", "T", 45), ("R2", "Z1", 3), ("R2", "Z2", 33), ("R2", "T", 36), ("R3", "Z1", 20),
-    ("R3", "Z2", 25), ("R3", "T", 45), ("T", "Z1", 28), ("T", "Z2", 98), ("T", "T", 126)])  # fmt: skip
-PEOPLE_RDA = '<SEPARATOR> ";"\nREG\n <RECODEABLE> <TOTCODE> "T"\nZON\n <RECODEABLE> <TOTCODE> "T"\nN\n <FREQUENCY>\n'
+PEOPLE = "".join(
+    f"{row};{column};{count}\n"
+    for row, column, count in [
+        ("R1", "Z1", 5),
+        ("R1", "Z2", 40),
+        ("R1", "T", 45),
+        ("R2", "Z1", 3),
+        ("R2", "Z2", 33),
+        ("R2", "T", 36),
+        ("R3", "Z1", 20),
+        ("R3", "Z2", 25),
+        ("R3", "T", 45),
+        ("T", "Z1", 28),
+        ("T", "Z2", 98),
+        ("T", "T", 126),
+    ]
+)
+PEOPLE_RDA = (
+    '<SEPARATOR> ";"\nREG\n <RECODEABLE> <TOTCODE> "T"\nZON\n <RECODEABLE> <TOTCODE> "T"\nN\n <FREQUENCY>\n'
+)
 
 
 def test_the_minimum_frequency_of_a_hidden_sum_is_kept(outcome: Any) -> None:
@@ -389,14 +496,17 @@ def test_singletons_are_asked_for_only_where_somebody_tells_of_them(outcome: Any
         ("MOD(1,5,0,1)", "singletons and others"),
     ):
         batch = OPEN + SPECIFY + MAN + READ + f"<SUPPRESS> {method}\n"
-        assert f"{named} 1, and nothing tells which cells have a single contributor" in outcome(batch, without).refused
+        assert (
+            f"{named} 1, and nothing tells which cells have a single contributor"
+            in outcome(batch, without).refused
+        )
         assert not outcome(batch).refused
     assert not outcome(OPEN + SPECIFY + MAN + READ + "<SUPPRESS> GH(1,75,0,0)\n", without).refused
     told = outcome(OPEN + SPECIFY + MAN + READ + "<SUPPRESS> MOD(1,5,1,1,1)\n").told
     assert any("minimum frequency 1: no rule FREQ says which" in line for line in told)
 
 
-# --- files --------------------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", sorted(WITH_EFFECT))

@@ -1,4 +1,6 @@
-"""The provers of an attacker search beside each other: what they find is what they find one after the other."""
+"""The provers of an attacker search beside each other: what they find is what they find one after
+the other.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from sdc_tasks.model.profiles import EXTERNAL
 from support.oracles.attack import one_cell_release, published
 
 # Levels of three sizes, so three provers for each profile.
-PROBLEM = one_cell_release("AT 100 secret 0.001 | BE 240 secret 20 | CY 3570000 secret 600000 | DE 500 hidden", EU="AT BE CY DE")
+PROBLEM = one_cell_release(
+    "AT 100 secret 0.001 | BE 240 secret 20 | CY 3570000 secret 600000 | DE 500 hidden", EU="AT BE CY DE"
+)
 NEEDS = promised(PROBLEM, (EXTERNAL,))
 
 
@@ -33,15 +37,23 @@ def test_beside_each_other_is_as_one_after_the_other():
     assert beside.lps == after.lps > 0
     for side, reached in beside.reached().items():
         assert reached.tobytes() == after.reached()[side].tobytes()
-    found, wanted = ([(profile, w.columns.tolist(), w.value.tolist()) for profile, w in each.witnesses()] for each in (beside, after))
+    found, wanted = (
+        [(profile, w.columns.tolist(), w.value.tolist()) for profile, w in each.witnesses()]
+        for each in (beside, after)
+    )
     assert found == wanted
 
 
 def test_each_prover_has_a_thread_beside_those_who_wait():
-    """The second prover ends only after the first one has begun, and the other way round: one after the other would never end."""
+    """The second prover ends only after the first one has begun, and the other way round: one
+    after the other would never end.
+    """
     both, met = attacker(), threading.Barrier(2, timeout=60)
     both._provers = both._provers[:2]
-    with patch("os.cpu_count", return_value=2), patch.object(type(both._provers[0]), "settle", lambda self, lots: met.wait()):
+    with (
+        patch("os.cpu_count", return_value=2),
+        patch.object(type(both._provers[0]), "settle", lambda self, lots: met.wait()),
+    ):
         both.settle()
     assert not met.broken
 

@@ -19,13 +19,22 @@ PROBLEM = one_cell_release("AT 100 secret 10 | BE 240 secret 20 | CY 357 secret 
 BOTH = (True, True)
 
 
-def asked(profile: str, known: tuple[int, ...] = (), slide: float = 0, spared: bool = False) -> tuple[Ledger, Items, Insiders]:
+def asked(
+    profile: str, known: tuple[int, ...] = (), slide: float = 0, spared: bool = False
+) -> tuple[Ledger, Items, Insiders]:
     """The ledger of down, up and (of AT) sliding levels, with single units of these cells."""
     cells = np.arange(PROBLEM.space.size)
-    problem = replace(PROBLEM, known=np.where(np.isin(cells, known), PROBLEM.a, np.nan), spl=np.where(cells == AT, slide, 0.0))
+    problem = replace(
+        PROBLEM,
+        known=np.where(np.isin(cells, known), PROBLEM.a, np.nan),
+        spl=np.where(cells == AT, slide, 0.0),
+    )
     needs, knowledge = promised(problem, (profile,)), knowledge_of(problem, profile)
     system = attack_system(problem, Adversary(profile)).scaled(1.0)
-    row, side = np.array([AT, BE, CY] * 2 + [AT] * bool(slide)), np.array([DOWN] * 3 + [UP] * 3 + [SLIDE] * bool(slide))
+    row, side = (
+        np.array([AT, BE, CY] * 2 + [AT] * bool(slide)),
+        np.array([DOWN] * 3 + [UP] * 3 + [SLIDE] * bool(slide)),
+    )
     need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
     items = Items.of(needs, system, row, side, need)
     insiders = Insiders.of(knowledge, system, items.cell)
@@ -78,7 +87,9 @@ def test_a_snapshot_is_not_changed_by_what_comes_later():
 def test_of_a_coalition_everybody_but_the_victim_is_fooled_by_a_point_that_moves_one_of_its_cells():
     ledger, _, insiders = asked("coalition", known=(AT, BE))
     assert insiders.fooled(z(0, 0, 30)).all()
-    assert insiders.fooled(z(10, 0, -10)).ravel().tolist() == [True, False, False] * 2, "AT moves: that fools who attacks AT, with BE"
+    assert insiders.fooled(z(10, 0, -10)).ravel().tolist() == [True, False, False] * 2, (
+        "AT moves: that fools who attacks AT, with BE"
+    )
     assert not insiders.fooled(z(10, -10, 0)).any()
     ledger.count(z(10, -10, 0), BOTH)
     assert ledger.waiting.all()
@@ -94,7 +105,11 @@ def test_what_is_imposed_depends_on_the_victim():
     everybody = [insiders.against(item, nobody) for item in range(3)]
     still = [[bool(lower[c] == upper[c] == 0) for c in items.core[:3]] for lower, upper in everybody]
     assert still == [[False, True, False], [True, False, False], [True, True, False]]
-    assert [insiders.differing(item).tolist() for item in range(3)] == [[items.core[AT]], [items.core[BE]], []]
+    assert [insiders.differing(item).tolist() for item in range(3)] == [
+        [items.core[AT]],
+        [items.core[BE]],
+        [],
+    ]
 
 
 def test_those_who_attack_alone_are_fooled_each_for_himself():
@@ -108,7 +123,9 @@ def test_those_who_attack_alone_are_fooled_each_for_himself():
 
 @pytest.mark.parametrize("spared", [False, True])
 def test_whom_nobody_asks_about_any_more_may_be_spared(spared):
-    """The sliding level of AT is asked against the unit of BE alone; a point that the unit of AT sees through may serve it."""
+    """The sliding level of AT is asked against the unit of BE alone; a point that the unit
+    of AT sees through may serve it.
+    """
     ledger, items, _ = asked("internal", known=(AT, BE), slide=25, spared=spared)
     ledger.count(z(15, 0, -15), BOTH)
     assert ledger.waiting[len(items) - 1] != spared

@@ -18,7 +18,14 @@ LAW = law(50)
 
 
 @LAW
-@given(st.integers(1, 70), st.integers(1, 40), st.integers(0, 400), st.booleans(), st.booleans(), st.integers(0, 99))
+@given(
+    st.integers(1, 70),
+    st.integers(1, 40),
+    st.integers(0, 400),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_parts_hold_every_column_once(countries, codes, n, dealt, along, seed):
     rng = np.random.default_rng(seed)
     area, code = rng.integers(0, countries, n), rng.integers(0, codes, n)
@@ -31,7 +38,9 @@ def test_parts_hold_every_column_once(countries, codes, n, dealt, along, seed):
 
 @pytest.mark.parametrize(("countries", "stretches"), [(30, [30]), (31, [16, 15])])
 def test_a_part_has_thirty_countries_at_most(countries, stretches):
-    """Two columns of each country, in parts of thirty columns wanted: of 31 countries, the first 16 and the last 15."""
+    """Two columns of each country, in parts of thirty columns wanted: of 31 countries, the first 16 and the
+    last 15.
+    """
     area, code = np.arange(2 * countries) // 2, np.arange(2 * countries) % 2
     assert sorted({len(np.unique(area[part])) for part in parts(area, code, 40)}, reverse=True) == stretches
 
@@ -49,7 +58,9 @@ def test_a_large_table_is_divided_twice_before_it_is_looked_at_as_a_whole(n, div
 
 
 def test_stretches_end_where_branches_end():
-    """Twelve codes of two columns, in three parts of eight columns: cuts after 4 and 8, but branches end after 5 and 7."""
+    """Twelve codes of two columns, in three parts of eight columns: cuts after 4 and 8,
+    but branches end after 5 and 7.
+    """
     code = np.arange(24) // 2
     depth = np.array([0, 1, 2, 2, 2, 1, 2, 1, 2, 2, 2, 2])
     found = parts(np.zeros(24, dtype=int), code, 8, depth=depth)
@@ -61,7 +72,14 @@ def test_stretches_end_where_branches_end():
 def test_a_branch_is_a_stretch():
     """A (C (E), D), B (F), in an order that lists level by level."""
     codes = ("A", "B", "C", "D", "E", "F")
-    assert lineage(Hierarchy("ACTIVITY", codes, (None, None, "A", "A", "C", "B"))).tolist() == [0, 4, 1, 3, 2, 5]
+    assert lineage(Hierarchy("ACTIVITY", codes, (None, None, "A", "A", "C", "B"))).tolist() == [
+        0,
+        4,
+        1,
+        3,
+        2,
+        5,
+    ]
 
 
 def test_an_attack_on_a_large_table_begins_in_its_country_in_parts_and_in_its_branch():
@@ -73,7 +91,11 @@ def test_an_attack_on_a_large_table_begins_in_its_country_in_parts_and_in_its_br
     np.testing.assert_array_equal(country, area)
     assert not everywhere.any()
     assert small.max() > large.max() > 1
-    assert [np.unique(code[branch == number]).tolist() for number in np.unique(branch)] == [[0], [*range(1, 61)], [*range(61, 200)]]
+    assert [np.unique(code[branch == number]).tolist() for number in np.unique(branch)] == [
+        [0],
+        [*range(1, 61)],
+        [*range(61, 200)],
+    ]
     flat = np.ones(200, dtype=int)
     assert len(around(area, code, flat, np.zeros(20_000, dtype=int))) == 4
 
@@ -81,7 +103,9 @@ def test_an_attack_on_a_large_table_begins_in_its_country_in_parts_and_in_its_br
 def test_a_large_table_of_one_code_has_no_parts_but_its_countries():
     """Its second code list may be long."""
     area = np.arange(20_000) % 27
-    country, _ = around(area, np.zeros(20_000, dtype=int), np.zeros(1, dtype=int), np.zeros(20_000, dtype=int))
+    country, _ = around(
+        area, np.zeros(20_000, dtype=int), np.zeros(1, dtype=int), np.zeros(20_000, dtype=int)
+    )
     np.testing.assert_array_equal(country, area)
 
 
@@ -124,5 +148,7 @@ def test_stacked_witnesses_come_back():
     np.testing.assert_array_equal(found.toarray(), [z[:4], 0 * z[:4]])
     evidence = Evidence(found, np.array([0, 0]), np.array([-1, 3]))
     salt = Secret.fresh()
-    assert Evidence.of(evidence.arrays).digest(salt) == evidence.digest(salt) != evidence.digest(Secret.fresh())
+    assert (
+        Evidence.of(evidence.arrays).digest(salt) == evidence.digest(salt) != evidence.digest(Secret.fresh())
+    )
     np.testing.assert_array_equal(Witness.of(z, -1, (True, True)).dense(5), z)

@@ -34,27 +34,36 @@ def domain_with(**bases: object) -> Domain:
 
 def chosen(problem: ProtectionProblem, heard: list[str] | None = None, **bases: object) -> Publication:
     requirements, _ = baseline(problem, ("external",))
-    return pipeline.choose_bases(problem, requirements, Adjustment(), domain_with(**bases), (heard if heard is not None else []).append)
+    return pipeline.choose_bases(
+        problem, requirements, Adjustment(), domain_with(**bases), (heard if heard is not None else []).append
+    )
 
 
-# --- no cell coarser than what the others tell of it ------------------------------------------------------------------------------
+# --- no cell coarser than what the others tell of it --------------------------------------------------------
 
 
 def two_totals() -> ProtectionProblem:
-    """EU = 700 and EA = 350 both hold AT's secret 100; UK = 350, public, is in EU alone: EA = EU − 350, whatever is published."""
+    """EU = 700 and EA = 350 both hold AT's secret 100; UK = 350, public, is in EU alone: EA =
+    EU − 350, whatever is published.
+    """
     return one_cell_release("AT 100 secret 10 | BE 250 public | UK 350 public", EU="AT BE UK", EA="AT BE")
 
 
 def options_of(problem: ProtectionProblem) -> tuple[Ladder, dict[float, int]]:
     """The ladder 1, 2, 5 …, and the option of each base."""
     ladder = ladder_of(problem, np.ones(int(problem.aggregate.sum())), BasesOptions())
-    return ladder, {0: 0, **{base: i for i, base in enumerate((1, 2, 5, 10, 20, 50, 100, 200), start=1)}, np.inf: ladder.withheld}
+    return ladder, {
+        0: 0,
+        **{base: i for i, base in enumerate((1, 2, 5, 10, 20, 50, 100, 200), start=1)},
+        np.inf: ladder.withheld,
+    }
 
 
 @pytest.mark.parametrize(
     ("bases", "sharper"),
     [
-        # EU reads [690, 710], so EA lies in [340, 360]: 50 reads [325, 375]; 20 would read [350, 370], and 10 only [345, 355].
+        # EU reads [690, 710], so EA lies in [340, 360]: 50 reads [325, 375]; 20 would read [350,
+        # 370], and 10 only [345, 355].
         ((20, np.inf), (20, 50)),
         # 100 reads [350, 450], and with EU [350, 360] is left: 20 reads [350, 370], and 10 only [345, 355].
         ((20, 100), (20, 20)),
@@ -75,7 +84,9 @@ def test_a_composition_is_no_coarser_than_the_other_makes_it(bases, sharper):
 
 
 def test_an_interval_that_misses_a_little_of_what_is_implied_will_not_do():
-    """EA = 351 lies in [326, 376] by EU = [675, 725]: its base 50 reads [325, 375], and to print that would tell a value from it."""
+    """EA = 351 lies in [326, 376] by EU = [675, 725]: its base 50 reads [325, 375], and to print
+    that would tell a value from it.
+    """
     problem = one_cell_release("AT 100 secret 10 | BE 251 public | UK 349 public", EU="AT BE UK", EA="AT BE")
     ladder, option = options_of(problem)
     choice = np.array([option[50], option[np.inf]])
@@ -85,13 +96,22 @@ def test_an_interval_that_misses_a_little_of_what_is_implied_will_not_do():
 @pytest.mark.parametrize(
     ("cells", "told"),
     [
-        (((600, 20), "exact", (200, 50)), [False, False, True]),  # TOTAL less A = [190, 210], inside [175, 225]
+        (
+            ((600, 20), "exact", (200, 50)),
+            [False, False, True],
+        ),  # TOTAL less A = [190, 210], inside [175, 225]
         (((600, 100), (400, 10), (200, 10)), [True, False, False]),  # A + B = [590, 610], inside [550, 650]
         (((600, 20), "exact", (200, 20)), [False, False, False]),  # each says what the other does
         (((600, 20), "exact", "withheld"), [False, False, False]),
         (((600, 20), "withheld", (200, 50)), [False, False, False]),  # A is only known to be BE's 300 or more
-        (((600, 20), (410, 60), (200, 50)), [False, False, False]),  # TOTAL less A = [150, 230], less B = [365, 435]: both wider
-        (((590, 40), "exact", (210, 70)), [False, False, False]),  # TOTAL less A = [170, 210], not inside [175, 245]
+        (
+            ((600, 20), (410, 60), (200, 50)),
+            [False, False, False],
+        ),  # TOTAL less A = [150, 230], less B = [365, 435]: both wider
+        (
+            ((590, 40), "exact", (210, 70)),
+            [False, False, False],
+        ),  # TOTAL less A = [170, 210], not inside [175, 245]
         (("exact", (400, 60), (200, 10)), [False, True, False]),
     ],
 )
@@ -112,7 +132,7 @@ def test_a_release_sharpens_where_the_domain_asks_for_it(monkeypatch):
     assert shares(problem, sharper).min() >= 1 - 1e-4
 
 
-# --- one base per stratum ---------------------------------------------------------------------------------------------------------
+# --- one base per stratum -----------------------------------------------------------------------------------
 
 
 def two_activities() -> ProtectionProblem:
@@ -123,14 +143,24 @@ def two_activities() -> ProtectionProblem:
     public = np.zeros(space.size, dtype=bool)
     public[3:6] = True
     return ProtectionProblem(
-        space=space, a=table_of(space, [100, 60, 300, 140]), lb=np.zeros(space.size), ub=np.full(space.size, np.inf), lpl=level,
-        upl=level.copy(), spl=np.zeros(space.size), public=public, primary=level > 0, deliveries=("drawn",),
-    )  # fmt: skip
+        space=space,
+        a=table_of(space, [100, 60, 300, 140]),
+        lb=np.zeros(space.size),
+        ub=np.full(space.size, np.inf),
+        lpl=level,
+        upl=level.copy(),
+        spl=np.zeros(space.size),
+        public=public,
+        primary=level > 0,
+        deliveries=("drawn",),
+    )
 
 
 @pytest.mark.parametrize("rule", ["cta", "minimum-uncertainty"])
 def test_the_cells_of_a_stratum_take_the_base_of_the_neediest(rule):
-    """EU.A = 400 needs [390, 410], base 20; EU.B = 200 would do with less, and TOTAL, a level of its own, follows what they leave."""
+    """EU.A = 400 needs [390, 410], base 20; EU.B = 200 would do with less, and TOTAL, a level of
+    its own, follows what they leave.
+    """
     problem = two_activities()
     apart = chosen(problem, rule=rule)
     assert apart.base[1] == 20
@@ -178,7 +208,9 @@ def test_what_the_whole_stratum_gives_to_a_cut_counts():
     problem = two_activities()
     ladder = ladder_of(problem, np.ones(3), BasesOptions()).in_strata(np.array([-1, 0, 0]))
     cut, choice = Cut(0, np.array([1, 2]), np.ones(2), rhs=19.9), np.zeros(3, dtype=int)
-    sys.modules["sdc_tasks.methods.bases.search.repair"].raise_to(cut, 19.9, ladder, choice, np.full(3, ladder.withheld))
+    sys.modules["sdc_tasks.methods.bases.search.repair"].raise_to(
+        cut, 19.9, ladder, choice, np.full(3, ladder.withheld)
+    )
     assert ladder.publication(choice).base.tolist() == [0, 20, 20]
 
 
@@ -186,12 +218,26 @@ def test_a_start_is_evened_out_to_what_every_cell_of_the_stratum_may_take():
     """A = 400 starts at 50; B = 200, which must be published with at most 6 %, may have 10."""
     problem = two_activities()
     published_b = np.array([False, False, True])
-    ladder = ladder_of(problem, np.ones(3), BasesOptions(maximum_relative_base=0.06)).keeping(np.zeros(3, dtype=bool), published_b)
+    ladder = ladder_of(problem, np.ones(3), BasesOptions(maximum_relative_base=0.06)).keeping(
+        np.zeros(3, dtype=bool), published_b
+    )
     stratified, option = ladder.in_strata(np.array([-1, 0, 0])), {1: 1, 5: 3, 10: 4, 20: 5}
-    assert stratified.even(np.array([option[1], option[20], option[5]])).tolist() == [option[1], option[10], option[10]]
+    assert stratified.even(np.array([option[1], option[20], option[5]])).tolist() == [
+        option[1],
+        option[10],
+        option[10],
+    ]
     withheld = ladder.withheld
-    assert stratified.even(np.array([withheld, withheld, option[5]])).tolist() == [withheld, withheld, option[5]]
-    assert ladder.even(np.array([option[1], option[20], option[5]])).tolist() == [option[1], option[20], option[5]]
+    assert stratified.even(np.array([withheld, withheld, option[5]])).tolist() == [
+        withheld,
+        withheld,
+        option[5],
+    ]
+    assert ladder.even(np.array([option[1], option[20], option[5]])).tolist() == [
+        option[1],
+        option[20],
+        option[5],
+    ]
 
 
 def test_strata_by_something_that_is_no_hierarchy_are_refused():
@@ -205,22 +251,34 @@ def test_strata_and_what_gives_each_cell_a_base_of_its_own_are_refused_together(
         BasesOptions.model_validate({"strata": {}, other: True})
 
 
-# --- values that add up -----------------------------------------------------------------------------------------------------------
+# --- values that add up -------------------------------------------------------------------------------------
 
 
-def eu_alone(*cells: tuple[float, float] | str, values: tuple[float, float] = (14, 14)) -> tuple[CellSpace, Publication]:
+def eu_alone(
+    *cells: tuple[float, float] | str, values: tuple[float, float] = (14, 14)
+) -> tuple[CellSpace, Publication]:
     """TOTAL, A, B of EU; `values` are those of A and B."""
     space = CellSpace(("AT",), (Aggregate("EU", ("AT",)),), ("TURNOVER",), (TWO_ACTIVITIES,))
     n, truth = space.size, table_of(space, values)
     problem = ProtectionProblem(
-        space=space, a=truth, lb=np.zeros(n), ub=np.full(n, np.inf), lpl=np.zeros(n), upl=np.zeros(n), spl=np.zeros(n),
-        public=np.arange(n) < 3, primary=np.zeros(n, dtype=bool), deliveries=("drawn",),
-    )  # fmt: skip
+        space=space,
+        a=truth,
+        lb=np.zeros(n),
+        ub=np.full(n, np.inf),
+        lpl=np.zeros(n),
+        upl=np.zeros(n),
+        spl=np.zeros(n),
+        public=np.arange(n) < 3,
+        primary=np.zeros(n, dtype=bool),
+        deliveries=("drawn",),
+    )
     return space, published(problem, *cells)
 
 
 def test_three_cells_by_hand():
-    """28 = 14 + 14 rounds to 30, 10, 10. Inside [25, 35], [5, 15], [5, 15] the nearest that add up are 10 away in all."""
+    """28 = 14 + 14 rounds to 30, 10, 10. Inside [25, 35], [5, 15], [5, 15] the nearest
+    that add up are 10 away in all.
+    """
     space, safe = eu_alone((30, 10), (10, 10), (10, 10))
     found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert found is not None
@@ -233,7 +291,9 @@ def test_three_cells_by_hand():
 
 
 def test_exact_and_withheld_cells_stay_as_they_are():
-    """TOTAL = 28 is exact: A and B, at most 15 each, share the 8 between them. A withheld TOTAL asks for nothing."""
+    """TOTAL = 28 is exact: A and B, at most 15 each, share the 8 between them. A
+    withheld TOTAL asks for nothing.
+    """
     space, safe = eu_alone("exact", (10, 10), (10, 10))
     found = additive(space, safe, np.zeros(3, dtype=int), np.zeros(3), np.full(3, np.inf))
     assert found is not None
@@ -264,7 +324,9 @@ def test_values_with_more_decimals_than_their_indicator_are_not_bent():
 
 @pytest.mark.parametrize("seed", [3, 29, 56])
 def test_three_dimensions_need_a_look_at_the_neighbours(seed, monkeypatch):
-    """A vertex of the linear program of a three-dimensional table need not be whole: then every cell goes up or down."""
+    """A vertex of the linear program of a three-dimensional table need not be whole:
+    then every cell goes up or down.
+    """
     module = sys.modules["sdc_tasks.methods.bases.printed.additive"]
     seen, look = [], module.neighbour_of
 
@@ -303,7 +365,10 @@ def test_a_release_with_additive_values_passes_its_audit_and_says_what_moved():
 
 
 def test_a_release_without_additive_values_says_so_and_goes_on():
-    problem, heard = one_cell_release("AT 100 secret 10 | BE 250 public | UK 1.2345 public", EU="AT BE", UKX="UK"), []
+    problem, heard = (
+        one_cell_release("AT 100 secret 10 | BE 250 public | UK 1.2345 public", EU="AT BE", UKX="UK"),
+        [],
+    )
     assert chosen(problem, heard, additive=True).digest == chosen(problem).digest
     assert any("published as nearest multiples" in line for line in heard)
 
@@ -315,7 +380,7 @@ def test_a_log_tells_no_loss_of_a_few_cells() -> None:
     assert ladder.told(np.where(cells < 10, 1, 0)) == "1.23"
 
 
-# --- an indicator that the domain does not name -------------------------------------------------------------------------------------
+# --- an indicator that the domain does not name -------------------------------------------------------------
 
 
 def test_nobody_protects_an_indicator_that_the_domain_does_not_name():

@@ -20,7 +20,9 @@ RULES = ("minimum-uncertainty", "cta")
 
 
 def two_totals() -> ProtectionProblem:
-    """AT hides 100; EU and EA both hold it, and UK, public, is in EU alone: EU − EA = UK, whatever is published."""
+    """AT hides 100; EU and EA both hold it, and UK, public, is in EU alone: EU − EA = UK, whatever is
+    published.
+    """
     return one_cell_release("AT 100 secret 10 | BE 240 public | UK 357 public", EU="AT BE UK", EA="AT BE")
 
 
@@ -32,7 +34,11 @@ def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
 
 def test_patterns_are_keys_with_wildcards():
     wishes = wishes_of(
-        two_totals(), [CellRule(cells="EU.*", must="exact", cost=2), CellRule(cells="E?.TURNOVER.*", must="published", cost=3)]
+        two_totals(),
+        [
+            CellRule(cells="EU.*", must="exact", cost=2),
+            CellRule(cells="E?.TURNOVER.*", must="published", cost=3),
+        ],
     )
     assert wishes.exact.tolist() == [True, False]
     assert wishes.published.tolist() == [True, True]
@@ -59,14 +65,25 @@ def test_a_cell_that_must_be_exact_but_gives_a_primary_away_is_refused_by_its_ke
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_cell_that_must_be_published_is_not_withheld(rule):
-    """At most 1 % of the value as base would withhold both; EA may be, EU must not, so it is refused, and allowed with 20 %."""
+    """At most 1 % of the value as base would withhold both; EA may be, EU must not, so it is
+    refused, and allowed with 20 %.
+    """
     with pytest.raises(InvalidInput, match=r"EU\.TURNOVER\.TOTAL"):
-        chosen(two_totals(), rule=rule, maximum_relative_base=0.01, cells=[{"cells": "EU.*", "must": "published"}])
-    assert not chosen(two_totals(), rule=rule, maximum_relative_base=0.2, cells=[{"cells": "EU.*", "must": "published"}]).withheld[0]
+        chosen(
+            two_totals(),
+            rule=rule,
+            maximum_relative_base=0.01,
+            cells=[{"cells": "EU.*", "must": "published"}],
+        )
+    assert not chosen(
+        two_totals(), rule=rule, maximum_relative_base=0.2, cells=[{"cells": "EU.*", "must": "published"}]
+    ).withheld[0]
 
 
 def test_an_exact_cell_keeps_its_wish_where_others_can_give():
-    """BE hides 240 as well: EU stays exact, for AT and BE hide behind each other; FR alone in EA2 with AT is rounded."""
+    """BE hides 240 as well: EU stays exact, for AT and BE hide behind each other; FR
+    alone in EA2 with AT is rounded.
+    """
     problem = one_cell_release("AT 100 secret 10 | BE 240 hidden | CY 357 public", EU="AT BE CY", EA="AT CY")
     publication = chosen(problem, cells=[{"cells": "EU.*", "must": "exact"}])
     assert publication.exact.tolist() == [True, False]

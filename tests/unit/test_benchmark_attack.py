@@ -1,4 +1,6 @@
-"""What `make bench-attack` computes by itself: losses, the naive attacker, growth, and the lines of the table that must be reached."""
+"""What `make bench-attack` computes by itself: losses, the naive attacker, growth, and the lines of
+the table that must be reached.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from sdc_tasks.domains import load_domain
 from support.laws import law
 from support.oracles.attack import one_cell_release, published, reaches, releases
 
-RECORD = Record(Job("demo", "audit-safe"), "of today", 100, 200, 1000, 2.0, 500.0, 0.1, "2026-01-01T00:00:00+00:00")
+RECORD = Record(
+    Job("demo", "audit-safe"), "of today", 100, 200, 1000, 2.0, 500.0, 0.1, "2026-01-01T00:00:00+00:00"
+)
 
 
 def test_names_are_unique_and_relatives_are_there():
@@ -59,8 +63,12 @@ def test_the_naive_attacker_is_slow_but_right(draw):
 
 
 def test_what_is_lost_by_hand():
-    """EU28 = 697 exact, EU27 = 340 rounded to 350 at base 50, EA = 100 withheld: loss 25/340, and 0.5 of EA beside it; |r − a| 0 and 10."""
-    problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU28="AT BE CY", EU27="AT BE", EA="AT")
+    """EU28 = 697 exact, EU27 = 340 rounded to 350 at base 50, EA = 100 withheld: loss 25/340, and 0.5 of
+    EA beside it; |r − a| 0 and 10.
+    """
+    problem = one_cell_release(
+        "AT 100 secret 10 | BE 240 public | CY 357 public", EU28="AT BE CY", EU27="AT BE", EA="AT"
+    )
     domain = load_domain("sbs")
     found = lost(problem, published(problem, "exact", (350, 50), "withheld"), Variant(), domain)
     assert domain.bases.maximum_relative_base == 0.5
@@ -79,13 +87,18 @@ def test_an_interval_without_the_truth_is_seen():
 def test_growth_and_speed():
     """Ten times the cells in a hundred times the seconds is n²; 400 s beside 2 s is 200 times."""
     assert attack_document.exponent(RECORD, replace(RECORD, cells=10_000, seconds=200.0)) == pytest.approx(2)
-    assert attack_document.speedup(replace(RECORD, figures={"naive s, all primaries": 400.0})) == pytest.approx(200)
+    assert attack_document.speedup(
+        replace(RECORD, figures={"naive s, all primaries": 400.0})
+    ) == pytest.approx(200)
 
 
 def test_the_table_says_yes_and_no(monkeypatch):
     monkeypatch.setattr(attack_document, "code", lambda: "of today")
     figures = {"passed": True, "naive s, all primaries": 400.0}
-    fast, slow = replace(RECORD, figures=figures), replace(RECORD, figures=figures, seconds=9.0, code="of another day")
+    fast, slow = (
+        replace(RECORD, figures=figures),
+        replace(RECORD, figures=figures, seconds=9.0, code="of another day"),
+    )
     yes, no = (attack_document.must_reach({"demo-audit-safe": record}) for record in (fast, slow))
     assert "| 2.00 | yes |" in yes
     assert "| 200 | yes |" in yes

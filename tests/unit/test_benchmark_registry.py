@@ -1,4 +1,6 @@
-"""The benchmark's tables are what the registry says they are, and its figures are computed from protected tables only."""
+"""The benchmark's tables are what the registry says they are, and its figures are
+computed from protected tables only.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from sdc_tasks.model.weights import Weights
 SMALL = ["sbs-1430", "sbs-4212", "2d-10000", "2d-18500"]
 
 
-# --- the tables -----------------------------------------------------------------------------------------------------------------
+# --- the tables ---------------------------------------------------------------------------------------------
 
 
 def test_names_are_unique_and_every_table_is_pinned():
@@ -32,7 +34,9 @@ def test_names_are_unique_and_every_table_is_pinned():
         assert len(instance.digest) == 16
         assert int(instance.digest, 16) > 0
         assert instance.weights
-        assert all("[" in text or "τ-ARGUS" in text or "HiGHS" in text for text in instance.published), "a figure names its source"
+        assert all("[" in text or "τ-ARGUS" in text or "HiGHS" in text for text in instance.published), (
+            "a figure names its source"
+        )
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -59,9 +63,17 @@ def test_the_table_is_the_one_that_intake_reads_from_the_demonstration_deliverie
     problem = pipeline.build_problem([table for table in tables if table is not None], domain)
     cells = np.flatnonzero(problem.primary)
     delivered = Table(
-        problem.space.relations, problem.a, problem.lb, problem.ub, cells, problem.lpl[cells], problem.upl[cells], problem.spl[cells],
-        problem.a == 0, problem.space.areas,
-    )  # fmt: skip
+        problem.space.relations,
+        problem.a,
+        problem.lb,
+        problem.ub,
+        cells,
+        problem.lpl[cells],
+        problem.upl[cells],
+        problem.spl[cells],
+        problem.a == 0,
+        problem.space.areas,
+    )
     assert len(cells) > 10
     assert sbs(4, 15, 3).digest == delivered.digest
     assert sbs(4, 15, 3).areas == delivered.areas
@@ -79,7 +91,9 @@ def test_the_paper_setting_moves_every_cell_but_the_empty_ones_and_nothing_falls
     assert table.problem(Weights.INVERSE).w[np.argmin(table.a)] == 1, "an empty cell counts as one"
 
 
-def test_var1_is_the_table_of_the_paper_or_says_why_it_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_var1_is_the_table_of_the_paper_or_says_why_it_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setattr(registry, "VAR1", tmp_path / "nowhere.jj.gz")
     with pytest.raises(Absent, match="not on this machine"):
         registry.var1()
@@ -91,7 +105,7 @@ def test_var1_is_the_table_of_the_paper_or_says_why_it_is_not_there(monkeypatch:
     assert table.digest == REGISTRY["var1"].digest
 
 
-# --- the cache ------------------------------------------------------------------------------------------------------------------
+# --- the cache ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -125,17 +139,23 @@ def test_another_table_than_the_pinned_one_is_refused(small: Instance):
     assert not small.path.exists()
 
 
-# --- the results ----------------------------------------------------------------------------------------------------------------
+# --- the results --------------------------------------------------------------------------------------------
 
 
-def record(method: str, objective: float | None, bound: float, history: list[tuple[float, float | None, float]]) -> Record:
+def record(
+    method: str, objective: float | None, bound: float, history: list[tuple[float, float | None, float]]
+) -> Record:
     setting = Setting(REGISTRY["sbs-1430"].digest, 30.0, 1, "code")
     last = history[-1][0] if history else 30.0
     pair = Pair("sbs-1430", "one", method)
-    return Record(pair, setting, 1430, objective, bound, 0, 0.0, tuple(history), last, last, 100.0, 0.0, "2024-01-01")
+    return Record(
+        pair, setting, 1430, objective, bound, 0, 0.0, tuple(history), last, last, 100.0, 0.0, "2024-01-01"
+    )
 
 
-OURS = record("auto", 110.0, 100.0, [(0.5, None, 80.0), (1.0, 150.0, 90.0), (4.0, 120.0, 100.0), (19.0, 110.0, 100.0)])
+OURS = record(
+    "auto", 110.0, 100.0, [(0.5, None, 80.0), (1.0, 150.0, 90.0), (4.0, 120.0, 100.0), (19.0, 110.0, 100.0)]
+)
 PEER = record("highs", 120.0, 96.0, [(30.0, 120.0, 96.0)])
 UNPROTECTED = record("cbc", 50.0, 70.0, [])
 
@@ -170,7 +190,9 @@ def test_a_finished_pair_is_kept_until_its_conditions_change(monkeypatch: pytest
     assert not run.kept(OURS.pair, replace(OURS.setting, code="other code"))
 
 
-def test_a_new_clone_begins_with_the_records_of_the_last_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_new_clone_begins_with_the_records_of_the_last_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """What is measured here already stays."""
     monkeypatch.setattr(run, "PAIRS", tmp_path / "pairs")
     results = tmp_path / "results.json"
@@ -184,7 +206,9 @@ def test_a_new_clone_begins_with_the_records_of_the_last_results(monkeypatch: py
     assert json.loads((tmp_path / "pairs" / f"{PEER.pair.name}.json").read_text())["objective"] == 110.0
 
 
-def test_figures_of_ours_depend_on_every_source_below_its_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_figures_of_ours_depend_on_every_source_below_its_folders(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     """A search in a folder of its own once changed, and its figures passed as today's."""
     below = tmp_path / "methods" / "cta" / "local"
     below.mkdir(parents=True)

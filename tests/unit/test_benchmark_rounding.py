@@ -1,4 +1,6 @@
-"""What `make bench-rounding` computes by itself: the crossings of the census hub, its score, and the table that must be reached."""
+"""What `make bench-rounding` computes by itself: the crossings of the census hub, its score, and
+the table that must be reached.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,27 @@ from benchmarks.rounding_measure import Record, Score
 from benchmarks.rounding_registry import CENSUS, COARSE, CROSSINGS, REGISTRY, census_crossings, census_persons
 
 RECORD = Record(
-    "sixway-138809", "fast", "of today", 138_809, 501_375, 57, 0.5, 0.25, 1.25, 2.0, 300.0, 14, 1.6, 2.0, 0.95, 0, 81_000, 5, 0.1,
+    "sixway-138809",
+    "fast",
+    "of today",
+    138_809,
+    501_375,
+    57,
+    0.5,
+    0.25,
+    1.25,
+    2.0,
+    300.0,
+    14,
+    1.6,
+    2.0,
+    0.95,
+    0,
+    81_000,
+    5,
+    0.1,
     "2026-01-01T00:00:00+00:00",
-)  # fmt: skip
+)
 
 
 def test_the_census_hub_has_the_crossings_counted_in_the_paper() -> None:
@@ -24,7 +44,9 @@ def test_the_census_hub_has_the_crossings_counted_in_the_paper() -> None:
     assert len(set(crossings)) == len(crossings)
     assert not [c for c in crossings for coarse, fine in COARSE.items() if {coarse, fine} <= set(c)]
     known = set(crossings)
-    assert all(c[:i] + c[i + 1 :] in known for c in crossings for i in range(len(c))), "sub-totals are published too"
+    assert all(c[:i] + c[i + 1 :] in known for c in crossings for i in range(len(c))), (
+        "sub-totals are published too"
+    )
 
 
 def test_coarse_variables_are_groups_of_fine_ones() -> None:
@@ -53,7 +75,14 @@ def test_score_by_hand() -> None:
 
 def test_must_reach_tells_what_was_missed() -> None:
     assert "| yes |" in rounding_document.must_reach({RECORD.name: RECORD})
-    for change in ({"round": 4.3}, {"peak_mib": 601.0}, {"maximum": 22}, {"mean": 1.691}, {"rms": 2.157}, {"small_left": 1}):
+    for change in (
+        {"round": 4.3},
+        {"peak_mib": 601.0},
+        {"maximum": 22},
+        {"mean": 1.691},
+        {"rms": 2.157},
+        {"small_left": 1},
+    ):
         assert "| **no** |" in rounding_document.must_reach({RECORD.name: replace(RECORD, **change)})
     assert rounding_document.must_reach({}) == ""
 
@@ -68,9 +97,13 @@ def test_names_are_those_of_the_limits_and_peers() -> None:
 def test_quick_measures_what_it_says_and_marks_what_other_code_made(name: str) -> None:
     record = rounding_controlled_run.measure(rounding_controlled_run.REGISTRY[name])
     assert record["bound"] <= record["reached"] * (1 + 1e-9)
-    told = rounding_controlled_run.document([record], {}, "make bench-rounding", rounding_controlled_run.code())
+    told = rounding_controlled_run.document(
+        [record], {}, "make bench-rounding", rounding_controlled_run.code()
+    )
     assert f"| {name}: " in told
-    assert f"| {name} †: " in rounding_controlled_run.document([record], {}, "make bench-rounding", "of another day")
+    assert f"| {name} †: " in rounding_controlled_run.document(
+        [record], {}, "make bench-rounding", "of another day"
+    )
 
 
 def test_one_name_is_one_table_of_either_half() -> None:

@@ -17,7 +17,12 @@ from sdc_tasks.model.time.periods import bounds, canonical
 from support.deliveries import small_domain
 
 LUXEMBOURG = ZoneInfo("Europe/Luxembourg")
-CYCLE = {"opens": "2026-03-01T06:00", "deliveries": "2026-03-31T18:00", "approval": "2026-04-28T18:00", "embargo": "2026-04-30T11:00"}
+CYCLE = {
+    "opens": "2026-03-01T06:00",
+    "deliveries": "2026-03-31T18:00",
+    "approval": "2026-04-28T18:00",
+    "embargo": "2026-04-30T11:00",
+}
 
 
 @pytest.fixture
@@ -43,13 +48,18 @@ def test_instants_are_local_time_of_the_calendar(domain):
 
 
 def test_an_instant_may_have_an_offset_of_its_own(domain):
-    found = domain(time_zone="Europe/Luxembourg", cycles={"2024": {"opens": "2026-03-01T06:00-05:00"}}).calendar.of("2024")
+    found = domain(
+        time_zone="Europe/Luxembourg", cycles={"2024": {"opens": "2026-03-01T06:00-05:00"}}
+    ).calendar.of("2024")
     assert found.opens == found.starts == datetime(2026, 3, 1, 11, tzinfo=UTC)
 
 
 def test_the_reference_period_is_of_the_time_zone(domain):
     calendar = domain(time_zone="Europe/Luxembourg", cycles={"2024": CYCLE}).calendar
-    assert calendar.interval("2024") == (datetime(2024, 1, 1, tzinfo=LUXEMBOURG), datetime(2025, 1, 1, tzinfo=LUXEMBOURG))
+    assert calendar.interval("2024") == (
+        datetime(2024, 1, 1, tzinfo=LUXEMBOURG),
+        datetime(2025, 1, 1, tzinfo=LUXEMBOURG),
+    )
     assert calendar.of("2023") is None
 
 
@@ -90,7 +100,10 @@ def test_a_period_has_one_name(period, name):
     assert bounds(period) == bounds(name)
 
 
-@pytest.mark.parametrize("period", ["24", "2024-Q5", "2024-Q0", "2024-13", "2024-S3", "2024-W54", "2024-X1", "2024-Q", "2024-A2", "spring"])
+@pytest.mark.parametrize(
+    "period",
+    ["24", "2024-Q5", "2024-Q0", "2024-13", "2024-S3", "2024-W54", "2024-X1", "2024-Q", "2024-A2", "spring"],
+)
 def test_what_is_no_period_is_refused(period):
     with pytest.raises(ValueError, match="period"):
         bounds(period)
@@ -99,11 +112,23 @@ def test_what_is_no_period_is_refused(period):
 @pytest.mark.parametrize(
     ("calendar", "named"),
     [
-        ({"time_zone": "Europe/Luxembourg", "cycles": {"2024": {"opens": "2026-10-25T02:30:00"}}}, "give an offset"),  # there twice
-        ({"time_zone": "Europe/Luxembourg", "cycles": {"2024": {"opens": "2026-03-29T02:30:00"}}}, "give an offset"),  # not there at all
+        (
+            {"time_zone": "Europe/Luxembourg", "cycles": {"2024": {"opens": "2026-10-25T02:30:00"}}},
+            "give an offset",
+        ),  # there twice
+        (
+            {"time_zone": "Europe/Luxembourg", "cycles": {"2024": {"opens": "2026-03-29T02:30:00"}}},
+            "give an offset",
+        ),  # not there at all
         ({"time_zone": "Europe/Atlantis"}, "Europe/Atlantis"),
-        ({"cycles": {"2024": {**CYCLE, "deliveries": "2026-02-01T00:00"}}}, "deliveries of 2024 is before opens"),
-        ({"cycles": {"2024": {**CYCLE, "embargo": "2026-04-28T17:00"}}}, "embargo of 2024 is before approval"),
+        (
+            {"cycles": {"2024": {**CYCLE, "deliveries": "2026-02-01T00:00"}}},
+            "deliveries of 2024 is before opens",
+        ),
+        (
+            {"cycles": {"2024": {**CYCLE, "embargo": "2026-04-28T17:00"}}},
+            "embargo of 2024 is before approval",
+        ),
         ({"cycles": {"2024": {"deliveries": "2026-02-01T00:00"}}}, "opens"),
         ({"cycles": {"2024": {**CYCLE, "emargo": "2026-02-01T00:00"}}}, "emargo"),
         ({"cycles": {"2024-Q7": CYCLE}}, "2024-Q7"),

@@ -1,4 +1,6 @@
-"""Each way a well-formed table can be wrong: the check that fails, the cells it names, and no value anywhere."""
+"""Each way a well-formed table can be wrong: the check that fails, the cells it names, and no
+value anywhere.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def domain(folder: Path) -> Domain:
     return small_domain(folder, *ZERO)
 
 
-ZERO = ("unit_multiplier: 3", "unit_multiplier: 3, absent: zero")  # what has no record is a zero, for the checks to find out
+ZERO = (
+    "unit_multiplier: 3",
+    "unit_multiplier: 3, absent: zero",
+)  # what has no record is a zero, for the checks to find out
 
 
 def table(domain: Domain, folder: Path, drawing: str = HEALTHY) -> NationalTable:
@@ -56,21 +61,34 @@ def test_a_healthy_table_passes_every_check(domain, folder):
         "lone_suppressed", "all_free", "all_suppressed",
     ]  # fmt: skip
     assert {result.check: result.checked for result in results} == {
-        "additivity": 5, "complete_keys": 5, "non_negative": 9, "shares": 0, "shares_for_rule": 0, "unflagged": 0,
-        "units_fit": 0, "lone_suppressed": 4,
-        "all_free": 1, "all_suppressed": 1,
-    }  # fmt: skip
+        "additivity": 5,
+        "complete_keys": 5,
+        "non_negative": 9,
+        "shares": 0,
+        "shares_for_rule": 0,
+        "unflagged": 0,
+        "units_fit": 0,
+        "lone_suppressed": 4,
+        "all_free": 1,
+        "all_suppressed": 1,
+    }
 
 
 @pytest.mark.parametrize("profile", ["internal", "coalition"])
-def test_a_hidden_cell_without_units_refuses_the_delivery_where_respondents_are_asked_about(domain, folder, profile):
+def test_a_hidden_cell_without_units_refuses_the_delivery_where_respondents_are_asked_about(
+    domain, folder, profile
+):
     """Nobody knows whether its only unit attacks: the profile would pass for want of attackers."""
     delivered, asking = table(domain, folder), domain.with_profiles(("external", profile))
     results = check(delivered, asking)
-    assert failed(results) == {"units_known": ("AT.TURNOVER.C.L", "AT.TURNOVER.C.S", "AT.TURNOVER.D.L", "AT.TURNOVER.D.S")}
+    assert failed(results) == {
+        "units_known": ("AT.TURNOVER.C.L", "AT.TURNOVER.C.S", "AT.TURNOVER.D.L", "AT.TURNOVER.D.S")
+    }
     assert "Send UNITS" in describe(refusals(results)[0])
     assert failed(check(replace(delivered, units=np.full(9, 3)), asking)) == {}
-    with pytest.raises(InvalidInput, match=r"AT.TURNOVER.C.S: hidden, as 3 other cells, without a number of units"):
+    with pytest.raises(
+        InvalidInput, match=r"AT.TURNOVER.C.S: hidden, as 3 other cells, without a number of units"
+    ):
         pipeline.baseline(pipeline.build_problem([delivered], alone(asking)), asking)
 
 
@@ -81,9 +99,16 @@ def alone(domain: Domain) -> Domain:
 
 def test_an_office_may_state_that_a_flag_without_units_stands_for_one(domain, folder):
     """Then it is as if one unit had been sent."""
-    delivered, asking = table(domain, folder), alone(domain.with_profiles(("external", "internal", "coalition")))
+    delivered, asking = (
+        table(domain, folder),
+        alone(domain.with_profiles(("external", "internal", "coalition"))),
+    )
     stated = asking.model_copy(
-        update={"flags": {code: flag.model_copy(update={"units_unknown": "one"}) for code, flag in asking.flags.items()}}
+        update={
+            "flags": {
+                code: flag.model_copy(update={"units_unknown": "one"}) for code, flag in asking.flags.items()
+            }
+        }
     )
     assert failed(check(delivered, stated)) == {}
     hidden = delivered.flag != "F"
@@ -105,7 +130,9 @@ def test_a_difference_within_the_tolerance_adds_up(domain, folder, tmp_path):
     assert failed(check(table(domain, folder, HEALTHY.replace("700 F", "700.5 F")), domain)) == {}
     strict = small_domain(tmp_path, "flags:", "checks: {additivity_absolute: 0.4}\nflags:")
     assert "additivity" in failed(check(table(strict, folder, HEALTHY.replace("700 F", "700.5 F")), strict))
-    relative = small_domain(tmp_path, "flags:", "checks: {additivity_absolute: 0, additivity_relative: 0.01}\nflags:")
+    relative = small_domain(
+        tmp_path, "flags:", "checks: {additivity_absolute: 0, additivity_relative: 0.01}\nflags:"
+    )
     assert failed(check(table(relative, folder, HEALTHY.replace("700 F", "705 F")), relative)) == {}
 
 
@@ -131,7 +158,12 @@ def test_an_activity_that_does_not_exist_in_the_country(domain, folder):
 
 
 def test_a_negative_value(domain, folder, tmp_path):
-    drawing = HEALTHY.replace("700 F", "100 F").replace("300 D", "-300 D").replace("749391", "748791").replace("400 F", "-200 F")
+    drawing = (
+        HEALTHY.replace("700 F", "100 F")
+        .replace("300 D", "-300 D")
+        .replace("749391", "748791")
+        .replace("400 F", "-200 F")
+    )
     signed = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, signed: true")
     results = check(table(signed, folder, drawing), domain)
     assert failed(results) == {"non_negative": ("AT.TURNOVER.C.S", "AT.TURNOVER.TOTAL.S")}
@@ -187,7 +219,9 @@ def test_shares(domain, folder, units, first, second, possible):
     ],
 )
 def test_shares_that_the_rule_of_a_flag_needs(domain, folder, flag, units, first, second, enough):
-    results = check(last_cell(table(domain, folder), flag=flag, units=units, share_1=first, share_2=second), domain)
+    results = check(
+        last_cell(table(domain, folder), flag=flag, units=units, share_1=first, share_2=second), domain
+    )
     assert failed(results) == ({} if enough else {"shares_for_rule": ("AT.TURNOVER.D.L",)})
     assert refusals(results) == ()
 
@@ -204,7 +238,9 @@ def test_shares_that_the_rule_of_a_flag_needs(domain, folder, flag, units, first
     ],
 )
 def test_a_public_cell_that_a_rule_of_the_domain_protects(domain, folder, units, first, second, free):
-    results = check(last_cell(table(domain, folder), flag="F", units=units, share_1=first, share_2=second), domain)
+    results = check(
+        last_cell(table(domain, folder), flag="F", units=units, share_1=first, share_2=second), domain
+    )
     assert ("unflagged" in failed(results)) is not free
 
 
@@ -220,7 +256,9 @@ def test_a_total_has_the_units_of_its_parts(domain, folder, at, units, fits):
 
 def last_cell(table: NationalTable, **fields: object) -> NationalTable:
     """The table with other entries for its last cell, which is the primary one."""
-    return replace(table, **{name: np.array([*getattr(table, name)[:-1], entry]) for name, entry in fields.items()})
+    return replace(
+        table, **{name: np.array([*getattr(table, name)[:-1], entry]) for name, entry in fields.items()}
+    )
 
 
 def test_a_lone_suppressed_cell(domain, folder):
@@ -253,7 +291,9 @@ def test_a_huge_and_a_tiny_value_in_one_table(domain, folder):
 
 def test_change_since_the_previous_delivery(domain, folder):
     now = table(domain, folder)
-    before = table(domain, folder, HEALTHY.replace("300 D", "30 D").replace("100 D", "9 D").replace("700 F", "0 F"))
+    before = table(
+        domain, folder, HEALTHY.replace("300 D", "30 D").replace("100 D", "9 D").replace("700 F", "0 F")
+    )
     results = check(now, domain, before)
     assert failed(results) == {"vintage_change": ("AT.TURNOVER.D.S",)}
     assert (results[-1].checked, results[-1].severity) == (8, Severity.WARNING)
@@ -261,14 +301,20 @@ def test_change_since_the_previous_delivery(domain, folder):
 
 
 def test_the_domain_file_sets_severities_and_switches_checks_off(folder, tmp_path):
-    domain = small_domain(tmp_path, "flags:", "checks: {additivity: warning, complete_keys: null, shares: null, all_free: error}\nflags:")
+    domain = small_domain(
+        tmp_path,
+        "flags:",
+        "checks: {additivity: warning, complete_keys: null, shares: null, all_free: error}\nflags:",
+    )
     results = check(table(domain, folder, HEALTHY.replace("700 F", "0 F").replace("591 A", "591 D")), domain)
     assert {"complete_keys", "shares", "shares_for_rule"}.isdisjoint(result.check for result in results)
     assert [result.check for result in refusals(results)] == ["all_free"]
 
 
 def test_at_most_so_many_cells_are_named():
-    result = CheckResult("additivity", Severity.ERROR, False, 50, 30, tuple(f"AT.{i:02}" for i in reversed(range(30))))
+    result = CheckResult(
+        "additivity", Severity.ERROR, False, 50, 30, tuple(f"AT.{i:02}" for i in reversed(range(30)))
+    )
     assert result.cells == tuple(f"AT.{i:02}" for i in range(MAX_CELLS))
     assert f"AT.{MAX_CELLS - 1} and 10 more" in describe(result)
 
@@ -295,5 +341,7 @@ def test_a_check_asks_one_way_and_has_words_and_a_severity(name, domain):
 
 
 def test_every_severity_of_a_domain_file_is_that_of_a_check():
-    severities = {name for name, field in CheckOptions.model_fields.items() if isinstance(field.default, Severity)}
+    severities = {
+        name for name, field in CheckOptions.model_fields.items() if isinstance(field.default, Severity)
+    }
     assert severities == {name for name, each in CHECKS.items() if each.rule is None}

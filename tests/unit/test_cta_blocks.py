@@ -20,13 +20,21 @@ def problem_of(rows: list[list[int]], n: int, sensitive: list[int]) -> CtaProble
         A[i, total], A[i, parts] = -1, 1
     s = len(sensitive)
     return CtaProblem(
-        unit=1.0, cells=np.arange(n), A=sp.csr_array(A), w=np.ones(n), lower=np.full(n, -9.0), upper=np.full(n, 9.0),
-        sensitive=np.array(sensitive), lpl=np.ones(s), upl=np.ones(s),
-    )  # fmt: skip
+        unit=1.0,
+        cells=np.arange(n),
+        A=sp.csr_array(A),
+        w=np.ones(n),
+        lower=np.full(n, -9.0),
+        upper=np.full(n, 9.0),
+        sensitive=np.array(sensitive),
+        lpl=np.ones(s),
+        upl=np.ones(s),
+    )
 
 
-# Two countries, each a total of three cells of which two are secret, listed in turn (even cells: the first country), and an aggregate
-# over all cells: every cell can be reached from every other, but the way within a country (4 cells) is shorter than across (9).
+# Two countries, each a total of three cells of which two are secret, listed in turn (even cells: the first
+# country), and an aggregate over all cells: every cell can be reached from every other, but the way within a
+# country (4 cells) is shorter than across (9).
 COUNTRIES = problem_of([[0, 2, 4, 6], [1, 3, 5, 7], [8, 0, 1, 2, 3, 4, 5, 6, 7]], 9, [2, 3, 4, 5])
 FIRST, SECOND = {0, 2}, {1, 3}  # positions among the sensitive cells
 
@@ -50,7 +58,10 @@ def test_every_cell_is_in_one_block_of_about_equal_size(kind, k):
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_seeds_give_equal_blocks_and_the_next_partition_is_another(kind):
     one, same = Partitioner(grid(6), 7), Partitioner(grid(6), 7)
-    first, second = [block.tolist() for block in one.split(kind, 4)], [block.tolist() for block in one.split(kind, 4)]
+    first, second = (
+        [block.tolist() for block in one.split(kind, 4)],
+        [block.tolist() for block in one.split(kind, 4)],
+    )
     assert [block.tolist() for block in same.split(kind, 4)] == first
     assert first != second
 
@@ -71,7 +82,10 @@ def test_a_neighbourhood_is_a_country_where_its_relations_are_shorter_than_the_a
     assert found in ([FIRST, SECOND], [SECOND, FIRST])
 
 
-@pytest.mark.parametrize(("centres", "size", "around"), [([0], 2, FIRST), ([3], 2, SECOND), ([0, 1], 2, {0, 1}), ([1], 4, FIRST | SECOND)])
+@pytest.mark.parametrize(
+    ("centres", "size", "around"),
+    [([0], 2, FIRST), ([3], 2, SECOND), ([0, 1], 2, {0, 1}), ([1], 4, FIRST | SECOND)],
+)
 def test_around_some_cells_come_themselves_then_their_country(centres, size, around):
     assert set(Partitioner(COUNTRIES, 1).around(np.array(centres), size).tolist()) == around
 
@@ -89,7 +103,9 @@ def test_in_a_huge_one_those_near_the_block_are(monkeypatch):
 def test_and_all_of_them_where_the_block_is_all_cells(monkeypatch):
     monkeypatch.setattr(blocks, "REACH_CELLS", 1)
     assert Partitioner(COUNTRIES, 1).reach(np.arange(4)).all()
-    assert Partitioner(COUNTRIES, 1).reach(np.arange(2)).sum() == 5  # half of the cells for half of the senses
+    assert (
+        Partitioner(COUNTRIES, 1).reach(np.arange(2)).sum() == 5
+    )  # half of the cells for half of the senses
 
 
 def test_what_no_relation_reaches_comes_last():

@@ -1,4 +1,6 @@
-"""The pictures of CTA: they say what the history and the table say, and the same facts give the same bytes."""
+"""The pictures of CTA: they say what the history and the table say, and the same facts give the
+same bytes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ import pytest
 from matplotlib import colors, image
 
 from sdc_tasks.model.time.moment import Moment
-from sdc_tasks.report.cta_figures import DECADES, UNMOVED, decades, plot_deviations, plot_history, short, steps
+from sdc_tasks.report.cta_figures import (
+    DECADES,
+    UNMOVED,
+    decades,
+    plot_deviations,
+    plot_history,
+    short,
+    steps,
+)
 
 HISTORY = [
     Moment(0.1, None, 0.0, "first"),
@@ -24,7 +34,10 @@ HISTORY = [
 
 def texts(svg: bytes) -> list[str]:
     """Every text of an SVG in the order of the file."""
-    return ["".join(element.itertext()).strip() for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    return [
+        "".join(element.itertext()).strip()
+        for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    ]
 
 
 def pixels(svg: bytes) -> np.ndarray:
@@ -40,8 +53,12 @@ def test_the_same_facts_give_the_same_bytes_and_other_facts_others(kind):
     z = np.array([[3.0, 0.0], [-40.0, 1.0]])
     assert plot_history(HISTORY, "Σ|z|", kind) == plot_history(list(HISTORY), "Σ|z|", kind)
     assert plot_history(HISTORY, "Σ|z|", kind) != plot_history(HISTORY[:-1], "Σ|z|", kind)
-    assert plot_deviations(z, ["A", "B"], "cells", "euro", kind) == plot_deviations(z.copy(), ["A", "B"], "cells", "euro", kind)
-    assert plot_deviations(z, ["A", "B"], "cells", "euro", kind) != plot_deviations(z * 10, ["A", "B"], "cells", "euro", kind)
+    assert plot_deviations(z, ["A", "B"], "cells", "euro", kind) == plot_deviations(
+        z.copy(), ["A", "B"], "cells", "euro", kind
+    )
+    assert plot_deviations(z, ["A", "B"], "cells", "euro", kind) != plot_deviations(
+        z * 10, ["A", "B"], "cells", "euro", kind
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +108,11 @@ def test_areas_are_sorted_by_how_much_they_moved_and_cells_keep_their_order():
     svg = plot_deviations(z, ["LITTLE", "MOST", "MORE"], "cells", "thousand euro")
     assert [text for text in texts(svg) if text in {"LITTLE", "MOST", "MORE"}] == ["MOST", "MORE", "LITTLE"]
     low, middle, high = DECADES[-3:]
-    assert pixels(svg).tolist() == [[UNMOVED, high, middle], [middle, UNMOVED, UNMOVED], [UNMOVED, low, UNMOVED]]
+    assert pixels(svg).tolist() == [
+        [UNMOVED, high, middle],
+        [middle, UNMOVED, UNMOVED],
+        [UNMOVED, low, UNMOVED],
+    ]
     assert texts(svg)[-5:] == ["|deviation|, thousand euro", "0", "1 to 10", "10 to 100", "100 to 1\u202f000"]
 
 

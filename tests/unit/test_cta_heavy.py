@@ -1,4 +1,6 @@
-"""The senses of heavy cells are exchanged while a table gets closer; a solve that cannot be a gain is cut short."""
+"""The senses of heavy cells are exchanged while a table gets closer; a solve that cannot be a gain is cut
+short.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ from support.oracles.cta_tables import blocks, faults, random_cube
 def problem_of(known) -> CtaProblem:
     n = len(known.a)
     return table_problem(
-        known.A, known.a, np.zeros(n), np.full(n, np.inf), known.w, known.sensitive, known.level, known.level, 0 * known.level
+        known.A,
+        known.a,
+        np.zeros(n),
+        np.full(n, np.inf),
+        known.w,
+        known.sensitive,
+        known.level,
+        known.level,
+        0 * known.level,
     )
 
 
@@ -30,7 +40,9 @@ def begun(problem: CtaProblem) -> tuple[SenseLP, np.ndarray, Fixed]:
 def test_an_exchange_ends_with_a_closer_table_of_the_senses_that_it_names(seed):
     problem = problem_of(random_cube((4, 4, 3), seed))
     model, up, start = begun(problem)
-    found, turned = exchange(model, Run(problem), up, np.ones(len(up), dtype=bool), np.random.default_rng(seed))
+    found, turned = exchange(
+        model, Run(problem), up, np.ones(len(up), dtype=bool), np.random.default_rng(seed)
+    )
     assert found.cost < 0.99 * start.cost
     assert faults(problem, found.z) == []
     again = SenseLP(problem, FIRM)

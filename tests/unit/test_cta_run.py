@@ -14,7 +14,9 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.time.moment import Moment
 from support.oracles.cta_tables import by_hand
 
-BOTH, TOTAL, FAR, SHORT = (np.array(z, dtype=float) for z in ([1, -1, 0], [1, 0, 1], [3, -3, 0], [0.5, -0.5, 0]))
+BOTH, TOTAL, FAR, SHORT = (
+    np.array(z, dtype=float) for z in ([1, -1, 0], [1, 0, 1], [3, -3, 0], [0.5, -0.5, 0])
+)
 
 
 def run(**options: object) -> Run:
@@ -39,7 +41,9 @@ def test_a_protected_table_is_better_than_a_closer_one_that_falls_short():
     np.testing.assert_array_equal(r.table, FAR)
 
 
-@pytest.mark.parametrize("z", [[1, 0, 0], [6, -6, 0], [np.nan, np.nan, np.nan], [np.inf, -np.inf, 0], [1, -1, 1e-5]])
+@pytest.mark.parametrize(
+    "z", [[1, 0, 0], [6, -6, 0], [np.nan, np.nan, np.nan], [np.inf, -np.inf, 0], [1, -1, 1e-5]]
+)
 def test_what_is_no_table_is_refused(z):
     r = run()
     with np.errstate(invalid="ignore"):
@@ -161,7 +165,10 @@ def test_many_threads_offer_and_the_best_stays():
             r.offer(np.array([size, 0.0, size]), "m")
             r.lift(2 - size / 5, "m")
 
-    threads = [threading.Thread(target=work, args=(np.random.default_rng(k).permutation(sizes[k::8]),)) for k in range(8)]
+    threads = [
+        threading.Thread(target=work, args=(np.random.default_rng(k).permutation(sizes[k::8]),))
+        for k in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

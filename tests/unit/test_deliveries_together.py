@@ -1,4 +1,6 @@
-"""Several files of a country are one delivery; nothing replaces anything in silence, and nothing in an inbox is passed over."""
+"""Several files of a country are one delivery; nothing replaces anything in silence, and
+nothing in an inbox is passed over.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def halves(text: str) -> tuple[str, str]:
     """The file as two with the same header, activity by activity."""
     head, *records = text.splitlines()
     first = [record for record in records if ",TOTAL," in record]
-    return "\n".join([head, *first, ""]), "\n".join([head, *(record for record in records if record not in first), ""])
+    return "\n".join([head, *first, ""]), "\n".join(
+        [head, *(record for record in records if record not in first), ""]
+    )
 
 
 def judge(desk: steps.Desk, folder: Path) -> dict[str, str]:
@@ -92,7 +96,9 @@ def test_a_part_alone_is_refused_until_the_other_comes(desk, tmp_path):
     said = judge(desk, tmp_path)
     assert "no record of TURNOVER, ACTIVITY C" in said["AT_a.csv"]
     put(tmp_path, "AT_b.csv", second)
-    assert steps.ingest(desk, tmp_path / "inbox", "AT_a.csv")[0] == "AT", "the task of the country finds what came since"
+    assert steps.ingest(desk, tmp_path / "inbox", "AT_a.csv")[0] == "AT", (
+        "the task of the country finds what came since"
+    )
     assert states(desk) == {"AT_a.csv": "accepted", "AT_b.csv": "accepted", "BE.csv": "accepted"}
 
 
@@ -101,13 +107,18 @@ def test_overlapping_files_that_differ_are_refused_and_both_are_named(desk, tmp_
     put(
         tmp_path,
         "AT_b.csv",
-        sdmx_1(HEALTHY.replace("300 D", "301 D").replace("700 F", "701 F").replace("749391", "749392").replace("400 F", "401 F")),
+        sdmx_1(
+            HEALTHY.replace("300 D", "301 D")
+            .replace("700 F", "701 F")
+            .replace("749391", "749392")
+            .replace("400 F", "401 F")
+        ),
     )
     said = judge(desk, tmp_path)
     assert (
-        "AT_a.csv and AT_b.csv differ in AT.TURNOVER.TOTAL._T, AT.TURNOVER.TOTAL.S, AT.TURNOVER.C._T and 1 more"
-        in said["AT_a.csv AT_b.csv"]
-    )
+        "AT_a.csv and AT_b.csv differ in AT.TURNOVER.TOTAL._T, AT.TURNOVER.TOTAL.S, AT.TURNOVER.C._T and 1 "
+        "more"
+    ) in said["AT_a.csv AT_b.csv"]
     assert states(desk) == {"AT_a.csv": "refused", "AT_b.csv": "refused", "BE.csv": "accepted"}
     with pytest.raises(InvalidInput, match="no accepted delivery from AT"):
         steps.assemble(desk)
@@ -118,7 +129,9 @@ def test_overlapping_files_that_say_the_same_are_a_warning(desk, tmp_path):
     put(tmp_path, "AT_a.csv", sdmx_1())
     put(tmp_path, "AT_b.csv", first)
     assert judge(desk, tmp_path) == {"AT_a.csv AT_b.csv": "", "BE.csv": ""}
-    assert [(each["CODE"], each["SEVERITY"], each["COUNTRY"]) for each in told(desk)] == [("SDC/overlap", "warning", "AT")]
+    assert [(each["CODE"], each["SEVERITY"], each["COUNTRY"]) for each in told(desk)] == [
+        ("SDC/overlap", "warning", "AT")
+    ]
 
 
 @pytest.mark.parametrize("guess", ["300", "301"])
@@ -132,7 +145,10 @@ def test_a_file_under_another_name_tells_nothing_of_a_country_and_stops_it_not(d
     [(files, why)] = said.items()
     assert files == "BE.csv BE_guess.csv"
     assert "the name of the file says BE, but its records say AT" in why
-    assert {name: state for name, state in states(desk).items() if name != "BE.csv"} == {"AT.csv": "accepted", "BE_guess.csv": "refused"}
+    assert {name: state for name, state in states(desk).items() if name != "BE.csv"} == {
+        "AT.csv": "accepted",
+        "BE_guess.csv": "refused",
+    }
     assert [(each["FILE"], each["CODE"]) for each in told(desk)] == [("BE_guess.csv", "SDC/file-name")]
 
 
@@ -142,7 +158,9 @@ def test_a_file_that_names_no_country_is_not_compared_with_one_that_does(desk, t
     head, *records = sdmx_1(HEALTHY.replace("300 D", f"{guess} D")).splitlines()
     put(tmp_path, "guess.csv", "\n".join([head, next(each for each in records if ",C,S," in each), ""]))
     said = judge(desk, tmp_path)
-    assert "guess.csv has no country in its name, so it is not combined with AT.csv" in said["AT.csv guess.csv"]
+    assert (
+        "guess.csv has no country in its name, so it is not combined with AT.csv" in said["AT.csv guess.csv"]
+    )
     assert {each["CODE"] for each in told(desk)} == {"SDC/file-name"}
     (tmp_path / "inbox" / "guess.csv").unlink()
     assert judge(desk, tmp_path)["AT.csv"] == ""
@@ -165,7 +183,11 @@ def test_a_file_replaces_one_of_its_series_and_says_so(desk, tmp_path, name, tog
     put(tmp_path, name, after)
     assert set(judge(desk, tmp_path).values()) == {""}
     judge(desk, tmp_path)  # again, which changes nothing and says it still
-    counted = {(each.file, str(each.state)) for each in store.deliveries(desk.engine, "small", PERIOD) if each.country == "AT"}
+    counted = {
+        (each.file, str(each.state))
+        for each in store.deliveries(desk.engine, "small", PERIOD)
+        if each.country == "AT"
+    }
     assert counted == {("AT.csv", "superseded"), (name, "accepted")}
     [row] = [each for each in told(desk) if each["CODE"] == "SDC/superseded"]
     assert f"{name} replaces AT.csv" in row["MESSAGE"]
@@ -188,11 +210,15 @@ def test_one_part_is_replaced_and_the_other_stays(desk, tmp_path):
     judge(desk, tmp_path)
     put(tmp_path, "AT_b.csv", second.replace(",300,EUR,3,A,D", ",300,EUR,3,A,A"))
     assert set(judge(desk, tmp_path).values()) == {""}
-    found = [(each.file, str(each.state)) for each in store.deliveries(desk.engine, "small", PERIOD) if each.country == "AT"]
+    found = [
+        (each.file, str(each.state))
+        for each in store.deliveries(desk.engine, "small", PERIOD)
+        if each.country == "AT"
+    ]
     assert sorted(found) == [("AT_a.csv", "accepted"), ("AT_b.csv", "accepted"), ("AT_b.csv", "superseded")]
 
 
-# --- what is not read ---------------------------------------------------------------------------------------------------------
+# --- what is not read ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["AT_2024.ods", "AT.tar.gz", "notes", "older"])
@@ -204,7 +230,9 @@ def test_whatever_is_not_read_stops_the_release_and_is_told(desk, tmp_path, name
     with pytest.raises(InvalidInput, match=f"holds something unread that may be a delivery: {name}"):
         steps.assemble(desk)
     assert steps.ready(desk) is None
-    assert [(each["FILE"], each["CODE"], each["SEVERITY"]) for each in told(desk)] == [(name, "SDC/unread", "error")]
+    assert [(each["FILE"], each["CODE"], each["SEVERITY"]) for each in told(desk)] == [
+        (name, "SDC/unread", "error")
+    ]
     path = tmp_path / "inbox" / name
     path.rmdir() if path.is_dir() else path.unlink()
     judge(desk, tmp_path)
@@ -249,10 +277,15 @@ def test_findings_of_a_refused_delivery_are_a_file_and_a_command(desk, tmp_path,
     assert len(reader.deliveries(desk.engine, "small", PERIOD)) == 0, "another warehouse"
 
 
-# --- a second file of a country -----------------------------------------------------------------------------------------------
+# --- a second file of a country -----------------------------------------------------------------------------
 
 
-OTHER = HEALTHY.replace("749391", "749392").replace("700 ", "701 ").replace("300 D", "301 D").replace("400 F", "401 F")
+OTHER = (
+    HEALTHY.replace("749391", "749392")
+    .replace("700 ", "701 ")
+    .replace("300 D", "301 D")
+    .replace("400 F", "401 F")
+)
 
 
 @pytest.fixture
@@ -280,8 +313,16 @@ def test_a_second_file_of_a_country_waits_for_a_person_and_nothing_is_released_m
     assert [(each["FILE"], each["CODE"]) for each in told(second)] == [("AT_new.csv", "SDC/second")]
     put(tmp_path, "AT_2024.csv", sdmx_1(HEALTHY.replace("300 D", "300 A")))
     judge(second, tmp_path)
-    found = [(each.file, str(each.state)) for each in store.deliveries(second.engine, "small", PERIOD) if each.country == "AT"]
-    assert sorted(found) == [("AT_2024.csv", "accepted"), ("AT_2024.csv", "superseded"), ("AT_new.csv", "received")], "corrections go on"
+    found = [
+        (each.file, str(each.state))
+        for each in store.deliveries(second.engine, "small", PERIOD)
+        if each.country == "AT"
+    ]
+    assert sorted(found) == [
+        ("AT_2024.csv", "accepted"),
+        ("AT_2024.csv", "superseded"),
+        ("AT_new.csv", "received"),
+    ], "corrections go on"
     assert not checks.failures(second.engine)
 
 
@@ -324,7 +365,11 @@ def findings_of(desk: steps.Desk, name: str) -> list[str]:
 
 
 def shown(desk: steps.Desk) -> dict[str, str]:
-    return {each["file"]: each["state"] for each in reader.deliveries(desk.engine, "small", PERIOD) if each["country"] == "AT"}
+    return {
+        each["file"]: each["state"]
+        for each in reader.deliveries(desk.engine, "small", PERIOD)
+        if each["country"] == "AT"
+    }
 
 
 def test_what_two_files_say_together_is_a_fault_of_the_one_that_does_not_count(second, tmp_path):
@@ -413,13 +458,20 @@ def test_two_halves_replace_a_whole_table_together(second, tmp_path):
     judge(second, tmp_path)
     assert [each.file for each in steps.second(second)] == ["AT_rest.csv", "AT_totals.csv"]
     steps.settle(second, ["AT_totals.csv", "AT_rest.csv"], Answer.REPLACE)
-    assert of_at(second) == {"AT_2024.csv": "superseded", "AT_rest.csv": "accepted", "AT_totals.csv": "accepted"}
+    assert of_at(second) == {
+        "AT_2024.csv": "superseded",
+        "AT_rest.csv": "accepted",
+        "AT_totals.csv": "accepted",
+    }
     assert not checks.failures(second.engine)
 
 
 def test_nobody_is_asked_about_a_second_file_that_cannot_be_read(second, tmp_path):
     put(tmp_path, "AT_new.csv", sdmx_1().replace(",F,", ",Z,"))
-    assert "AT_new.csv refused; first: CONF_STATUS Z is not a flag" in judge(second, tmp_path)["AT_2024.csv AT_new.csv"]
+    assert (
+        "AT_new.csv refused; first: CONF_STATUS Z is not a flag"
+        in judge(second, tmp_path)["AT_2024.csv AT_new.csv"]
+    )
     assert of_at(second) == {"AT_2024.csv": "accepted", "AT_new.csv": "refused"}
     steps.assemble(second)
 

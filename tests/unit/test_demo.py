@@ -1,4 +1,6 @@
-"""The demonstration deliveries: additive, consistently flagged, properly protected, and the same bytes every time."""
+"""The demonstration deliveries: additive, consistently flagged, properly protected, and the same bytes every
+time.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,13 @@ def read(path: Path, domain: Domain) -> Read:
     separator = ";" if text.splitlines()[0].count(";") else ","
     cells = {key: i for i, key in enumerate(domain.space.national_keys)}
     n = domain.space.national_size
-    found = Read(np.zeros(n), np.full(n, "", dtype="U1"), np.zeros(n, dtype=int), np.full(n, np.nan), np.full(n, np.nan))
+    found = Read(
+        np.zeros(n),
+        np.full(n, "", dtype="U1"),
+        np.zeros(n, dtype=int),
+        np.full(n, np.nan),
+        np.full(n, np.nan),
+    )
     for record in csv.DictReader(io.StringIO(text), delimiter=separator):
         cell = cells[(record["INDICATOR"], record["ACTIVITY"], record["SIZECLASS"])]
         assert found.flag[cell] == "", "a cell has one record"
@@ -49,7 +57,11 @@ def read(path: Path, domain: Domain) -> Read:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +92,9 @@ def test_flags_units_and_shares_agree(small: tuple[Domain, dict[str, Path]]) -> 
         d = read(path, domain)
         assert set(np.unique(d.flag)) <= {"", "F", "A", "M", "D"}
         assert (d.flag[d.value > 0] != "").all()
-        assert ((d.flag == "") == ((d.value == 0) & inside(domain.space.hierarchies).ravel())).all(), "a total has a record, if zero too"
+        assert ((d.flag == "") == ((d.value == 0) & inside(domain.space.hierarchies).ravel())).all(), (
+            "a total has a record, if zero too"
+        )
         assert ((d.flag == "A") == ((d.units == 1) | (d.units == 2))).all()
         primary = np.isin(d.flag, ["A", "M"])
         assert (np.isnan(d.share_1) == ~primary).all()
@@ -89,7 +103,9 @@ def test_flags_units_and_shares_agree(small: tuple[Domain, dict[str, Path]]) -> 
         assert (d.share_1[(d.flag == "A") & (d.units == 1)] == 100).all()
 
 
-def test_there_is_something_to_protect_and_something_to_publish(small: tuple[Domain, dict[str, Path]]) -> None:
+def test_there_is_something_to_protect_and_something_to_publish(
+    small: tuple[Domain, dict[str, Path]],
+) -> None:
     domain, deliveries = small
     flags = np.concatenate([read(path, domain).flag for path in deliveries.values()])
     assert all((flags == code).any() for code in "FAMD")
@@ -121,19 +137,25 @@ def test_the_same_arguments_give_the_same_bytes_and_another_seed_others(tmp_path
 def test_a_country_does_not_depend_on_how_many_others_are_made(tmp_path: Path) -> None:
     write_demo(tmp_path / "two", countries=2, activities=15, sizes=3)
     write_demo(tmp_path / "four", **SMALL)
-    assert (tmp_path / "two/inbox/BE_2024.csv").read_bytes() == (tmp_path / "four/inbox/BE_2024.csv").read_bytes()
+    assert (tmp_path / "two/inbox/BE_2024.csv").read_bytes() == (
+        tmp_path / "four/inbox/BE_2024.csv"
+    ).read_bytes()
 
 
 def test_progress_counts_the_countries(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
-    write_demo(tmp_path, countries=2, activities=3, sizes=2, period="2023", progress=lambda *step: seen.append(step))
+    write_demo(
+        tmp_path, countries=2, activities=3, sizes=2, period="2023", progress=lambda *step: seen.append(step)
+    )
     assert seen == [("AT", 1, 2), ("BE", 2, 2)]
     assert (tmp_path / "inbox/AT_2023.csv").is_file()
 
 
 @pytest.mark.parametrize("activities", [3, 8, 9, 13, 15, 60, 119, 121, 122, 123, 124, 180, 500])
 @pytest.mark.parametrize(("countries", "sizes"), [(2, 3), (30, 7)])
-def test_every_shape_is_a_domain_without_only_children(tmp_path: Path, countries: int, activities: int, sizes: int) -> None:
+def test_every_shape_is_a_domain_without_only_children(
+    tmp_path: Path, countries: int, activities: int, sizes: int
+) -> None:
     domain = load_domain(write_domain(tmp_path, countries, activities, sizes))
     assert len(domain.countries) == countries
     assert domain.space.national_shape == (1, activities, sizes + 1)
@@ -165,10 +187,14 @@ def test_totals_know_their_two_largest_enterprises() -> None:
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Domain, Path]:
     folder = tmp_path_factory.mktemp("linked")
-    return load_domain(write_demo(folder, countries=6, activities=30, sizes=3, indicators=5, euro_area=True)), folder / "inbox"
+    return load_domain(
+        write_demo(folder, countries=6, activities=30, sizes=3, indicators=5, euro_area=True)
+    ), folder / "inbox"
 
 
-def test_several_indicators_are_linked_and_hide_the_same_cells(linked: tuple[Domain, Path], tmp_path: Path) -> None:
+def test_several_indicators_are_linked_and_hide_the_same_cells(
+    linked: tuple[Domain, Path], tmp_path: Path
+) -> None:
     domain, inbox = linked
     assert domain.space.indicator_relations == (("VALUE_ADDED", ("PERSONNEL_COSTS", "SURPLUS")),)
     write_demo(tmp_path, countries=6, activities=30, sizes=3)
@@ -178,7 +204,9 @@ def test_several_indicators_are_linked_and_hide_the_same_cells(linked: tuple[Dom
         assert not (domain.space.national_relations @ d.value).any()
         flags = d.flag.reshape(5, -1)
         assert (flags == flags[0]).all()
-        assert ((d.value > 0).reshape(5, -1) == (d.value > 0).reshape(5, -1)[0]).all(), "an enterprise reports at least 1 of each"
+        assert ((d.value > 0).reshape(5, -1) == (d.value > 0).reshape(5, -1)[0]).all(), (
+            "an enterprise reports at least 1 of each"
+        )
         primary = np.isin(d.flag, ["A", "M"])
         assert ((d.share_1 + d.share_2)[primary] <= 100).all()
         turnover = read(tmp_path / "inbox" / path.name, alone)
@@ -189,7 +217,11 @@ def test_several_indicators_are_linked_and_hide_the_same_cells(linked: tuple[Dom
 def test_linked_tables_protect_their_primaries(linked: tuple[Domain, Path]) -> None:
     """Against somebody who adds up activities, size classes and indicators."""
     domain, inbox = linked
-    tables = [table for path in sorted(inbox.iterdir()) if (table := intake.read(path, domain, "2024").table) is not None]
+    tables = [
+        table
+        for path in sorted(inbox.iterdir())
+        if (table := intake.read(path, domain, "2024").table) is not None
+    ]
     problem = pipeline.build_problem(tables, domain)
     requirements, _ = pipeline.baseline(problem, domain)
     assert problem.primary.sum() > 500
@@ -214,7 +246,9 @@ def test_an_indicator_that_there_is_not_is_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_default_demonstration_has_the_size_of_the_paper(tmp_path: Path) -> None:
     domain = load_domain(write_demo(tmp_path))
-    flags = np.concatenate([read(tmp_path / "inbox" / f"{country}_2024.csv", domain).flag for country in domain.countries])
+    flags = np.concatenate(
+        [read(tmp_path / "inbox" / f"{country}_2024.csv", domain).flag for country in domain.countries]
+    )
     assert domain.space.size == 20_160
     assert domain.space.relations.shape[0] == 8_280
     assert 3_800 <= np.isin(flags, ["A", "M"]).sum() <= 4_300

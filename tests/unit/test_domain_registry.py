@@ -1,4 +1,6 @@
-"""A domain whose columns, codes and keys are those of a registry: messages written by pysdmx, in one file or a folder."""
+"""A domain whose columns, codes and keys are those of a registry: messages written by
+pysdmx, in one file or a folder.
+"""
 
 from __future__ import annotations
 
@@ -29,27 +31,78 @@ LISTS: dict[str, list[tuple[str, str | None]]] = {
     "CL_CONF_STATUS": [(code, None) for code in "FAMOD"],
     "CL_UNIT": [("EUR", None)],
 }
-DIMENSIONS = {"FREQ": "CL_FREQ", "REF_AREA": "CL_AREA", "INDICATOR": "CL_INDICATOR", "ACTIVITY": "CL_ACTIVITY", "SIZECLASS": "CL_SIZE"}
-ATTRIBUTES = {"UNIT_MEASURE": "CL_UNIT", "UNIT_MULT": None, "OBS_STATUS": None, "CONF_STATUS": "CL_CONF_STATUS"}
-FORMATS = ["STRUCTURE_SDMX_ML_2_1", "STRUCTURE_SDMX_ML_3_0", "STRUCTURE_SDMX_ML_3_1", "STRUCTURE_SDMX_JSON_2_0_0"]
-PIECES = ("", "<", ">", "/>", '"', "{", "}", "[", "]", ",", "null", "true", "0", "\u0000", "&lt;", "<!DOCTYPE a>", 'id="', "\n", "()")
+DIMENSIONS = {
+    "FREQ": "CL_FREQ",
+    "REF_AREA": "CL_AREA",
+    "INDICATOR": "CL_INDICATOR",
+    "ACTIVITY": "CL_ACTIVITY",
+    "SIZECLASS": "CL_SIZE",
+}
+ATTRIBUTES = {
+    "UNIT_MEASURE": "CL_UNIT",
+    "UNIT_MULT": None,
+    "OBS_STATUS": None,
+    "CONF_STATUS": "CL_CONF_STATUS",
+}
+FORMATS = [
+    "STRUCTURE_SDMX_ML_2_1",
+    "STRUCTURE_SDMX_ML_3_0",
+    "STRUCTURE_SDMX_ML_3_1",
+    "STRUCTURE_SDMX_JSON_2_0_0",
+]
+PIECES = (
+    "",
+    "<",
+    ">",
+    "/>",
+    '"',
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "null",
+    "true",
+    "0",
+    "\u0000",
+    "&lt;",
+    "<!DOCTYPE a>",
+    'id="',
+    "\n",
+    "()",
+)
 FLOW = "urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow=NSI:SMALL(1.0)"
 
 
-def structures(lists: dict[str, list[tuple[str, str | None]]] = LISTS, concept_codes: bool = False) -> list[Any]:
-    """Code lists, concepts, data structure and data flow. `concept_codes`: a list stands at the concept, not at the component."""
+def structures(
+    lists: dict[str, list[tuple[str, str | None]]] = LISTS, concept_codes: bool = False
+) -> list[Any]:
+    """Code lists, concepts, data structure and data flow. `concept_codes`: a list stands at
+    the concept, not at the component.
+    """
     m = pysdmx
     found = {
-        name: m.Codelist(name, name=name, agency="NSI", version="1.0", items=[m.Code(code, name=f"Name of {code}") for code, _ in rows])
+        name: m.Codelist(
+            name,
+            name=name,
+            agency="NSI",
+            version="1.0",
+            items=[m.Code(code, name=f"Name of {code}") for code, _ in rows],
+        )
         for name, rows in lists.items()
     }
-    listed = {name: found.get(of or "") for name, of in {**DIMENSIONS, **ATTRIBUTES, "TIME_PERIOD": None, "OBS_VALUE": None}.items()}
+    listed = {
+        name: found.get(of or "")
+        for name, of in {**DIMENSIONS, **ATTRIBUTES, "TIME_PERIOD": None, "OBS_VALUE": None}.items()
+    }
     concepts = m.ConceptScheme(
         "CS",
         name="CS",
         agency="NSI",
         version="1.0",
-        items=[m.Concept(name, name=name, codes=of if concept_codes else None) for name, of in listed.items()],
+        items=[
+            m.Concept(name, name=name, codes=of if concept_codes else None) for name, of in listed.items()
+        ],
     )
 
     def component(name: str, role: Any, **more: Any) -> Any:
@@ -59,8 +112,15 @@ def structures(lists: dict[str, list[tuple[str, str | None]]] = LISTS, concept_c
     columns = [component(name, m.Role.DIMENSION) for name in (*DIMENSIONS, "TIME_PERIOD")]
     columns += [component("OBS_VALUE", m.Role.MEASURE)]
     columns += [component(name, m.Role.ATTRIBUTE, attachment_level="O") for name in ATTRIBUTES]
-    dsd = m.DataStructureDefinition("DSD", name="DSD", agency="NSI", version="1.0", components=m.Components(columns))
-    return [*found.values(), concepts, dsd, m.Dataflow("SMALL", name="SMALL", agency="NSI", version="1.0", structure=dsd)]
+    dsd = m.DataStructureDefinition(
+        "DSD", name="DSD", agency="NSI", version="1.0", components=m.Components(columns)
+    )
+    return [
+        *found.values(),
+        concepts,
+        dsd,
+        m.Dataflow("SMALL", name="SMALL", agency="NSI", version="1.0", structure=dsd),
+    ]
 
 
 def constraint(regions: Iterable[tuple[dict[str, list[str]], bool]]) -> Any:
@@ -73,7 +133,10 @@ def constraint(regions: Iterable[tuple[dict[str, list[str]], bool]]) -> Any:
         version="1.0",
         constraint_attachment=c.ConstraintAttachment(data_provider=None, dataflows=[FLOW]),
         cube_regions=[
-            c.CubeRegion([c.CubeKeyValue(name, [c.CubeValue(code) for code in codes]) for name, codes in keys.items()], included)
+            c.CubeRegion(
+                [c.CubeKeyValue(name, [c.CubeValue(code) for code in codes]) for name, codes in keys.items()],
+                included,
+            )
             for keys, included in regions
         ],
     )
@@ -90,7 +153,9 @@ def write(path: Path, artefacts: list[Any], form: str = FORMATS[0]) -> Path:
             name = f'<com:Name xml:lang="en">Name of {code}</com:Name>'
             text = text.replace(name, f"{name}<str:Parent>{above}</str:Parent>")
         elif parent:
-            text = text.replace(f'"name": "Name of {code}"', f'"name": "Name of {code}", "parent": "{parent}"')
+            text = text.replace(
+                f'"name": "Name of {code}"', f'"name": "Name of {code}", "parent": "{parent}"'
+            )
     if "JSON" in form:
         text = with_lists_at_components(text)
     place = path.with_suffix(".json" if "JSON" in form else ".xml")
@@ -99,14 +164,18 @@ def write(path: Path, artefacts: list[Any], form: str = FORMATS[0]) -> Path:
 
 
 def with_lists_at_components(text: str) -> str:
-    """The lists of dimensions and attributes, which pysdmx leaves out of JSON unless they stand at the concepts."""
+    """The lists of dimensions and attributes, which pysdmx leaves out of JSON unless they stand at the
+    concepts.
+    """
     message = json.loads(text)
     at_concepts = "coreRepresentation" in text
     for structure in message["data"].get("dataStructures", []):
         parts = structure["dataStructureComponents"]
         for each in (*parts["dimensionList"]["dimensions"], *parts["attributeList"]["attributes"]):
             if (listed := {**DIMENSIONS, **ATTRIBUTES}[each["id"]]) and not at_concepts:
-                each["localRepresentation"] = {"enumeration": f"urn:sdmx:org.sdmx.infomodel.codelist.Codelist=NSI:{listed}(1.0)"}
+                each["localRepresentation"] = {
+                    "enumeration": f"urn:sdmx:org.sdmx.infomodel.codelist.Codelist=NSI:{listed}(1.0)"
+                }
     return json.dumps(message)
 
 
@@ -132,7 +201,9 @@ def test_a_domain_without_lists_has_those_of_its_data_structure(tmp_path, form, 
     assert found.space.national_keys == expected.space.national_keys
     assert found.countries == expected.countries, "EU is in the list, and a composition"
     assert found.labels["ACTIVITY"]["C"] == "Name of C"
-    assert [each.parent for each in found.space.hierarchies] == [each.parent for each in expected.space.hierarchies]
+    assert [each.parent for each in found.space.hierarchies] == [
+        each.parent for each in expected.space.hierarchies
+    ]
     assert codes(deliver(found, tmp_path, sdmx_1())) == []
 
 
@@ -144,12 +215,18 @@ def test_a_registry_is_a_folder_whose_files_repeat_what_they_refer_to(tmp_path):
     found = domain(tmp_path, "registry", without_lists)
     assert found.countries == ("AT", "BE")
     one = domain(
-        tmp_path, "registry", lambda text: text.replace("codelist: sizes.csv", "codelist: registry, codelist_id: 'NSI:CL_SIZE(1.0)'")
+        tmp_path,
+        "registry",
+        lambda text: text.replace(
+            "codelist: sizes.csv", "codelist: registry, codelist_id: 'NSI:CL_SIZE(1.0)'"
+        ),
     )
     assert one.space.national_keys == found.space.national_keys
     before = found.digest
     write(tmp_path / "registry" / "limits", [constraint([({"ACTIVITY": ["TOTAL", "C", "D"]}, True)])])
-    assert domain(tmp_path, "registry", without_lists).digest != before, "what structures say is in the digest of the domain"
+    assert domain(tmp_path, "registry", without_lists).digest != before, (
+        "what structures say is in the digest of the domain"
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -159,7 +236,11 @@ def test_a_record_that_a_constraint_does_not_allow_is_a_finding_at_its_line(tmp_
     (tmp_path / "r").mkdir()
     write(tmp_path / "r" / "dsd", structures())
     write(tmp_path / "r" / "limits", [constraint([({"ACTIVITY": ["C"], "SIZECLASS": ["S"]}, False)])], form)
-    found = domain(tmp_path, "r", lambda text: text.replace("unit_multiplier: 3}", "unit_multiplier: 3, absent: missing}"))
+    found = domain(
+        tmp_path,
+        "r",
+        lambda text: text.replace("unit_multiplier: 3}", "unit_multiplier: 3, absent: missing}"),
+    )
     assert ("SDC/constraint", 6, "AT.TURNOVER.C.S") in codes(deliver(found, tmp_path, sdmx_1()))
     drawing = HEALTHY.replace("700 F      300 D", "700 F      .    ")
     assert "SDC/constraint" not in [code for code, *_ in codes(deliver(found, tmp_path, sdmx_1(drawing)))]
@@ -167,7 +248,10 @@ def test_a_record_that_a_constraint_does_not_allow_is_a_finding_at_its_line(tmp_
 
 def test_a_constraint_says_which_areas_report(tmp_path):
     (tmp_path / "r").mkdir()
-    write(tmp_path / "r" / "dsd", structures(LISTS | {"CL_AREA": [(code, None) for code in ("AT", "BE", "US", "JP", "EU")]}))
+    write(
+        tmp_path / "r" / "dsd",
+        structures(LISTS | {"CL_AREA": [(code, None) for code in ("AT", "BE", "US", "JP", "EU")]}),
+    )
     write(tmp_path / "r" / "limits", [constraint([({"REF_AREA": ["AT", "BE"], "FREQ": ["A"]}, True)])])
     assert domain(tmp_path, "r", without_lists).countries == ("AT", "BE")
 
@@ -175,19 +259,39 @@ def test_a_constraint_says_which_areas_report(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "change", "told"),
     [
-        (None, lambda text: text.replace("NSI:SMALL(1.0)", "NSI:OTHER(1.0)"), r"no data flow .* NSI:OTHER\(1\.0\)\. Remedy: .*NSI:SMALL"),
+        (
+            None,
+            lambda text: text.replace("NSI:SMALL(1.0)", "NSI:OTHER(1.0)"),
+            r"no data flow .* NSI:OTHER\(1\.0\)\. Remedy: .*NSI:SMALL",
+        ),
         (
             None,
             lambda text: text.replace("ACTIVITY, codelist", "NACE, codelist"),
             "NACE: no dimension of it. Remedy: its",
         ),
-        (None, lambda text: text.replace("  - {dimension: SIZECLASS, codelist: sizes.csv}\n", ""), "lacks its dimensions SIZECLASS"),
-        (None, lambda text: text.replace("  M: {role", "  T: {role"), r"CONF_STATUS T: not in code list NSI:CL_CONF_STATUS\(1\.0\)"),
+        (
+            None,
+            lambda text: text.replace("  - {dimension: SIZECLASS, codelist: sizes.csv}\n", ""),
+            "lacks its dimensions SIZECLASS",
+        ),
+        (
+            None,
+            lambda text: text.replace("  M: {role", "  T: {role"),
+            r"CONF_STATUS T: not in code list NSI:CL_CONF_STATUS\(1\.0\)",
+        ),
         (None, lambda text: text.replace("unit: EUR", "unit: USD"), "UNIT_MEASURE USD: not in code list"),
         (None, lambda text: text + "frequency: M\n", "FREQ M: not in code list"),
-        (None, lambda text: text + "attributes: {units: ENTERPRISES}\n", "attributes.units ENTERPRISES: no attribute of it. Remedy"),
+        (
+            None,
+            lambda text: text + "attributes: {units: ENTERPRISES}\n",
+            "attributes.units ENTERPRISES: no attribute of it. Remedy",
+        ),
         (("CL_ACTIVITY", [("TOTAL", None), ("C", "TOTAL")]), None, "ACTIVITY D: not in code list"),
-        (("CL_SIZE", None), None, r"no code list NSI:CL_SIZE\(1\.0\), which SIZECLASS refers to. Remedy: export"),
+        (
+            ("CL_SIZE", None),
+            None,
+            r"no code list NSI:CL_SIZE\(1\.0\), which SIZECLASS refers to. Remedy: export",
+        ),
     ],
 )
 def test_a_domain_that_is_not_its_data_structure_is_refused(tmp_path, spoil, change, told):
@@ -204,9 +308,15 @@ def test_a_domain_that_is_not_its_data_structure_is_refused(tmp_path, spoil, cha
 @pytest.mark.parametrize(
     ("regions", "told"),
     [
-        ([({"ACTIVITY": ["C"], "SIZECLASS": ["S"]}, False)], "allow no record of TURNOVER.C.S, and indicator TURNOVER does not say"),
+        (
+            [({"ACTIVITY": ["C"], "SIZECLASS": ["S"]}, False)],
+            "allow no record of TURNOVER.C.S, and indicator TURNOVER does not say",
+        ),
         ([({"REF_AREA": ["AT"]}, True)], "allow no record of BE. Remedy"),
-        ([({"TIME_PERIOD": ["2024"]}, True)], "content constraint .* is on TIME_PERIOD, which is not read here"),
+        (
+            [({"TIME_PERIOD": ["2024"]}, True)],
+            "content constraint .* is on TIME_PERIOD, which is not read here",
+        ),
     ],
 )
 def test_a_constraint_that_leaves_a_doubt_is_refused(tmp_path, regions, told):
@@ -220,7 +330,10 @@ def test_a_constraint_that_leaves_a_doubt_is_refused(tmp_path, regions, told):
 AGREEMENT = "urn:sdmx:org.sdmx.infomodel.registry.ProvisionAgreement=NSI:PA(1.0)"
 IN_3_0, IN_2_1, IN_JSON = FORMATS[1], FORMATS[0], FORMATS[3]
 CUBE = r"<str:CubeRegion.*</str:CubeRegion>"
-KEY_SET = '<str:DataKeySet isIncluded="{}"><str:Key><str:KeyValue id="ACTIVITY"><str:Value>C</str:Value></str:KeyValue>{}</str:Key>'
+KEY_SET = (
+    '<str:DataKeySet isIncluded="{}"><str:Key><str:KeyValue '
+    'id="ACTIVITY"><str:Value>C</str:Value></str:KeyValue>{}</str:Key>'
+)
 KEY_SET += "</str:DataKeySet>"
 TO_FLOW = r"<str:Dataflow>.*?</str:Dataflow>"
 TO_URN = rf'"dataflows": \["{re.escape(FLOW)}"\]'
@@ -229,12 +342,22 @@ FLAG = '<str:Component id="CONF_STATUS"><str:Value>F</str:Value></str:Component>
 ONE = '<str:KeyValue id="ACTIVITY"><str:Value>D</str:Value></str:KeyValue>'
 DOUBTS: list[tuple[str, str, str, str]] = [
     (IN_3_0, TO_FLOW, f"<str:ProvisionAgreement>{AGREEMENT}</str:ProvisionAgreement>", "ProvisionAgreement"),
-    (IN_2_1, TO_FLOW, '<str:ProvisionAgreement><Ref agencyID="NSI" id="PA"/></str:ProvisionAgreement>', "Provision"),
+    (
+        IN_2_1,
+        TO_FLOW,
+        '<str:ProvisionAgreement><Ref agencyID="NSI" id="PA"/></str:ProvisionAgreement>',
+        "Provision",
+    ),
     (IN_JSON, TO_URN, f'"provisionAgreements": ["{AGREEMENT}"]', "attached to prov"),
     (IN_3_0, TO_FLOW, "<str:Dataflow>everything</str:Dataflow>", "attached to a reference that is none"),
     (IN_3_0, r"<str:ConstraintAttachment>.*?</str:ConstraintAttachment>", "", "attached to nothing"),
     (IN_3_0, "<str:Value>C", '<str:Value validTo="2020">C', "a code of ACTIVITY says validTo"),
-    (IN_3_0, '<str:KeyValue id="ACTIVITY"', '<str:KeyValue id="ACTIVITY" validTo="2020"', "ACTIVITY says validTo"),
+    (
+        IN_3_0,
+        '<str:KeyValue id="ACTIVITY"',
+        '<str:KeyValue id="ACTIVITY" validTo="2020"',
+        "ACTIVITY says validTo",
+    ),
     (IN_JSON, r'\{"value": "C"\}', '{"value": "C", "validTo": "2020"}', "a code of ACTIVITY says validTo"),
     (IN_2_1, "<str:CubeRegion", f"{PERIOD_OF}<str:CubeRegion", "ReferencePeriod"),
     (IN_3_0, CUBE, KEY_SET.format("true", FLAG), "a key of a key set says Component"),
@@ -244,8 +367,18 @@ DOUBTS: list[tuple[str, str, str, str]] = [
     (IN_3_0, 'role="Allowed"', 'role="allowed"', "neither Allowed nor Actual"),
     (IN_2_1, ' type="Allowed"', "", "neither Allowed nor Actual"),
     (IN_JSON, '"role": "Allowed"', '"role": "ALLOWED"', "neither Allowed nor Actual"),
-    (IN_3_0, '<str:KeyValue id="ACTIVITY"', f'{ONE}<str:KeyValue id="ACTIVITY"', "ACTIVITY stands twice in one region"),
-    (IN_JSON, '"cubeRegions": \\[\\{', '"cubeRegions": [{"include": "false", ', "include is neither true nor false"),
+    (
+        IN_3_0,
+        '<str:KeyValue id="ACTIVITY"',
+        f'{ONE}<str:KeyValue id="ACTIVITY"',
+        "ACTIVITY stands twice in one region",
+    ),
+    (
+        IN_JSON,
+        '"cubeRegions": \\[\\{',
+        '"cubeRegions": [{"include": "false", ',
+        "include is neither true nor false",
+    ),
 ]
 
 
@@ -262,13 +395,21 @@ def test_what_a_constraint_says_and_nobody_understands_refuses_it(tmp_path, form
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(("version", "applied"), [("1.0", True), ("1.0+", True), ("2.0+", False), ("1.1", False), ("*", True)])
+@pytest.mark.parametrize(
+    ("version", "applied"), [("1.0", True), ("1.0+", True), ("2.0+", False), ("1.1", False), ("*", True)]
+)
 def test_a_constraint_on_another_version_of_the_flow_is_none_of_ours(tmp_path, version, applied):
-    path = write(tmp_path / "dsd", [*structures(), constraint([({"ACTIVITY": ["TOTAL", "C"]}, True)])], IN_3_0)
+    path = write(
+        tmp_path / "dsd", [*structures(), constraint([({"ACTIVITY": ["TOTAL", "C"]}, True)])], IN_3_0
+    )
     text = path.read_text()
     attached = text.index("<str:ConstraintAttachment")
     path.write_text(text[:attached] + text[attached:].replace("SMALL(1.0)", f"SMALL({version})", 1))
-    found = domain(tmp_path, path.name, lambda text: text.replace("unit_multiplier: 3}", "unit_multiplier: 3, absent: zero}"))
+    found = domain(
+        tmp_path,
+        path.name,
+        lambda text: text.replace("unit_multiplier: 3}", "unit_multiplier: 3, absent: zero}"),
+    )
     assert (found.reportable is not None) == applied
 
 
@@ -295,19 +436,36 @@ def test_a_list_that_does_not_hold_all_its_codes_is_refused(tmp_path, form, kind
 
 def test_messages_that_are_none_are_refused_with_file_and_remedy(tmp_path):
     (tmp_path / "r").mkdir()
-    with pytest.raises(InvalidInput, match=r"no structure message \(\.xml, \.json\) in this folder. Remedy: export"):
+    with pytest.raises(
+        InvalidInput, match=r"no structure message \(\.xml, \.json\) in this folder. Remedy: export"
+    ):
         domain(tmp_path, "r")
-    for name, told in (("areas.csv", "and no folder of them"), ("nowhere", "and no folder of them"), ("nowhere.xml", "cannot read")):
+    for name, told in (
+        ("areas.csv", "and no folder of them"),
+        ("nowhere", "and no folder of them"),
+        ("nowhere.xml", "cannot read"),
+    ):
         with pytest.raises(InvalidInput, match=told):
             domain(tmp_path, name)
-    for content in ("{", "[]", '{"data": []}', json.dumps({"data": {"codelists": [{"codes": [{}]}]}}), "[" * 10**5):
+    for content in (
+        "{",
+        "[]",
+        '{"data": []}',
+        json.dumps({"data": {"codelists": [{"codes": [{}]}]}}),
+        "[" * 10**5,
+    ):
         (tmp_path / "r" / "a.json").write_text(content)
         with pytest.raises(InvalidInput, match=r"a\.json: no structure message of SDMX-JSON. Remedy"):
             domain(tmp_path, "r")
     cascaded: dict[str, Any] = {"id": "C", "constraintAttachment": {"dataflows": [FLOW]}}
-    cascaded["cubeRegions"] = [{"keyValues": [{"id": "ACTIVITY", "values": [{"value": "C", "cascadeValues": True}]}]}]
+    cascaded["cubeRegions"] = [
+        {"keyValues": [{"id": "ACTIVITY", "values": [{"value": "C", "cascadeValues": True}]}]}
+    ]
     (tmp_path / "r" / "a.json").write_text(json.dumps({"data": {"dataConstraints": [cascaded]}}))
-    with pytest.raises(InvalidInput, match=r"a\.json: ACTIVITY by a range of time, or with all codes below one: not read here"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"a\.json: ACTIVITY by a range of time, or with all codes below one: not read here",
+    ):
         domain(tmp_path, "r")
     (tmp_path / "r" / "a.json").unlink()
     write(tmp_path / "r" / "a", structures())
@@ -317,7 +475,10 @@ def test_messages_that_are_none_are_refused_with_file_and_remedy(tmp_path):
 
 
 def test_a_dimension_without_a_list_needs_structures(tmp_path):
-    with pytest.raises(InvalidInput, match=r"ACTIVITY has no codelist\. Remedy: name one, or a registry's export as structures"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"ACTIVITY has no codelist\. Remedy: name one, or a registry's export as structures",
+    ):
         small_domain(tmp_path, ", codelist: activities.csv", "")
 
 
@@ -329,8 +490,13 @@ def messages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @law(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(0, 3), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), st.sampled_from(PIECES)), min_size=1, max_size=3))
-def test_a_spoilt_message_is_read_or_refused(messages: list[Path], which: int, changes: list[tuple[float, int, str]]) -> None:
+@given(
+    st.integers(0, 3),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), st.sampled_from(PIECES)), min_size=1, max_size=3),
+)
+def test_a_spoilt_message_is_read_or_refused(
+    messages: list[Path], which: int, changes: list[tuple[float, int, str]]
+) -> None:
     text = messages[which].read_text()
     for place, length, piece in changes:
         at = int(place * len(text))

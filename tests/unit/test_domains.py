@@ -27,13 +27,15 @@ def edited(tmp_path: Path) -> Callable[..., Domain]:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new, 1))
         for name, content in codelists.items():
-            (tmp_path / f"{name}.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+            (tmp_path / f"{name}.csv").write_bytes(
+                content if isinstance(content, bytes) else content.encode()
+            )
         return load_domain(path)
 
     return load
 
 
-# --- what is shipped ----------------------------------------------------------------------------------------------------------
+# --- what is shipped ----------------------------------------------------------------------------------------
 
 
 def test_the_shipped_domain_has_the_shape_of_the_paper():
@@ -53,18 +55,23 @@ def test_exactly_the_primary_flags_have_a_rule():
 
 def test_every_code_has_a_label_for_the_report():
     sbs = load_domain("sbs")
-    for codes, dimension in ((sbs.space.areas, "REF_AREA"), *((h.codes, h.dimension) for h in sbs.space.hierarchies)):
+    for codes, dimension in (
+        (sbs.space.areas, "REF_AREA"),
+        *((h.codes, h.dimension) for h in sbs.space.hierarchies),
+    ):
         assert set(codes) <= set(sbs.labels[dimension])
 
 
-# --- found by name, frozen, known by a digest ---------------------------------------------------------------------------------
+# --- found by name, frozen, known by a digest ---------------------------------------------------------------
 
 
 def test_a_domain_is_found_by_the_name_of_its_file(tmp_path, monkeypatch):
     """Two domains in one folder share the layout and the code lists."""
     small_domain(tmp_path)
     shutil.copyfile(tmp_path / "small.yaml", tmp_path / "other.yaml")
-    (tmp_path / "other.yaml").write_text((tmp_path / "other.yaml").read_text().replace("id: small", "id: other"))
+    (tmp_path / "other.yaml").write_text(
+        (tmp_path / "other.yaml").read_text().replace("id: small", "id: other")
+    )
     monkeypatch.setattr(file, "HERE", tmp_path)
     assert file.known_domains() == ["other", "small"]
     assert [load_domain(name).id for name in file.known_domains()] == ["other", "small"]
@@ -134,14 +141,19 @@ def test_only_the_last_domains_are_remembered(tmp_path):
     assert load_domain(folders[0] / "small.yaml") is not first
 
 
-# --- compositions -------------------------------------------------------------------------------------------------------------
+# --- compositions -------------------------------------------------------------------------------------------
 
 
 def test_an_aggregate_with_missing_members_goes_under_its_partial_code(edited):
     domain = edited(EU, EU + "  - {code: EA, label: Some, members: [BE]}\n")
     assert [(a.code, a.members) for a in domain.space.aggregates] == [("EU", ("AT", "BE")), ("EA", ("BE",))]
-    assert [(a.code, a.members) for a in domain.space_of(("BE",)).aggregates] == [("EU_PARTIAL", ("BE",)), ("EA", ("BE",))]
-    with pytest.raises(InvalidInput, match="EA: no delivery from BE, and the domain file gives no partial_code"):
+    assert [(a.code, a.members) for a in domain.space_of(("BE",)).aggregates] == [
+        ("EU_PARTIAL", ("BE",)),
+        ("EA", ("BE",)),
+    ]
+    with pytest.raises(
+        InvalidInput, match="EA: no delivery from BE, and the domain file gives no partial_code"
+    ):
         domain.space_of(("AT",))
 
 
@@ -151,7 +163,7 @@ def test_countries_keep_the_order_of_the_code_list_whatever_order_they_arrive_in
     assert domain.space_of(("AT", "BE")).countries == ("BE", "AT")
 
 
-# --- compositions and countries that come and go ------------------------------------------------------------------------------
+# --- compositions and countries that come and go ------------------------------------------------------------
 
 AREAS = "code,parent,from,until\nEU2,,,\nEU1,,,\nAT,,,\nBE,,,2019\n"
 THEN = """  - {code: EU2, label: Of two, members: [AT, BE], from: 2013, until: 2019}
@@ -187,7 +199,9 @@ def test_a_domain_that_changes_in_time_says_nothing_without_a_period(edited):
 def test_the_digest_is_of_the_period_alone(edited):
     """What changes from 2027 on makes no new release of 2024; what holds in 2024 does."""
     first = edited(EU, THEN, areas=AREAS)
-    later = edited(EU, THEN + "  - {code: EU3, label: New, members: [AT], from: 2027}\n", areas=AREAS + "CY,,2027,\n")
+    later = edited(
+        EU, THEN + "  - {code: EU3, label: New, members: [AT], from: 2027}\n", areas=AREAS + "CY,,2027,\n"
+    )
     assert first.of("2024").digest == later.of("2024").digest
     assert first.of("2027").digest != later.of("2027").digest
     assert len({first.of(period).digest for period in ("2010", "2013", "2020")}) == 3
@@ -197,18 +211,36 @@ def test_the_digest_is_of_the_period_alone(edited):
 
 
 def test_a_composition_may_follow_another_of_its_code(edited):
-    follows = "  - {code: EU, label: Union, members: [AT, BE], until: 2019}\n  - {code: EU, label: Union, members: [AT], from: 2020}\n"
+    follows = (
+        "  - {code: EU, label: Union, members: [AT, BE], until: 2019}\n  - {code: EU, "
+        "label: Union, members: [AT], from: 2020}\n"
+    )
     domain = edited(EU, follows)
-    assert [told(domain.of(year))[1] for year in ("2019", "2020")] == [[("EU", ("AT", "BE"))], [("EU", ("AT",))]]
+    assert [told(domain.of(year))[1] for year in ("2019", "2020")] == [
+        [("EU", ("AT", "BE"))],
+        [("EU", ("AT",))],
+    ]
 
 
 @pytest.mark.parametrize(
     ("aggregates", "areas", "said"),
     [
         (THEN.replace("until: 2019", "until: 2012"), AREAS, "from 2013 is after until 2012"),
-        (THEN.replace("from: 2013", "from: yesterday"), AREAS, "yesterday is not a reference period; write it such as 2024"),
-        (THEN.replace("until: 2019", "until: 2021"), AREAS, r"from 2020-01-01 until before 2022-01-01: aggregate EU2: members \['BE'\]"),
-        (THEN.replace("EU1", "EU2").replace("2020-Q1", "2019"), AREAS, "codes of aggregates.*EU2 stands more than once"),
+        (
+            THEN.replace("from: 2013", "from: yesterday"),
+            AREAS,
+            "yesterday is not a reference period; write it such as 2024",
+        ),
+        (
+            THEN.replace("until: 2019", "until: 2021"),
+            AREAS,
+            r"from 2020-01-01 until before 2022-01-01: aggregate EU2: members \['BE'\]",
+        ),
+        (
+            THEN.replace("EU1", "EU2").replace("2020-Q1", "2019"),
+            AREAS,
+            "codes of aggregates.*EU2 stands more than once",
+        ),
         (THEN, AREAS.replace(",2019", ",9"), r"areas\.csv: 9 is not a reference period"),
     ],
 )
@@ -218,10 +250,16 @@ def test_validity_that_contradicts_itself_is_refused(edited, aggregates, areas, 
 
 
 def test_a_period_without_compositions_or_beside_their_bounds_is_refused(edited):
-    domain = edited(EU, THEN.replace("  - {code: AT_ONLY, label: Of one, members: [AT]}\n", "").replace("2013", "2013-07"), areas=AREAS)
+    domain = edited(
+        EU,
+        THEN.replace("  - {code: AT_ONLY, label: Of one, members: [AT]}\n", "").replace("2013", "2013-07"),
+        areas=AREAS,
+    )
     with pytest.raises(InvalidInput, match="small in 2012: no composition is valid then"):
         domain.of("2012")
-    with pytest.raises(InvalidInput, match="EU2 is valid from 2013-07-01 until before 2020-01-01, which is a part of 2013"):
+    with pytest.raises(
+        InvalidInput, match="EU2 is valid from 2013-07-01 until before 2020-01-01, which is a part of 2013"
+    ):
         domain.of("2013")
     with pytest.raises(InvalidInput, match="May is not a reference period"):
         domain.of("May")
@@ -232,7 +270,7 @@ def test_codes_of_a_hierarchy_have_no_validity(edited):
         edited(sizes="code,parent,from\n_T,,2013\nS,_T,\nL,_T,\n")
 
 
-# --- units by code ----------------------------------------------------------------------------------------------------------------
+# --- units by code ------------------------------------------------------------------------------------------
 
 SIZES = "code,parent,unit,unit_multiplier\n_T,,{0},3\nS,_T,{1},3\nL,_T,{1},3\n"
 FLAT = "code,parent,unit,unit_multiplier\nS,,kg,3\nL,,m2,\n"
@@ -243,7 +281,10 @@ SOLD = "  - {code: SOLD, label: Sold, unit_of: SIZECLASS}\n"
 def test_a_unit_for_each_code(edited):
     domain = edited(INDICATOR, INDICATOR + SOLD, sizes=FLAT)
     told = dict(zip(domain.space.national_keys, domain.units, strict=True))
-    assert {key[2]: unit for key, unit in told.items() if key[0] == "SOLD"} == {"S": ("kg", 3), "L": ("m2", 0)}
+    assert {key[2]: unit for key, unit in told.items() if key[0] == "SOLD"} == {
+        "S": ("kg", 3),
+        "L": ("m2", 0),
+    }
     assert {unit for key, unit in told.items() if key[0] == "TURNOVER"} == {("EUR", 3)}
     assert edited(INDICATOR, SOLD, sizes=SIZES.format("kg", "kg")).units[0] == ("kg", 3), "a sum of one unit"
 
@@ -251,7 +292,11 @@ def test_a_unit_for_each_code(edited):
 @pytest.mark.parametrize(
     ("indicators", "sizes", "said"),
     [
-        (SOLD, SIZES.format("kg", "m2"), r"SOLD\.TOTAL\._T would be a sum with SOLD\.TOTAL\.S, which is in another unit"),
+        (
+            SOLD,
+            SIZES.format("kg", "m2"),
+            r"SOLD\.TOTAL\._T would be a sum with SOLD\.TOTAL\.S, which is in another unit",
+        ),
         (SOLD, SIZES.format("kg", "kg").replace("L,_T,kg,3", "L,_T,kg,6"), "which is in another unit"),
         (SOLD, SIZES.format("", "kg"), r"sizes\.csv: _T \(1 in all\) without a unit, which SOLD needs"),
         (SOLD, FLAT.replace(",3", ",x"), r"sizes\.csv: invalid literal for int"),
@@ -267,15 +312,22 @@ def test_units_that_are_missing_or_would_be_added_up_are_refused(edited, indicat
 
 
 def test_linked_indicators_are_in_one_unit(edited):
-    parts = INDICATOR + INDICATOR.replace("TURNOVER", "HOME") + INDICATOR.replace("TURNOVER", "ABROAD").replace("r: 3", "r: 6")
+    parts = (
+        INDICATOR
+        + INDICATOR.replace("TURNOVER", "HOME")
+        + INDICATOR.replace("TURNOVER", "ABROAD").replace("r: 3", "r: 6")
+    )
     linked = "indicator_relations: [{total: TURNOVER, parts: [HOME, ABROAD]}]\nhierarchies:"
     old = INDICATOR + "hierarchies:"
-    with pytest.raises(InvalidInput, match=r"TURNOVER\.TOTAL\._T would be a sum with ABROAD\.TOTAL\._T, which is in another unit"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"TURNOVER\.TOTAL\._T would be a sum with ABROAD\.TOTAL\._T, which is in another unit",
+    ):
         edited(old, parts + linked)
     edited(old, parts.replace("r: 6", "r: 3") + linked)
 
 
-# --- refused ------------------------------------------------------------------------------------------------------------------
+# --- refused ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -286,25 +338,64 @@ def test_linked_indicators_are_in_one_unit(edited):
         ("label: Union", "label: Union, membres: all", "aggregates.0.membres: "),
         ("id: small", "id: Small One", "id: "),
         ("role: public", "role: free", "flags.F.role: Input should be 'public', 'primary' or 'secondary'"),
-        ("{role: secondary}", "{role: secondary, rule: {kind: percent}}", "flags.D: .*exactly the primary flags have a rule"),
-        ("{role: primary, rule: {kind: percent, percent: 10}}", "{role: primary}", "flags.A: .*exactly the primary flags have a rule"),
-        ("kind: percent, percent: 10", "kind: percent, percent: -10", "flags.A.rule.percent: .*greater than 0"),
-        ("kind: percent, percent: 10", "kind: percent, p: 30", "flags.A.rule.p: .*Remedy: leave p out .known here: few_units, .*percent"),
-        ("kind: nk, n: 1, k: 85", "kind: nk, n: 1, q: 85", "flags.O.rule.q: .*Remedy: leave q out .known here: few_units, .*k, kind"),
+        (
+            "{role: secondary}",
+            "{role: secondary, rule: {kind: percent}}",
+            "flags.D: .*exactly the primary flags have a rule",
+        ),
+        (
+            "{role: primary, rule: {kind: percent, percent: 10}}",
+            "{role: primary}",
+            "flags.A: .*exactly the primary flags have a rule",
+        ),
+        (
+            "kind: percent, percent: 10",
+            "kind: percent, percent: -10",
+            "flags.A.rule.percent: .*greater than 0",
+        ),
+        (
+            "kind: percent, percent: 10",
+            "kind: percent, p: 30",
+            "flags.A.rule.p: .*Remedy: leave p out .known here: few_units, .*percent",
+        ),
+        (
+            "kind: nk, n: 1, k: 85",
+            "kind: nk, n: 1, q: 85",
+            "flags.O.rule.q: .*Remedy: leave q out .known here: few_units, .*k, kind",
+        ),
         ("kind: nk, n: 1, k: 85", "n: 1, k: 85", "flags.O.rule: .*kind"),
         ("kind: nk, n: 1, k: 85", "kind: nkk", "flags.O.rule: .*'nkk'.*'percent', 'p_percent', 'pq', 'nk'"),
-        ("id: small", "id: small\ncta: {ladder: [{method: milp, nodes: 9, blocks: 3}]}", "cta.ladder.0: .*milp: it has no blocks.*Remedy"),
-        ("id: small", "id: small\ncta: {ladder: [{method: bcd, rounds: 1, solver: cbc}]}", "cta.ladder.0: .*bcd: it has no solver"),
-        ("id: small", "id: small\ncta: {ladder: [{method: auto, rounds: 1, polygon: false}]}", "cta.ladder.0: .*auto: it has no polygon"),
+        (
+            "id: small",
+            "id: small\ncta: {ladder: [{method: milp, nodes: 9, blocks: 3}]}",
+            "cta.ladder.0: .*milp: it has no blocks.*Remedy",
+        ),
+        (
+            "id: small",
+            "id: small\ncta: {ladder: [{method: bcd, rounds: 1, solver: cbc}]}",
+            "cta.ladder.0: .*bcd: it has no solver",
+        ),
+        (
+            "id: small",
+            "id: small\ncta: {ladder: [{method: auto, rounds: 1, polygon: false}]}",
+            "cta.ladder.0: .*auto: it has no polygon",
+        ),
         ("members: all", "members: some", "aggregates.0.members"),
         ("id: small", "id: small\nbases: {rule: cta, passes: 3}", "bases: .*passes: only .*Remedy"),
         (
             "unit_multiplier: 3}",
             "unit_multiplier: 3, kind: count, rounding: {method: small-count, base: 3, gap: 0.1}}",
-            "indicators.0.rounding.gap: .*Remedy: leave gap out .known here: base, drawn, epoch, method, quality",
+            (
+                "indicators.0.rounding.gap: .*Remedy: leave gap out .known here: base, drawn, epoch, method, "
+                "quality"
+            ),
         ),
         ("title: A table of three activities and three size classes\n", "", "title: Field required"),
-        ("id: small", "id: small\nmissing_country: ignore", "missing_country: Input should be 'block', 'partial' or 'wait'"),
+        (
+            "id: small",
+            "id: small\nmissing_country: ignore",
+            "missing_country: Input should be 'block', 'partial' or 'wait'",
+        ),
         ("id: small", "id: [small", "not YAML"),
     ],
 )
@@ -334,7 +425,10 @@ def test_a_code_list_that_is_no_tree_is_refused_and_said_what_for(edited, conten
         edited(activities=content)
 
 
-@pytest.mark.parametrize("content", ["code,parent\nC,D\nD,C\n", "code,parent\nTOTAL,\nC,ALL\n", b"code,parent\nTOTAL,\nC\xe9,TOTAL\n"])
+@pytest.mark.parametrize(
+    "content",
+    ["code,parent\nC,D\nD,C\n", "code,parent\nTOTAL,\nC,ALL\n", b"code,parent\nTOTAL,\nC\xe9,TOTAL\n"],
+)
 def test_a_code_list_that_is_no_tree_is_refused_by_the_name_of_its_file(edited, content):
     with pytest.raises(InvalidInput, match=r"activities\.csv"):
         edited(activities=content)
@@ -355,7 +449,10 @@ def test_members_that_are_no_countries_are_named_with_their_list(edited):
     [
         pytest.param(EU + "  - {code: EU, label: Again, members: [AT]}\n", id="two aggregates of one code"),
         pytest.param(EU + "  - {code: EA, label: Some, members: [AT, AT]}\n", id="a member twice"),
-        pytest.param(EU + "  - {code: EU_PARTIAL, label: Some, members: [BE]}\n", id="the partial code of another aggregate"),
+        pytest.param(
+            EU + "  - {code: EU_PARTIAL, label: Some, members: [BE]}\n",
+            id="the partial code of another aggregate",
+        ),
         pytest.param(EU.replace("EU_PARTIAL", "AT"), id="a country as partial code"),
     ],
 )
@@ -378,7 +475,9 @@ def test_aggregates_that_cannot_be_told_apart_are_refused(edited, aggregates):
     ],
 )
 def test_what_is_said_twice_is_refused(edited, old, new):
-    """Of two flags of one code the last would count: a secondary cell would become a public one without a word."""
+    """Of two flags of one code the last would count: a secondary cell would become a public one without a
+    word.
+    """
     with pytest.raises(InvalidInput):
         edited(old, new)
 

@@ -49,6 +49,10 @@ def test_what_is_no_pattern_is_told(tmp_path, text, message):
 
 def test_instructions_by_codes(tmp_path):
     found = read_apriori(written(tmp_path, "A, x, u\nA, x, pl, 5, 10, 2\n_T,_T,C,3\n"), KEYS)
-    assert [(each.cell, each.what, each.numbers) for each in found] == [(3, "u", ()), (3, "pl", (5, 10, 2)), (0, "c", (3,))]
+    assert [(each.cell, each.what, each.numbers) for each in found] == [
+        (3, "u", ()),
+        (3, "pl", (5, 10, 2)),
+        (0, "c", (3,)),
+    ]
     with pytest.raises(InvalidInput, match=r"line 1: A\.y is no cell of the table"):
         read_apriori(written(tmp_path, "A,y,u\n"), KEYS)

@@ -1,4 +1,6 @@
-"""The command line starts at once: what takes a second to load is loaded by who needs it. Modules are counted, not seconds."""
+"""The command line starts at once: what takes a second to load is loaded by who needs it.
+Modules are counted, not seconds.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,38 @@ import pytest
 
 SLOW = {"airflow", "great_expectations", "matplotlib", "pandas", "sqlalchemy"}
 TESTS = str(Path(__file__).parent.parent)
-HEAVY = SLOW | {"alembic", "cryptography", "cylp", "highspy", "jinja2", "numpy", "psutil", "pulp", "pyarrow", "scipy", "yaml"}
+HEAVY = SLOW | {
+    "alembic",
+    "cryptography",
+    "cylp",
+    "highspy",
+    "jinja2",
+    "numpy",
+    "psutil",
+    "pulp",
+    "pyarrow",
+    "scipy",
+    "yaml",
+}
 
 
-@pytest.mark.parametrize("module", ["sdc_tasks.cli.app", "sdc_tasks.intake.tables.jj", "sdc_tasks.methods.cta.engine"])
+@pytest.mark.parametrize(
+    "module", ["sdc_tasks.cli.app", "sdc_tasks.intake.tables.jj", "sdc_tasks.methods.cta.engine"]
+)
 def test_neither_pandas_nor_what_draws_is_loaded(module):
     script = f"import sys, {module}\nprint(*sorted({SLOW} & set(sys.modules)))"
     assert _printed(script) == []
 
 
 def test_a_worker_holds_nothing_that_few_tasks_need():
-    """Every worker loads the steps and what writes their results, and keeps what they load as long as it runs."""
+    """Every worker loads the steps and what writes their results, and keeps what they load as long as it
+    runs.
+    """
     few = {"great_expectations", "matplotlib", "pandas", "scipy.optimize", "scipy.stats"}
-    assert _printed(f"import sys, sdc_tasks.steps, sdc_tasks.outputs\nprint(*sorted({few} & set(sys.modules)))") == []
+    assert (
+        _printed(f"import sys, sdc_tasks.steps, sdc_tasks.outputs\nprint(*sorted({few} & set(sys.modules)))")
+        == []
+    )
 
 
 def test_the_checks_of_a_delivery_load_no_statistics(tmp_path):
@@ -60,4 +81,6 @@ print(*sorted({HEAVY} & set(sys.modules)))
 
 
 def _printed(script: str) -> list[str]:
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()

@@ -1,4 +1,6 @@
-"""Each way a delivery can be wrong, and the finding that tells its sender: code, line, cell, never a value."""
+"""Each way a delivery can be wrong, and the finding that tells its sender: code, line, cell,
+never a value.
+"""
 
 from __future__ import annotations
 
@@ -69,20 +71,26 @@ def test_a_cell_without_a_record_is_a_public_zero_where_its_totals_show_it(domai
 
 
 def test_a_unit_for_each_code(tmp_path):
-    """Tonnes are converted to the kilograms of their code, pieces stay pieces, and one for the other is refused."""
+    """Tonnes are converted to the kilograms of their code, pieces stay pieces, and one for the other is
+    refused.
+    """
     small_domain(tmp_path)
     path = tmp_path / "small.yaml"
     path.write_text(path.read_text().replace("unit: EUR, unit_multiplier: 3", "unit_of: ACTIVITY"))
     text = sdmx_1()
     assert text.count(",EUR,3,") == 9
-    (tmp_path / "activities.csv").write_text("code,parent,unit,unit_multiplier\nTOTAL,,KG,0\nC,TOTAL,KG,0\nD,TOTAL,KG,0\n")
+    (tmp_path / "activities.csv").write_text(
+        "code,parent,unit,unit_multiplier\nTOTAL,,KG,0\nC,TOTAL,KG,0\nD,TOTAL,KG,0\n"
+    )
     delivery = deliver(load_domain(path), tmp_path, text.replace(",EUR,3,", ",KG,3,"))
     assert delivery.table.value.tolist()[:2] == [749391000, 400000]
-    (tmp_path / "activities.csv").write_text("code,parent,unit,unit_multiplier\nTOTAL,,KG,0\nC,TOTAL,KG,0\nD,,NR,0\n")
+    (tmp_path / "activities.csv").write_text(
+        "code,parent,unit,unit_multiplier\nTOTAL,,KG,0\nC,TOTAL,KG,0\nD,,NR,0\n"
+    )
     delivery = deliver(load_domain(path), tmp_path, text.replace(",EUR,3,", ",KG,0,"))
-    assert [(each.code, each.line, each.cell) for each in delivery.findings if each.severity is Severity.ERROR] == [
-        ("SDC/unit", line, f"AT.TURNOVER.D.{size}") for line, size in ((8, "_T"), (9, "S"), (10, "L"))
-    ]
+    assert [
+        (each.code, each.line, each.cell) for each in delivery.findings if each.severity is Severity.ERROR
+    ] == [("SDC/unit", line, f"AT.TURNOVER.D.{size}") for line, size in ((8, "_T"), (9, "S"), (10, "L"))]
     assert delivery.findings[0].message == "UNIT_MEASURE must be NR"
 
 
@@ -100,11 +108,16 @@ def test_units_and_shares_may_be_left_out_altogether(domain, folder):
 
 def test_decimals_of_the_indicator_are_read_exactly(folder, tmp_path):
     domain = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, decimals: 2")
-    for content in (sdmx_1(HEALTHY.replace("300 D", "300.07 D")), national(HEALTHY.replace("300 D", "300.07 D"))):
+    for content in (
+        sdmx_1(HEALTHY.replace("300 D", "300.07 D")),
+        national(HEALTHY.replace("300 D", "300.07 D")),
+    ):
         assert deliver(domain, folder, content).table.value[4] == 300.07
 
 
-@pytest.mark.parametrize(("sent", "value"), [("3e2", 300), ("+300", 300), ("0300", 300), ("300.", 300), ("3.0E+2", 300)])
+@pytest.mark.parametrize(
+    ("sent", "value"), [("3e2", 300), ("+300", 300), ("0300", 300), ("300.", 300), ("3.0E+2", 300)]
+)
 def test_plain_and_scientific_notation(domain, folder, sent, value):
     assert deliver(domain, folder, replaced(6, ",300,", f",{sent},")).table.value[4] == value
 
@@ -116,7 +129,9 @@ def test_quoted_fields_line_breaks_in_comments_and_blank_lines_keep_the_line_num
     delivery = deliver(domain, folder, text)
     assert (codes(delivery), delivery.accepted) == ([("150/007", 1, None)], True)
     wrong = deliver(domain, folder, text.replace(",D,", ",Z,", 1))
-    assert ("150/904-2", 8 + 2, None) in codes(wrong)  # the fifth record, each of those before it two lines long
+    assert ("150/904-2", 8 + 2, None) in codes(
+        wrong
+    )  # the fifth record, each of those before it two lines long
 
 
 def test_a_file_that_is_not_there(domain, folder):
@@ -144,9 +159,22 @@ def test_a_file_that_is_not_there(domain, folder):
         (sdmx_1().replace(",", "|").encode(), 1),
         ("\n".join(sdmx_1().splitlines()[1:]).encode(), 1),
     ],
-    ids=["empty", "empty but for a mark", "header only", "archive", "XML", "no encoding", "NUL", "CR only", "open quote",
-         "quote inside", "giant field", "bars", "no header"],
-)  # fmt: skip
+    ids=[
+        "empty",
+        "empty but for a mark",
+        "header only",
+        "archive",
+        "XML",
+        "no encoding",
+        "NUL",
+        "CR only",
+        "open quote",
+        "quote inside",
+        "giant field",
+        "bars",
+        "no header",
+    ],
+)
 def test_not_well_formed(domain, folder, content, line):
     delivery = deliver(domain, folder, content)
     assert codes(delivery) == [("140", line, None)]
@@ -202,7 +230,13 @@ def test_a_missing_column(domain, folder):
 
 
 def test_an_extra_column_is_not_read_and_a_repeated_one_refuses(domain, folder):
-    extra = "\n".join(line + (",LAST UPDATE" if i == 0 else ",2024-05-01") for i, line in enumerate(sdmx_1().splitlines())) + "\n"
+    extra = (
+        "\n".join(
+            line + (",LAST UPDATE" if i == 0 else ",2024-05-01")
+            for i, line in enumerate(sdmx_1().splitlines())
+        )
+        + "\n"
+    )
     delivery = deliver(domain, folder, extra)
     assert (codes(delivery), delivery.accepted) == ([("150/007", 1, None)], True)
     assert delivery.findings[0].severity is Severity.WARNING
@@ -211,7 +245,10 @@ def test_an_extra_column_is_not_read_and_a_repeated_one_refuses(domain, folder):
 
 
 def test_a_value_where_a_column_name_should_be_is_not_repeated(domain, folder):
-    extra = "\n".join(line + (f",X{SECRET}" if i == 0 else ",") for i, line in enumerate(sdmx_1().splitlines())) + "\n"
+    extra = (
+        "\n".join(line + (f",X{SECRET}" if i == 0 else ",") for i, line in enumerate(sdmx_1().splitlines()))
+        + "\n"
+    )
     assert codes(deliver(domain, folder, extra)) == [("150/007", 1, None)]
 
 
@@ -240,7 +277,10 @@ def test_a_code_that_is_not_expected(domain, folder, old, new, code, said):
     assert not delivery.accepted
 
 
-@pytest.mark.parametrize(("flag", "said"), [("Z", "CONF_STATUS Z is"), ("", "is empty"), ("AA", "CONF_STATUS is not"), ("f", "f is not")])
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [("Z", "CONF_STATUS Z is"), ("", "is empty"), ("AA", "CONF_STATUS is not"), ("f", "f is not")],
+)
 def test_an_unknown_flag_is_never_taken_as_free(domain, folder, flag, said):
     delivery = deliver(domain, folder, replaced(6, "3,A,D,", f"3,A,{flag},"))
     assert codes(delivery) == [("150/904-2", 6, None)]
@@ -249,7 +289,9 @@ def test_an_unknown_flag_is_never_taken_as_free(domain, folder, flag, said):
 
 
 def test_an_unknown_observation_status(domain, folder):
-    assert codes(deliver(domain, folder, replaced(6, "3,A,D", "3,Z,D"))) == [("150/904-2", 6, "AT.TURNOVER.C.S")]
+    assert codes(deliver(domain, folder, replaced(6, "3,A,D", "3,Z,D"))) == [
+        ("150/904-2", 6, "AT.TURNOVER.C.S")
+    ]
     assert deliver(domain, folder, replaced(6, "3,A,D", "3,,D")).accepted
 
 
@@ -266,7 +308,9 @@ def test_duplicate_keys_name_both_lines(domain, folder):
     assert "line 10" in delivery.findings[0].message
 
 
-@pytest.mark.parametrize(("action", "accepted"), [("I", True), ("A", True), ("R", True), ("M", True), ("D", False), ("", False)])
+@pytest.mark.parametrize(
+    ("action", "accepted"), [("I", True), ("A", True), ("R", True), ("M", True), ("D", False), ("", False)]
+)
 def test_actions_of_sdmx_csv_2(domain, folder, action, accepted):
     delivery = deliver(domain, folder, sdmx_2().replace(",I,A,", f",{action},A,"))
     assert delivery.accepted is accepted
@@ -289,7 +333,23 @@ def test_a_value_glued_to_a_code_is_not_repeated(domain, folder, glued):
 # Numbers
 
 
-NOT_NUMBERS = ["abc", "NaN", "inf", "-inf", "c", ":", "1 234", "1'234", "12,34,56", "0x10", "--5", "1_000", "٣", "5 EUR", "(5)"]
+NOT_NUMBERS = [
+    "abc",
+    "NaN",
+    "inf",
+    "-inf",
+    "c",
+    ":",
+    "1 234",
+    "1'234",
+    "12,34,56",
+    "0x10",
+    "--5",
+    "1_000",
+    "٣",
+    "5 EUR",
+    "(5)",
+]
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
@@ -299,7 +359,9 @@ def test_text_where_a_number_should_be(domain, folder, text):
     assert not delivery.accepted
 
 
-@pytest.mark.parametrize(("sent", "status"), [("", "A"), ("", ""), ("", "Q"), (":", "Q"), ("x", "A"), ("x", "")])
+@pytest.mark.parametrize(
+    ("sent", "status"), [("", "A"), ("", ""), ("", "Q"), (":", "Q"), ("x", "A"), ("x", "")]
+)
 def test_a_missing_value(domain, folder, sent, status):
     delivery = deliver(domain, folder, replaced(6, ",300,EUR,3,A", f",{sent},EUR,3,{status}"))
     assert codes(delivery) == [("SDC/missing", 6, "AT.TURNOVER.C.S")]
@@ -310,7 +372,9 @@ def test_a_value_that_its_status_calls_missing(domain, folder):
     """Nobody has it, and here it is: refused. Somebody has it and does not tell the public: told to us."""
     for status, accepted in (("M", False), ("L", False), ("O", False), ("H", False), ("Q", True)):
         delivery = deliver(domain, folder, replaced(10, "3,A,A", f"3,{status},A"))
-        assert (codes(delivery), delivery.accepted) == ([("SDC/status", 10, "AT.TURNOVER.D.L")], accepted), status
+        assert (codes(delivery), delivery.accepted) == ([("SDC/status", 10, "AT.TURNOVER.D.L")], accepted), (
+            status
+        )
 
 
 def test_decimal_comma_and_point_in_one_file(domain, folder):
@@ -321,7 +385,9 @@ def test_decimal_comma_and_point_in_one_file(domain, folder):
     assert not delivery.accepted
 
 
-@pytest.mark.parametrize("content", [sdmx_1(HEALTHY.replace("700", "1.234")), national(HEALTHY.replace("700", "1.234"))])
+@pytest.mark.parametrize(
+    "content", [sdmx_1(HEALTHY.replace("700", "1.234")), national(HEALTHY.replace("700", "1.234"))]
+)
 def test_thousands_separator_or_decimal_sign(domain, folder, content):
     """1.234 where the indicator has no decimals: nobody knows, so nobody guesses."""
     assert ("SDC/decimal", 5, None) in codes(deliver(domain, folder, content))
@@ -335,7 +401,9 @@ def test_three_decimals_that_the_indicator_has(folder, tmp_path):
 
 def test_a_decimal_sign_that_is_not_the_one_of_the_format(folder, tmp_path):
     domain = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, decimals: 1")
-    delivery = deliver(domain, folder, national(HEALTHY.replace("300 D", "300.5 D")).replace(b"300,5", b"300.5"))
+    delivery = deliver(
+        domain, folder, national(HEALTHY.replace("300 D", "300.5 D")).replace(b"300,5", b"300.5")
+    )
     assert codes(delivery) == [("SDC/decimal", 6, None)]
     assert delivery.table.value[4] == 300.5
 
@@ -349,10 +417,14 @@ def test_a_huge_and_a_tiny_value_in_one_table(domain, folder):
 
 @pytest.mark.parametrize("text", ["9e15", "-9e15", "1e300", "1e999"])
 def test_a_value_that_is_too_large_to_be_exact(domain, folder, text):
-    assert codes(deliver(domain, folder, replaced(6, ",300,", f",{text},"))) == [("SDC/magnitude", 6, "AT.TURNOVER.C.S")]
+    assert codes(deliver(domain, folder, replaced(6, ",300,", f",{text},"))) == [
+        ("SDC/magnitude", 6, "AT.TURNOVER.C.S")
+    ]
 
 
-@pytest.mark.parametrize(("multiplier", "sent", "value"), [("6", "4.35", 4350), ("0", "4350", 4.35), ("6", "1e999", None)])
+@pytest.mark.parametrize(
+    ("multiplier", "sent", "value"), [("6", "4.35", 4350), ("0", "4350", 4.35), ("6", "1e999", None)]
+)
 def test_another_unit_multiplier_is_converted(domain, folder, multiplier, sent, value):
     delivery = deliver(domain, folder, replaced(6, ",300,EUR,3,", f",{sent},EUR,{multiplier},"))
     assert codes(delivery)[0] == ("SDC/unit", 6, None)
@@ -360,7 +432,9 @@ def test_another_unit_multiplier_is_converted(domain, folder, multiplier, sent, 
     assert (delivery.table and delivery.table.value[4]) == value
 
 
-@pytest.mark.parametrize(("old", "new"), [("EUR", "USD"), ("EUR,3", "EUR,"), ("EUR,3", "EUR,K"), ("EUR,3", "EUR,99")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("EUR", "USD"), ("EUR,3", "EUR,"), ("EUR,3", "EUR,K"), ("EUR,3", "EUR,99")]
+)
 def test_a_wrong_unit(domain, folder, old, new):
     assert codes(deliver(domain, folder, replaced(6, old, new))) == [("SDC/unit", 6, "AT.TURNOVER.C.S")]
 
@@ -368,7 +442,9 @@ def test_a_wrong_unit(domain, folder, old, new):
 @pytest.mark.parametrize("sent", ["-1,,", "2.5,,", "two,,", "2,x,", "2,9,NaN"])
 def test_wrong_units_and_shares(domain, folder, sent):
     code = "SDC/share" if sent.startswith("2,") else "SDC/units"
-    assert codes(deliver(domain, folder, replaced(10, "A,A,,,", f"A,A,{sent}"))) == [(code, 10, "AT.TURNOVER.D.L")]
+    assert codes(deliver(domain, folder, replaced(10, "A,A,,,", f"A,A,{sent}"))) == [
+        (code, 10, "AT.TURNOVER.D.L")
+    ]
 
 
 def test_a_file_full_of_the_same_mistake(domain, folder):
@@ -380,14 +456,21 @@ def test_a_file_full_of_the_same_mistake(domain, folder):
 
 def test_warnings_do_not_crowd_out_an_error_of_the_same_code(domain, folder):
     extra = ",".join(f"X{'x' * i}" for i in range(150))
-    text = "\n".join(line + (f",{extra},FREQ" if i == 0 else "," * 151) for i, line in enumerate(sdmx_1().splitlines())) + "\n"
+    text = (
+        "\n".join(
+            line + (f",{extra},FREQ" if i == 0 else "," * 151) for i, line in enumerate(sdmx_1().splitlines())
+        )
+        + "\n"
+    )
     assert not deliver(domain, folder, text).accepted
 
 
 # Whatever the bytes are
 
 WHOLE = [sdmx_1().encode(), sdmx_2().encode(), national(HEALTHY.replace("300 D", "300.5 D"))]
-PIECES = st.binary(max_size=4) | st.sampled_from([*b', ; " . - e9 1 \x00 \xff'.split(), b"\n", b"\r\n", b" ", SECRET.encode()])
+PIECES = st.binary(max_size=4) | st.sampled_from(
+    [*b', ; " . - e9 1 \x00 \xff'.split(), b"\n", b"\r\n", b" ", SECRET.encode()]
+)
 
 
 @st.composite
@@ -417,7 +500,10 @@ def test_a_fault_of_the_reader_itself_is_a_finding_without_content(domain, folde
     def broken(*_: object) -> None:
         raise ValueError(f"could not convert {SECRET}")
 
-    monkeypatch.setattr("sdc_tasks.intake.sheet.discover", lambda _: Format("broken", frozenset({".csv"}), broken, lambda *_: "AT", 512))
+    monkeypatch.setattr(
+        "sdc_tasks.intake.sheet.discover",
+        lambda _: Format("broken", frozenset({".csv"}), broken, lambda *_: "AT", 512),
+    )
     assert codes(deliver(domain, folder, sdmx_1())) == [("SDC/reader", None, None)]
 
 
@@ -437,6 +523,9 @@ def test_pysdmx_reads_the_same(domain, folder, content):
 
     table = deliver(domain, folder, content).table
     theirs = read_sdmx(folder / "AT_2024.csv", validate=False).data[0].data
-    position = [domain.space.national_keys.index(key) for key in zip(theirs.INDICATOR, theirs.ACTIVITY, theirs.SIZECLASS, strict=True)]
+    position = [
+        domain.space.national_keys.index(key)
+        for key in zip(theirs.INDICATOR, theirs.ACTIVITY, theirs.SIZECLASS, strict=True)
+    ]
     assert table.value[position].tolist() == theirs.OBS_VALUE.astype(float).tolist()
     assert table.flag[position].tolist() == theirs.CONF_STATUS.tolist()

@@ -1,4 +1,6 @@
-"""What is not there: cells without a record, values that are not available, flags that are empty, numbers that cannot be."""
+"""What is not there: cells without a record, values that are not available, flags that
+are empty, numbers that cannot be.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +47,16 @@ def said(domain: Domain, folder: Path, drawing: str) -> list[str]:
     return [finding.message for finding in delivery.findings]
 
 
-# --- absent records -----------------------------------------------------------------------------------------------------------
+# --- absent records -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gone", ["2000 F", "1000 F", "700 F    1300", "400 F", "600 F"])
 def test_a_figure_that_is_left_out_refuses_the_delivery(domain, folder, gone):
-    assert said(domain, folder, OPEN.replace(gone, ". ." if " 1300" in gone else ".", 1).replace(". . F", ". .").replace(". F", "."))
+    assert said(
+        domain,
+        folder,
+        OPEN.replace(gone, ". ." if " 1300" in gone else ".", 1).replace(". . F", ". .").replace(". F", "."),
+    )
 
 
 def test_a_missing_indicator_is_named(folder, tmp_path):
@@ -70,7 +76,9 @@ def test_a_missing_grand_total_is_refused_even_where_an_absent_record_is_a_zero(
     [message] = said(zero, folder, OPEN.replace("2000 F", "."))
     assert message.startswith("no record of AT.TURNOVER.TOTAL._T, ")
     assert deliver(zero, folder, sdmx_1("_T S L\nTOTAL 10 F 10 F .\nC 10 F 10 F .\nD . . .")).accepted
-    assert said(zero, folder, "_T S L\nTOTAL 10 F 10 F .\nC . 10 F .\nD . . ."), "a total of something is no zero"
+    assert said(zero, folder, "_T S L\nTOTAL 10 F 10 F .\nC . 10 F .\nD . . ."), (
+        "a total of something is no zero"
+    )
 
 
 def test_many_cells_are_one_finding(domain, folder):
@@ -83,7 +91,9 @@ def test_where_the_domain_says_missing_no_zero_is_believed(folder, tmp_path):
     zero = "_T S L\nTOTAL 10 F 10 F 0 F\nC 6 F 6 F .\nD 4 F 4 F ."
     assert deliver(small_domain(tmp_path), folder, sdmx_1(zero)).accepted
     assert said(small_domain(tmp_path, UNIT, f"{UNIT}, absent: missing"), folder, zero)
-    assert said(small_domain(tmp_path, UNIT, f"{UNIT}, signed: true"), folder, zero), "with signs, parts may cancel out"
+    assert said(small_domain(tmp_path, UNIT, f"{UNIT}, signed: true"), folder, zero), (
+        "with signs, parts may cancel out"
+    )
 
 
 def test_a_table_with_one_dimension_has_every_cell(folder, tmp_path):
@@ -92,7 +102,7 @@ def test_a_table_with_one_dimension_has_every_cell(folder, tmp_path):
     assert said(flat, folder, "_T S L\nTOTAL 10 F 10 F 10 F\nC 10 F 10 F 10 F\nD . . .")
 
 
-# --- not available ------------------------------------------------------------------------------------------------------------
+# --- not available ------------------------------------------------------------------------------------------
 
 
 def without(cell: str, sent: str = "", status: str = "M", flag: str = "F") -> str:
@@ -105,7 +115,8 @@ def without(cell: str, sent: str = "", status: str = "M", flag: str = "F") -> st
 
 
 @pytest.mark.parametrize(
-    ("sent", "status", "flag"), [("", "M", "F"), ("", "O", ""), ("", "L", "D"), (":", "", "F"), (":", "M", ""), ("m", "", "F")]
+    ("sent", "status", "flag"),
+    [("", "M", "F"), ("", "O", ""), ("", "L", "D"), (":", "", "F"), (":", "M", ""), ("m", "", "F")],
 )
 def test_a_value_that_is_not_available_is_a_state_of_its_cell(domain, folder, sent, status, flag):
     delivery = deliver(domain, folder, without("C,S", sent, status, flag))
@@ -132,7 +143,9 @@ def test_what_fills_an_unavailable_cell_may_be_negative_only_where_values_have_s
 
 
 def test_a_primary_cell_cannot_be_not_available(domain, folder):
-    assert codes(deliver(domain, folder, without("C,S", flag="A"))) == [("SDC/missing", 5 + 1, "AT.TURNOVER.C.S")]
+    assert codes(deliver(domain, folder, without("C,S", flag="A"))) == [
+        ("SDC/missing", 5 + 1, "AT.TURNOVER.C.S")
+    ]
 
 
 def test_a_gap_that_nothing_fits_refuses_the_delivery(domain, folder):
@@ -153,12 +166,19 @@ def test_aggregates_of_what_is_not_available_are_withheld_and_cannot_be_publishe
     assert publication.withheld[np.flatnonzero(problem.withheld) - 2 * problem.space.national_size].all()
 
     def released(publication: Publication) -> None:
-        report = pipeline.merge([pipeline.audit(problem, publication, requirements, domain, c) for c in range(domain.audit.chunks)])
+        report = pipeline.merge(
+            [
+                pipeline.audit(problem, publication, requirements, domain, c)
+                for c in range(domain.audit.chunks)
+            ]
+        )
         pipeline.release("id", problem, requirements, publication, report, domain.audit.profiles)
 
     released(publication)
     with pytest.raises(ReleaseBlocked, match=r"EU\.TURNOVER\.C\.S .*not available"):
-        released(Publication(publication.cells, problem.a[publication.cells], np.zeros(len(publication.cells))))
+        released(
+            Publication(publication.cells, problem.a[publication.cells], np.zeros(len(publication.cells)))
+        )
 
 
 def test_what_stands_for_a_hidden_value_does_not_matter(tmp_path):
@@ -166,12 +186,16 @@ def test_what_stands_for_a_hidden_value_does_not_matter(tmp_path):
     small_domain(tmp_path, "percent: 10}}\n  M", "percent: 90}}\n  M")
     (tmp_path / "activities.csv").write_text("code,parent\nTOTAL,\nC,TOTAL\nD,TOTAL\nE,TOTAL\nG,TOTAL\n")
     domain = load_domain(tmp_path / "small.yaml")
-    rows = "TOTAL 4400 F 1900 F 2500 F\nC 1000 F 400 D 600 D\nD 2000 F 1000 D 1000 D\nE 800 F 300 D 500 A\nG 600 F 200 D 400 D"
+    rows = (
+        "TOTAL 4400 F 1900 F 2500 F\nC 1000 F 400 D 600 D\nD 2000 F 1000 D 1000 D\nE 800 "
+        "F 300 D 500 A\nG 600 F 200 D 400 D"
+    )
     sent = sdmx_1(f"_T S L\n{rows}")
     for cell, value in (("C,S", 400), ("C,L", 600), ("D,S", 1000), ("D,L", 1000)):
         sent = sent.replace(f",{cell},2024,{value},EUR,3,A,D", f",{cell},2024,,EUR,3,M,D")
     first, second = (
-        deliver(domain, tmp_path, each.replace(",AT,", f",{country},")).table for country, each in (("AT", sent), ("BE", sent))
+        deliver(domain, tmp_path, each.replace(",AT,", f",{country},")).table
+        for country, each in (("AT", sent), ("BE", sent))
     )
     told = []
     for shift in (0, 50, 137):
@@ -181,14 +205,16 @@ def test_what_stands_for_a_hidden_value_does_not_matter(tmp_path):
         assert not (domain.space.national_relations @ value).any()
         problem = pipeline.build_problem([replace(first, value=value), second], domain)
         asked = attack.promised(problem, domain.audit.profiles)
-        report = attack.audit(problem, Publication.nothing(np.flatnonzero(problem.aggregate)), asked, [], 1, 0, 1)
+        report = attack.audit(
+            problem, Publication.nothing(np.flatnonzero(problem.aggregate)), asked, [], 1, 0, 1
+        )
         told.append((report.down, report.up))
     assert 0 < told[0][1].min() < 1, "there is a bound to compare"
     for each in told[1:]:
         np.testing.assert_allclose(each, told[0], rtol=1e-9)
 
 
-# --- flags and numbers --------------------------------------------------------------------------------------------------------
+# --- flags and numbers --------------------------------------------------------------------------------------
 
 
 def test_an_empty_flag_means_what_the_domain_declares_and_is_refused_otherwise(domain, folder, tmp_path):
@@ -211,7 +237,9 @@ def test_an_empty_flag_means_what_the_domain_declares_and_is_refused_otherwise(d
         ("kind: count, rounding: {method: small-count, base: 3}", "400 F", "400 A", "SDC/flag"),
     ],
 )
-def test_a_number_that_its_indicator_cannot_have_is_a_finding_of_that_delivery(folder, tmp_path, options, old, new, code):
+def test_a_number_that_its_indicator_cannot_have_is_a_finding_of_that_delivery(
+    folder, tmp_path, options, old, new, code
+):
     """Today such a number stopped the release of everybody, where all deliveries are put together."""
     domain = small_domain(tmp_path, UNIT, f"{UNIT}, {options}")
     delivery = deliver(domain, folder, sdmx_1(OPEN.replace(old, new)))
@@ -219,7 +247,7 @@ def test_a_number_that_its_indicator_cannot_have_is_a_finding_of_that_delivery(f
     assert [(each.code, each.line, each.cell) for each in errors] == [(code, 6, "AT.TURNOVER.C.S")]
 
 
-# --- last time ----------------------------------------------------------------------------------------------------------------
+# --- last time ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("severity", ["warning", "error"])
@@ -229,7 +257,10 @@ def test_keys_that_vanished_and_appeared_are_told(folder, tmp_path, severity):
     domain = small_domain(tmp_path, "flags:", f"expected: {{keys: last.csv, vanished: {severity}}}\nflags:")
     assert codes(deliver(domain, folder, sdmx_1(before))) == []
     delivery = deliver(domain, folder, sdmx_1("_T S L\nTOTAL 10 F 10 F 0 F\nC 6 F 6 F .\nD 4 F 4 F 0 F"))
-    assert codes(delivery) == [("SDC/expected", None, "AT.TURNOVER.C.L"), ("SDC/expected", None, "AT.TURNOVER.D.L")]
+    assert codes(delivery) == [
+        ("SDC/expected", None, "AT.TURNOVER.C.L"),
+        ("SDC/expected", None, "AT.TURNOVER.D.L"),
+    ]
     assert [str(each.severity) for each in delivery.findings] == [severity, "warning"]
     assert delivery.accepted == (severity == "warning")
     assert codes(deliver(domain, folder, sdmx_1(before, "BE"))) == [], "nothing is known of last time"
@@ -243,18 +274,26 @@ def test_a_table_of_expected_keys_that_cannot_be_read_is_refused(tmp_path):
         small_domain(tmp_path, "flags:", "expected: {keys: last.csv}\nflags:")
 
 
-# --- a law --------------------------------------------------------------------------------------------------------------------
+# --- a law --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_no_record_can_be_dropped_in_silence(domain, seed):
-    """Without any one record, or several, a delivery is refused, or is the same table: then they were zeros."""
+    """Without any one record, or several, a delivery is refused, or is the same table: then they
+    were zeros.
+    """
     chance = np.random.default_rng(seed)
     inner = chance.integers(0, 40, (2, 2)) * (chance.random((2, 2)) < 0.6)
     full = np.zeros((3, 3), dtype=int)
     full[1:, 1:] = inner
     full[0, 1:], full[1:, 0], full[0, 0] = inner.sum(axis=0), inner.sum(axis=1), inner.sum()
-    rows = ["_T S L", *(" ".join([name, *(f"{value} F" for value in row)]) for name, row in zip(("TOTAL", "C", "D"), full, strict=True))]
+    rows = [
+        "_T S L",
+        *(
+            " ".join([name, *(f"{value} F" for value in row)])
+            for name, row in zip(("TOTAL", "C", "D"), full, strict=True)
+        ),
+    ]
     head, *records = sdmx_1("\n".join(rows)).splitlines()
     whole = read_bytes("\n".join([head, *records, ""]).encode(), "AT.csv", domain, PERIOD).table
     assert whole is not None

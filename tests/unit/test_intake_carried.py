@@ -1,6 +1,8 @@
-"""What stands above an observation, or beside it, reaches one or refuses the file: no flag is lost without a word.
+"""What stands above an observation, or beside it, reaches one or refuses the file: no flag is lost without a
+word.
 
-The last cell is primary. Its flag is taken from its record and put where it must not be lost: the domain reads an empty flag as free.
+The last cell is primary. Its flag is taken from its record and put where it must not be lost: the
+domain reads an empty flag as free.
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ def reads(domain: Domain, data: str | bytes, file: str) -> Delivery:
 def errors(delivery: Delivery) -> str:
     codes(delivery)
     assert not any(each.code == "SDC/reader" for each in delivery.findings)
-    return " ".join(f"{each.code} line {each.line}: {each.message}" for each in delivery.findings if each.severity is Severity.ERROR)
+    return " ".join(
+        f"{each.code} line {each.line}: {each.message}"
+        for each in delivery.findings
+        if each.severity is Severity.ERROR
+    )
 
 
 def group(activity: str, generic: bool = False, more: str = "") -> str:
@@ -63,50 +69,103 @@ FLAT = message(SILENT, flat=True)
 SETS = "</mes:DataSet>"
 SPECIFIC: dict[str, tuple[str, str]] = {
     "a series without observations": (
-        first(message(SILENT), "<Series ", f'<Series {KEY} CONF_STATUS="A"></Series>'), "CONF_STATUS of a series",
+        first(message(SILENT), "<Series ", f'<Series {KEY} CONF_STATUS="A"></Series>'),
+        "CONF_STATUS of a series",
     ),
-    "a series that deletes": (first(message(TEXT), "<Series ", f'<Series {KEY} ss:action="Delete"/>'), "ACTION of a series"),
+    "a series that deletes": (
+        first(message(TEXT), "<Series ", f'<Series {KEY} ss:action="Delete"/>'),
+        "ACTION of a series",
+    ),
     "a group of no record": (first(message(SILENT), "<Series ", group("d")), "CONF_STATUS of a group"),
     "a group of another data set": (
-        FLAT.replace(SETS, f'{SETS}<mes:DataSet ss:structureRef="S" ss:action="Replace">{group("D")}</mes:DataSet>'),
+        FLAT.replace(
+            SETS, f'{SETS}<mes:DataSet ss:structureRef="S" ss:action="Replace">{group("D")}</mes:DataSet>'
+        ),
         "data set without an observation",
     ),
     "a group of a record of another data set": (
-        last(FLAT, "<Obs ", f'{SETS}<mes:DataSet ss:structureRef="S" ss:action="Replace">{group("C")}<Obs '), "CONF_STATUS of a group",
+        last(FLAT, "<Obs ", f'{SETS}<mes:DataSet ss:structureRef="S" ss:action="Replace">{group("C")}<Obs '),
+        "CONF_STATUS of a group",
     ),
-    "a group with a value": (first(message(TEXT), "<Series ", group("D", more=' OBS_VALUE="1"')), "OBS_VALUE stands above"),
-    "a group with an unknown concept": (first(message(SILENT), "<Series ", group("D", more=' ACTIVTY="C"')), "of which records it speaks"),
-    "attributes with a value": (first(message(TEXT), "<Series ", "<Atts OBS_VALUE='1'/>"), "OBS_VALUE stands above"),
-    "a series with a value": (first(message(TEXT), "<Series ", "").replace("<Series ", '<Series OBS_VALUE="5" ', 1), "OBS_VALUE"),
-    "a namespace at an observation": (last(message(SILENT), "<Obs ", '<Obs ss:CONF_STATUS="A" '), "not read here"),
-    "a namespace at a series": (last(message(SILENT), "<Series ", '<Series ss:CONF_STATUS="A" '), "not read here"),
-    "a namespace at a data set": (message(SILENT).replace("<mes:DataSet ", '<mes:DataSet ss:CONF_STATUS="A" '), "not read here"),
+    "a group with a value": (
+        first(message(TEXT), "<Series ", group("D", more=' OBS_VALUE="1"')),
+        "OBS_VALUE stands above",
+    ),
+    "a group with an unknown concept": (
+        first(message(SILENT), "<Series ", group("D", more=' ACTIVTY="C"')),
+        "of which records it speaks",
+    ),
+    "attributes with a value": (
+        first(message(TEXT), "<Series ", "<Atts OBS_VALUE='1'/>"),
+        "OBS_VALUE stands above",
+    ),
+    "a series with a value": (
+        first(message(TEXT), "<Series ", "").replace("<Series ", '<Series OBS_VALUE="5" ', 1),
+        "OBS_VALUE",
+    ),
+    "a namespace at an observation": (
+        last(message(SILENT), "<Obs ", '<Obs ss:CONF_STATUS="A" '),
+        "not read here",
+    ),
+    "a namespace at a series": (
+        last(message(SILENT), "<Series ", '<Series ss:CONF_STATUS="A" '),
+        "not read here",
+    ),
+    "a namespace at a data set": (
+        message(SILENT).replace("<mes:DataSet ", '<mes:DataSet ss:CONF_STATUS="A" '),
+        "not read here",
+    ),
     "text in an observation": (last(FLAT, "/>", ">A</Obs>"), "text where none may be"),
     "text in a series": (last(message(SILENT), "</Series>", "A</Series>"), "text where none may be"),
-    "an element in an observation": (last(FLAT, "/>", "><CONF_STATUS>A</CONF_STATUS></Obs>"), "an element of a data set that is not read"),
-    "a group in an observation": (last(FLAT, "/>", f">{group('D')}</Obs>"), "an element of a data set that is not read"),
+    "an element in an observation": (
+        last(FLAT, "/>", "><CONF_STATUS>A</CONF_STATUS></Obs>"),
+        "an element of a data set that is not read",
+    ),
+    "a group in an observation": (
+        last(FLAT, "/>", f">{group('D')}</Obs>"),
+        "an element of a data set that is not read",
+    ),
     "an observation in an annotation": (
         last(FLAT, "/>", "><com:Annotations><Obs CONF_STATUS='A'/></com:Annotations></Obs>"),
         "an element of a data set that is not read",
     ),
-    "an element beside the data": (FLAT.replace("</mes:Header>", "</mes:Header><mes:Flags A='D.L'/>"), "not read here"),
+    "an element beside the data": (
+        FLAT.replace("</mes:Header>", "</mes:Header><mes:Flags A='D.L'/>"),
+        "not read here",
+    ),
     "a footer": (FLAT.replace(SETS, f"{SETS}<mes:Footer><mes:Message code='510'/></mes:Footer>"), "footer"),
-}  # fmt: skip
+}
 _G = message(SILENT, generic=True)
 AS_TEXT = '<gen:Attributes><gen:Value id="CONF_STATUS">A</gen:Value></gen:Attributes>'
 GENERIC: dict[str, tuple[str, str]] = {
     "a series without observations": (
-        first(_G, "<gen:Series>", f"<gen:Series><gen:SeriesKey>{VALUES}</gen:SeriesKey>{FLAG}</gen:Series>"), "CONF_STATUS of a series",
+        first(_G, "<gen:Series>", f"<gen:Series><gen:SeriesKey>{VALUES}</gen:SeriesKey>{FLAG}</gen:Series>"),
+        "CONF_STATUS of a series",
     ),
     "a group of no record": (first(_G, "<gen:Series>", group("d", generic=True)), "CONF_STATUS of a group"),
-    "attributes of a series behind its observations": (last(_G, "</gen:Series>", f"{FLAG}</gen:Series>"), "behind its observations"),
-    "attributes of the data set behind its series": (_G.replace(SETS, f"{FLAG}{SETS}"), "behind its observations"),
+    "attributes of a series behind its observations": (
+        last(_G, "</gen:Series>", f"{FLAG}</gen:Series>"),
+        "behind its observations",
+    ),
+    "attributes of the data set behind its series": (
+        _G.replace(SETS, f"{FLAG}{SETS}"),
+        "behind its observations",
+    ),
     "an attribute of the format": (last(_G, "<gen:Obs>", '<gen:Obs CONF_STATUS="A">'), "not read here"),
     "an attribute as text": (last(_G, "<gen:ObsValue", f"{AS_TEXT}<gen:ObsValue"), "not read here"),
-    "an attribute as another": (last(_G, 'id="SHARE_2" value=', 'id="SHARE_2" ss:flag="A" value='), "not read here"),
-    "an attribute in a group's key": (first(_G, "<gen:Series>", group("D", generic=True).replace("ACTIVITY", "ACTIVTY")), "which records"),
-    "text in a value": (last(_G, 'id="SHARE_2" value="19"/>', 'id="SHARE_2" value="19">A</gen:Value>'), "text where none may be"),
-}  # fmt: skip
+    "an attribute as another": (
+        last(_G, 'id="SHARE_2" value=', 'id="SHARE_2" ss:flag="A" value='),
+        "not read here",
+    ),
+    "an attribute in a group's key": (
+        first(_G, "<gen:Series>", group("D", generic=True).replace("ACTIVITY", "ACTIVTY")),
+        "which records",
+    ),
+    "text in a value": (
+        last(_G, 'id="SHARE_2" value="19"/>', 'id="SHARE_2" value="19">A</gen:Value>'),
+        "text where none may be",
+    ),
+}
 
 
 @pytest.mark.parametrize("how", SPECIFIC)
@@ -122,9 +181,13 @@ def test_nothing_of_a_generic_message_is_lost(domain: Domain, how: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "generic"), [("2_1", False), ("2_1", True), ("3_0", False)])
-def test_a_group_finds_its_records_with_blanks_around_its_codes(domain: Domain, version: str, generic: bool) -> None:
+def test_a_group_finds_its_records_with_blanks_around_its_codes(
+    domain: Domain, version: str, generic: bool
+) -> None:
     text = message(SILENT, version, generic)
-    found = reads(domain, first(text, "<gen:Series>" if generic else "<Series ", group(" D ", generic)), "AT_2024.xml")
+    found = reads(
+        domain, first(text, "<gen:Series>" if generic else "<Series ", group(" D ", generic)), "AT_2024.xml"
+    )
     assert errors(found) == ""
     assert found.table is not None
     assert found.table.flag.tolist()[-1] == "A"
@@ -133,12 +196,19 @@ def test_a_group_finds_its_records_with_blanks_around_its_codes(domain: Domain, 
 def test_an_observation_behind_a_series_has_nothing_of_it(domain: Domain) -> None:
     text = message(TEXT)
     assert "150/904-2" not in errors(reads(domain, text, "AT_2024.xml"))
-    assert errors(reads(domain, last(text, "<Series ", "<Obs TIME_PERIOD='2024' OBS_VALUE='1'/><Series "), "AT_2024.xml"))
+    assert errors(
+        reads(
+            domain, last(text, "<Series ", "<Obs TIME_PERIOD='2024' OBS_VALUE='1'/><Series "), "AT_2024.xml"
+        )
+    )
 
 
 def test_an_annotation_is_read_with_a_warning(domain: Domain) -> None:
-    note = "<com:Annotations><com:Annotation><com:AnnotationText>A</com:AnnotationText></com:Annotation></com:Annotations>"
-    for text in (last(message(TEXT, flat=True), "/>", f">{note}</Obs>"), first(message(TEXT, flat=True), "<Obs ", "<!-- A -->")):
+    note = "<com:Annotations><com:Annotation><com:AnnotationText>A</com:AnnotationText></com:Annotation></com:Annotations>"  # noqa: E501
+    for text in (
+        last(message(TEXT, flat=True), "/>", f">{note}</Obs>"),
+        first(message(TEXT, flat=True), "<Obs ", "<!-- A -->"),
+    ):
         found = reads(domain, text, "AT_2024.xml")
         assert errors(found) == ""
         assert "not read" in found.findings[0].message
@@ -155,7 +225,9 @@ def changed(change: Change, text: str = SILENT, series: bool = False) -> bytes:
 
 def in_second_set(structure: dict[str, Any], data: dict[str, Any], said: dict[str, Any]) -> None:
     structure["attributes"]["series"] = [{"id": "CONF_STATUS", "values": [{"id": "A"}]}]
-    said["data"]["dataSets"].append({"structure": 0, "series": {list(data["series"])[-1]: {"attributes": [0]}}})
+    said["data"]["dataSets"].append(
+        {"structure": 0, "series": {list(data["series"])[-1]: {"attributes": [0]}}}
+    )
 
 
 def empty_series(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
@@ -187,15 +259,25 @@ JSON: dict[str, tuple[bytes, str]] = {
     "a group of no record": (changed(lost_group), "CONF_STATUS of a group"),
     "a level": (changed(group_level), "a level that is not read here (attributes)"),
     "values beyond the components": (changed(beyond), "more values than its structure has components"),
-    "an object of the data set": (changed(lambda s, data, m: data.update(groupAttributes={"0": [0]})), "not read here (data set)"),
-    "an object of the message": (changed(lambda s, d, m: m["data"].update(flags={"0": [0]})), "not read here (data)"),
+    "an object of the data set": (
+        changed(lambda s, data, m: data.update(groupAttributes={"0": [0]})),
+        "not read here (data set)",
+    ),
+    "an object of the message": (
+        changed(lambda s, d, m: m["data"].update(flags={"0": [0]})),
+        "not read here (data)",
+    ),
     "an object of a series": (
-        changed(lambda s, data, m: data["series"][list(data["series"])[-1]].update(flags=[0]), series=True), "not read here (series)",
+        changed(lambda s, data, m: data["series"][list(data["series"])[-1]].update(flags=[0]), series=True),
+        "not read here (series)",
     ),
     "errors": (changed(lambda s, d, m: m.update(errors=[{"code": 510}]), TEXT), "errors"),
     "a test": (changed(lambda s, d, m: m["meta"].update(test="true"), TEXT), "it is a test"),
-    "a long number": (sdmx_json(TEXT).replace(b"748591", b"9" * 5000), "line 1: a whole number of more digits"),
-}  # fmt: skip
+    "a long number": (
+        sdmx_json(TEXT).replace(b"748591", b"9" * 5000),
+        "line 1: a whole number of more digits",
+    ),
+}
 
 
 @pytest.mark.parametrize("how", JSON)
@@ -220,7 +302,10 @@ _2 = sdmx_2().replace(",A,D,,,", ",A,D,14,31,12").replace("EUR,3,A,A,,,", "EUR,3
 @pytest.mark.parametrize("key", [",,,DD,,", ",,,*,L,", ",,,D,L,2023", ",,,d,L,"])
 def test_a_part_of_a_key_that_no_record_has_is_refused_with_its_line(domain: Domain, key: str) -> None:
     told = errors(reads(domain, f"{_2}dataflow,NSI:SMALL(1.0),I,{key},,,,,A,,,\n", "AT_2024.csv"))
-    assert told == "SDC/attribute line 11: CONF_STATUS of a part of a key reaches no observation: correct the key, or take it away"
+    assert told == (
+        "SDC/attribute line 11: CONF_STATUS of a part of a key reaches no observation: "
+        "correct the key, or take it away"
+    )
 
 
 def test_a_part_of_a_key_that_says_nothing_is_harmless(domain: Domain) -> None:
@@ -251,19 +336,28 @@ def test_the_name_in_a_zip_says_no_other_country(domain: Domain) -> None:
     assert "SDC/file-name" in errors(reads(domain, zipped("BE_2024.csv", TEXT.encode()), "AT_2024.zip"))
 
 
-MISSPELT = "".join(f"{line},{'CONF_STATU' if not number else ''}\n" for number, line in enumerate(SILENT.splitlines()))
+MISSPELT = "".join(
+    f"{line},{'CONF_STATU' if not number else ''}\n" for number, line in enumerate(SILENT.splitlines())
+)
 
 
 @pytest.mark.parametrize(
-    ("data", "file"), [(MISSPELT, "AT_2024.csv"), (last(message(TEXT), 'CONF_STATUS="A"', 'CONF_STATU="A"'), "AT_2024.xml")]
+    ("data", "file"),
+    [(MISSPELT, "AT_2024.csv"), (last(message(TEXT), 'CONF_STATUS="A"', 'CONF_STATU="A"'), "AT_2024.xml")],
 )
 def test_what_is_not_read_may_be_the_flags_where_an_empty_flag_is_free(domain, data, file):
-    assert "something is not read that may be the flags under another name" in errors(reads(domain, data, file))
+    assert "something is not read that may be the flags under another name" in errors(
+        reads(domain, data, file)
+    )
 
 
-@pytest.mark.parametrize("value", [{"name": "A"}, {"ids": ["A"]}, {"id": "", "name": "A"}, {"id": "A", "value": "F"}, {}])
+@pytest.mark.parametrize(
+    "value", [{"name": "A"}, {"ids": ["A"]}, {"id": "", "name": "A"}, {"id": "A", "value": "F"}, {}]
+)
 def test_a_listed_value_without_a_code_is_no_empty_flag(domain, value):
-    assert "a listed value has no id and no value, or two that differ" in errors(reads(domain, listed(value), "AT_2024.json"))
+    assert "a listed value has no id and no value, or two that differ" in errors(
+        reads(domain, listed(value), "AT_2024.json")
+    )
 
 
 def test_a_flag_is_never_not_a_number(domain):
@@ -272,33 +366,48 @@ def test_a_flag_is_never_not_a_number(domain):
 
 def listed(value: dict[str, Any]) -> str:
     told = json.loads(sdmx_json(TEXT))
-    flags = next(each for each in told["data"]["structures"][0]["attributes"]["observation"] if each["id"] == "CONF_STATUS")
+    flags = next(
+        each
+        for each in told["data"]["structures"][0]["attributes"]["observation"]
+        if each["id"] == "CONF_STATUS"
+    )
     flags["values"] = [value if each["id"] == "A" else each for each in flags["values"]]
     return json.dumps(told)
 
 
 def test_a_default_of_series_needs_series(domain):
     told = json.loads(sdmx_json(SILENT))
-    told["data"]["structures"][0]["attributes"]["series"] = [{"id": "CONF_STATUS", "default": "A", "values": [{"id": "A"}]}]
+    told["data"]["structures"][0]["attributes"]["series"] = [
+        {"id": "CONF_STATUS", "default": "A", "values": [{"id": "A"}]}
+    ]
     assert "a default for series" in errors(reads(domain, json.dumps(told), "AT_2024.json"))
 
 
 def test_a_label_without_a_code_is_no_empty_flag(domain):
-    assert "is not a flag of this domain" in errors(reads(domain, TEXT.replace("EUR,3,A,A,2,", "EUR,3,A,: A,2,"), "AT_2024.csv"))
+    assert "is not a flag of this domain" in errors(
+        reads(domain, TEXT.replace("EUR,3,A,A,2,", "EUR,3,A,: A,2,"), "AT_2024.csv")
+    )
 
 
 def test_columns_of_labels_are_not_read_and_may_be_the_flags(domain):
     rows = sdmx_csv_2(SILENT).splitlines()
     at = rows[0].split(",").index("CONF_STATUS")
-    told = [[*row.split(",")[:at], "A" if number else "CONFIDENTIALITY", *row.split(",")[at:]] for number, row in enumerate(rows)]
-    text = "".join(f"{','.join(row)},{'' if number else 'STRUCTURE_NAME'}\n" for number, row in enumerate(told))
+    told = [
+        [*row.split(",")[:at], "A" if number else "CONFIDENTIALITY", *row.split(",")[at:]]
+        for number, row in enumerate(rows)
+    ]
+    text = "".join(
+        f"{','.join(row)},{'' if number else 'STRUCTURE_NAME'}\n" for number, row in enumerate(told)
+    )
     assert "something is not read that may be the flags" in errors(reads(domain, text, "AT_2024.csv"))
 
 
 def test_a_flag_in_the_namespace_of_schemas_is_no_concept(domain):
     text = message(SILENT, flat=True)
     instance = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:CONF_STATUS="A"'
-    assert "is not read here" in errors(reads(domain, last(text, "<Obs ", f"<Obs {instance} "), "AT_2024.xml"))
+    assert "is not read here" in errors(
+        reads(domain, last(text, "<Obs ", f"<Obs {instance} "), "AT_2024.xml")
+    )
 
 
 def test_a_title_may_speak_of_a_group(domain):

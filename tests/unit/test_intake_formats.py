@@ -1,4 +1,6 @@
-"""Every format gives the table of SDMX-CSV; and what refuses a file of Parquet, Arrow, SDMX-JSON or Eurostat's TSV."""
+"""Every format gives the table of SDMX-CSV; and what refuses a file of Parquet, Arrow, SDMX-JSON or
+Eurostat's TSV.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ def reads(domain: Domain, data: bytes, suffix: str) -> Delivery:
 def errors(delivery: Delivery) -> str:
     codes(delivery)
     assert not any(each.code == "SDC/reader" for each in delivery.findings)
-    return " ".join(f"{each.code} line {each.line}: {each.message}" for each in delivery.findings if each.severity is Severity.ERROR)
+    return " ".join(
+        f"{each.code} line {each.line}: {each.message}"
+        for each in delivery.findings
+        if each.severity is Severity.ERROR
+    )
 
 
 @pytest.mark.parametrize("how", FORMATS)
@@ -58,7 +64,9 @@ APART = ("Parquet", "Arrow file", "Arrow stream")  # each in a process of its ow
 
 @pytest.mark.parametrize("how", [*APART, "SDMX-JSON flat", "Eurostat TSV", "zip"])
 def test_damaged_bytes_are_read_or_refused(domain, how):
-    """One to three bytes changed: no crash (of a library either), no fault of the reader, and no value told."""
+    """One to three bytes changed: no crash (of a library either), no fault of the reader, and no
+    value told.
+    """
     suffix, write = FORMATS[how]
     data, chance = write(TEXT), random.Random(9)
     for _ in range(3 if how in APART else 200):
@@ -82,15 +90,30 @@ def with_column(name: str, values: object) -> bytes:
 VALUES = columnar(TEXT).column("OBS_VALUE")
 MISSING = pa.array([None, *VALUES.to_pylist()[1:]], pa.float64())
 COLUMNS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "float32": (lambda: with_column("OBS_VALUE", VALUES.cast(pa.float32())), "(OBS_VALUE) is of a kind that is not read here"),
-    "dates": (lambda: with_column("TIME_PERIOD", pa.array([0] * 9, pa.date32())), "(TIME_PERIOD) is of a kind"),
+    "float32": (
+        lambda: with_column("OBS_VALUE", VALUES.cast(pa.float32())),
+        "(OBS_VALUE) is of a kind that is not read here",
+    ),
+    "dates": (
+        lambda: with_column("TIME_PERIOD", pa.array([0] * 9, pa.date32())),
+        "(TIME_PERIOD) is of a kind",
+    ),
     "lists": (lambda: with_column("CONF_STATUS", pa.array([["F"]] * 9)), "(CONF_STATUS) is of a kind"),
     "no value": (lambda: with_column("OBS_VALUE", MISSING), "SDC/missing line 2"),
-    "infinite": (lambda: with_column("OBS_VALUE", pa.array([np.inf, *VALUES.to_pylist()[1:]])), "SDC/magnitude line 2"),
+    "infinite": (
+        lambda: with_column("OBS_VALUE", pa.array([np.inf, *VALUES.to_pylist()[1:]])),
+        "SDC/magnitude line 2",
+    ),
     "half a unit": (lambda: with_column("UNITS", pa.array([0.5] * 9)), "SDC/units line 2"),
     "no column": (lambda: written(columnar(TEXT).drop_columns(["UNIT_MULT"])), "column UNIT_MULT is missing"),
-    "no structure": (lambda: written(columnar(TEXT).drop_columns(["DATAFLOW"])), "column DATAFLOW is missing"),
-    "twice": (lambda: written(columnar(TEXT).append_column("obs_value", VALUES)), "repeats an earlier column"),
+    "no structure": (
+        lambda: written(columnar(TEXT).drop_columns(["DATAFLOW"])),
+        "column DATAFLOW is missing",
+    ),
+    "twice": (
+        lambda: written(columnar(TEXT).append_column("obs_value", VALUES)),
+        "repeats an earlier column",
+    ),
     "no record": (lambda: written(columnar(TEXT).slice(0, 0)), "no record"),
     "too long": (lambda: written(pa.concat_tables([columnar(TEXT)] * 200)), "more than"),
     "another format": (TEXT.encode, "not a whole file of Parquet or Arrow"),
@@ -105,11 +128,19 @@ def test_a_parquet_file_that_leaves_a_doubt_is_refused(domain, how):
 
 @pytest.mark.parametrize(
     "values",
-    [VALUES.cast(pa.int64()), pc.cast(VALUES, pa.decimal128(12, 2)), VALUES.cast(pa.string()), VALUES.cast(pa.int64()).dictionary_encode()],
+    [
+        VALUES.cast(pa.int64()),
+        pc.cast(VALUES, pa.decimal128(12, 2)),
+        VALUES.cast(pa.string()),
+        VALUES.cast(pa.int64()).dictionary_encode(),
+    ],
     ids=["whole numbers", "decimals", "texts", "a dictionary"],
 )
 def test_a_number_may_be_of_any_exact_kind(domain, values):
-    expected, found = reads(domain, TEXT.encode(), ".csv"), reads(domain, with_column("OBS_VALUE", values), ".parquet")
+    expected, found = (
+        reads(domain, TEXT.encode(), ".csv"),
+        reads(domain, with_column("OBS_VALUE", values), ".parquet"),
+    )
     assert errors(found) == ""
     assert found.table.value.tolist() == expected.table.value.tolist()
 
@@ -139,21 +170,44 @@ MESSAGES: dict[str, tuple[Callable[[], bytes], str]] = {
     "no JSON": (lambda: TEXT.encode(), "not well-formed JSON"),
     "another message": (lambda: b'{"data": {"dataSets": 3}}', "no data message"),
     "deep": (lambda: b"[" * 100_000, "no data message"),
-    "a name twice": (lambda: sdmx_json(TEXT).replace(b'"0:0": [', b'"0:0": [1], "0:0": [', 1), "stands twice in one object"),
+    "a name twice": (
+        lambda: sdmx_json(TEXT).replace(b'"0:0": [', b'"0:0": [1], "0:0": [', 1),
+        "stands twice in one object",
+    ),
     "no number": (lambda: sdmx_json(TEXT).replace(b"[749391", b"[NaN", 1), "NaN or Infinity"),
     "a test": (lambda: sdmx_json(TEXT).replace(b'"test": false', b'"test": true'), "it is a test"),
     "no urn": (lambda: changed(lambda of, _: put(of, "links", [])), "no link with its urn"),
     "another structure": (lambda: sdmx_json(TEXT).replace(b"SMALL", b"LARGE"), "must be NSI:SMALL(1.0)"),
     "to be deleted": (lambda: changed(lambda _, data: put(data, "action", "Delete")), "ACTION must be"),
-    "a negative index": (lambda: changed(lambda _, data: put(data["observations"], "0:0", [1, -1, 0])), "does not have"),
-    "an index too far": (lambda: changed(lambda _, data: put(data["observations"], "9:0", [1, 0, 0])), "does not have"),
-    "a key too long": (lambda: changed(lambda _, data: put(data["observations"], "0:0:0", [1, 0, 0])), "no data message"),
-    "several values": (lambda: changed(lambda _, data: put(data["observations"], "0:0", [[1, 2], 0, 0])), "several values"),
-    "no value": (lambda: changed(lambda _, data: put(data["observations"], "0:0", [None, 0, 2])), "SDC/missing line 7"),
+    "a negative index": (
+        lambda: changed(lambda _, data: put(data["observations"], "0:0", [1, -1, 0])),
+        "does not have",
+    ),
+    "an index too far": (
+        lambda: changed(lambda _, data: put(data["observations"], "9:0", [1, 0, 0])),
+        "does not have",
+    ),
+    "a key too long": (
+        lambda: changed(lambda _, data: put(data["observations"], "0:0:0", [1, 0, 0])),
+        "no data message",
+    ),
+    "several values": (
+        lambda: changed(lambda _, data: put(data["observations"], "0:0", [[1, 2], 0, 0])),
+        "several values",
+    ),
+    "no value": (
+        lambda: changed(lambda _, data: put(data["observations"], "0:0", [None, 0, 2])),
+        "SDC/missing line 7",
+    ),
     "no unit": (lambda: changed(lambda _, data: data.pop("dimensionGroupAttributes")), "UNIT_MULT"),
     "no observation": (lambda: changed(lambda _, data: put(data, "observations", {})), "no observation"),
     "said twice": (
-        lambda: changed(lambda of, data: (of["attributes"]["dataSet"].append({"id": "CONF_STATUS"}), data["attributes"].append("F"))),
+        lambda: changed(
+            lambda of, data: (
+                of["attributes"]["dataSet"].append({"id": "CONF_STATUS"}),
+                data["attributes"].append("F"),
+            )
+        ),
         "CONF_STATUS is said twice",
     ),
 }
@@ -194,7 +248,9 @@ def test_a_table_of_eurostat_that_leaves_a_doubt_is_refused(domain, old, new, sa
 
 def test_flags_of_eurostat_become_a_status(domain):
     text = tsv(TEXT).decode()
-    found = reads(domain, text.replace("400 @F", "400 bp @F").replace("749391 @F", "749391 e @F").encode(), ".tsv")
+    found = reads(
+        domain, text.replace("400 @F", "400 bp @F").replace("749391 @F", "749391 e @F").encode(), ".tsv"
+    )
     assert errors(found) == ""
     assert found.table.value[0] == 749391
 

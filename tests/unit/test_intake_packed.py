@@ -1,4 +1,6 @@
-"""Encodings and packed files: the same table as plain UTF-8, what is guessed is told, and what outgrows its bound is refused."""
+"""Encodings and packed files: the same table as plain UTF-8, what is guessed is told, and
+what outgrows its bound is refused.
+"""
 
 from __future__ import annotations
 
@@ -91,17 +93,33 @@ NOUGHTS = bytes(50 << 20)
 REFUSED = {
     "a bomb of gzip": ("AT_2024.csv.gz", lambda: gzip.compress(NOUGHTS), "unpacks to more than"),
     "a bomb of zip": ("AT_2024.zip", lambda: zipped({"AT_2024.csv": NOUGHTS}), "unpacks to more than"),
-    "two files": ("AT_2024.zip", lambda: zipped({"AT_2024.csv": TEXT.encode(), "BE_2024.csv": b""}), "must hold one file"),
+    "two files": (
+        "AT_2024.zip",
+        lambda: zipped({"AT_2024.csv": TEXT.encode(), "BE_2024.csv": b""}),
+        "must hold one file",
+    ),
     "no file": ("AT_2024.zip", lambda: zipped({}), "must hold one file"),
     "a folder": ("AT_2024.zip", lambda: zipped({"AT_2024.csv/": b""}), "not read here"),
-    "another method": ("AT_2024.zip", lambda: PACKED["AT_2024.zip"].replace(b"\x08\x00", b"\x0e\x00"), "not read here"),
+    "another method": (
+        "AT_2024.zip",
+        lambda: PACKED["AT_2024.zip"].replace(b"\x08\x00", b"\x0e\x00"),
+        "not read here",
+    ),
     "a password": ("AT_2024.zip", lambda: _encrypted(PACKED["AT_2024.zip"]), "without a password"),
     "cut": ("AT_2024.csv.gz", lambda: PACKED["AT_2024.csv.gz"][:-9], "not whole"),
-    "changed": ("AT_2024.zip", lambda: PACKED["AT_2024.zip"][:60] + b"\x00\x00" + PACKED["AT_2024.zip"][62:], "not whole"),
+    "changed": (
+        "AT_2024.zip",
+        lambda: PACKED["AT_2024.zip"][:60] + b"\x00\x00" + PACKED["AT_2024.zip"][62:],
+        "not whole",
+    ),
     "packed twice": ("AT_2024.csv.gz.gz", lambda: gzip.compress(PACKED["AT_2024.csv.gz"]), "no format"),
     "something else": ("AT_2024.zip", lambda: zipped({"AT_2024.doc": b"x"}), "no format"),
     "no archive": ("AT_2024.zip", TEXT.encode, "must hold one file"),
-    "a zip that is called text": ("AT_2024.csv", lambda: PACKED["AT_2024.zip"], "give it the name of what it is"),
+    "a zip that is called text": (
+        "AT_2024.csv",
+        lambda: PACKED["AT_2024.zip"],
+        "give it the name of what it is",
+    ),
 }
 
 

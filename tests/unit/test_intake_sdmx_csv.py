@@ -1,4 +1,6 @@
-"""SDMX-CSV as the standard allows it: labels, any order and case of the columns, keys, actions, several values, parts of keys."""
+"""SDMX-CSV as the standard allows it: labels, any order and case of the columns, keys,
+actions, several values, parts of keys.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,11 @@ def labelled(name: str, value: str) -> tuple[str, str]:
 
 def labelled_throughout(name: str, value: str) -> tuple[str, str]:
     """As pysdmx 1.21 writes `labels=both`: a value is its own label."""
-    return (name, value) if name in ("STRUCTURE", "STRUCTURE_ID", "ACTION") else (f"{name}: {name}", f"{value}: {value}" if value else "")
+    return (
+        (name, value)
+        if name in ("STRUCTURE", "STRUCTURE_ID", "ACTION")
+        else (f"{name}: {name}", f"{value}: {value}" if value else "")
+    )
 
 
 def with_names() -> str:
@@ -86,7 +92,12 @@ def partial() -> str:
     empty = dict.fromkeys(found[0], "")
     envelope = {name: found[0][name] for name in ("STRUCTURE", "STRUCTURE_ID", "ACTION")}
     one = empty | envelope | {"REF_AREA": "AT"} | {"UNIT_MEASURE": shared["UNIT_MEASURE"]}
-    two = empty | envelope | {"REF_AREA": "AT", "INDICATOR": "TURNOVER", "SIZECLASS": "~"} | {"UNIT_MULT": shared["UNIT_MULT"]}
+    two = (
+        empty
+        | envelope
+        | {"REF_AREA": "AT", "INDICATOR": "TURNOVER", "SIZECLASS": "~"}
+        | {"UNIT_MULT": shared["UNIT_MULT"]}
+    )
     return written([one, two, *(row | dict.fromkeys(shared, "") for row in found)])
 
 
@@ -98,13 +109,20 @@ WRITTEN = {
     "columns in another order": written([dict(reversed(row.items())) for row in rows()]),
     "names in lower case": each(lambda name, value: (name.lower(), value)),
     "keys": written([keyed(row) for row in rows()]),
-    "no action": written([{name: value for name, value in row.items() if name != "ACTION"} for row in rows()]),
+    "no action": written(
+        [{name: value for name, value in row.items() if name != "ACTION"} for row in rows()]
+    ),
     "merge": each(lambda name, value: (name, "M" if name == "ACTION" else value)),
     "a data structure": each(lambda name, value: (name, "DataStructure" if name == "STRUCTURE" else value)),
     "a sub-field separator": each(
-        lambda name, value: ({"STRUCTURE": "STRUCTURE[|]", "CONF_STATUS": "CONF_STATUS[]"}.get(name, name), value)
+        lambda name, value: (
+            {"STRUCTURE": "STRUCTURE[|]", "CONF_STATUS": "CONF_STATUS[]"}.get(name, name),
+            value,
+        )
     ),
-    "semicolons beside it": written([{"STRUCTURE[|]" if n == "STRUCTURE" else n: v for n, v in row.items()} for row in rows()], ";"),
+    "semicolons beside it": written(
+        [{"STRUCTURE[|]" if n == "STRUCTURE" else n: v for n, v in row.items()} for row in rows()], ";"
+    ),
     "parts of keys": partial(),
 }
 
@@ -124,27 +142,67 @@ def column(name: str, old: str, new: str, text: str = TEXT) -> str:
 
 
 DOUBTS = {
-    "a label without a code": (lambda: column("SIZECLASS", "S", ": Small"), "150/904-2", "SIZECLASS is not in the code list"),
-    "a label at a value": (lambda: column("OBS_VALUE", "300", "300: many"), "SDC/value", "not a plain number"),
-    "a line break within a value": (lambda: column("OBS_VALUE", "300", '"30\n0"'), "SDC/value", "not a plain number"),
+    "a label without a code": (
+        lambda: column("SIZECLASS", "S", ": Small"),
+        "150/904-2",
+        "SIZECLASS is not in the code list",
+    ),
+    "a label at a value": (
+        lambda: column("OBS_VALUE", "300", "300: many"),
+        "SDC/value",
+        "not a plain number",
+    ),
+    "a line break within a value": (
+        lambda: column("OBS_VALUE", "300", '"30\n0"'),
+        "SDC/value",
+        "not a plain number",
+    ),
     "to be deleted": (lambda: column("ACTION", "I", "D"), "SDC/action", "deletes nothing"),
-    "two columns of one concept": (lambda: TEXT.replace("UNITS", "obs_value"), "150/007", "repeats an earlier column"),
+    "two columns of one concept": (
+        lambda: TEXT.replace("UNITS", "obs_value"),
+        "150/007",
+        "repeats an earlier column",
+    ),
     "two dataflows": (
         lambda: TEXT + TEXT.replace("SMALL", "LARGE").split("\n", 1)[1],
         "SDC/structure",
         "each dataflow in a file of its own",
     ),
     "another structure": (lambda: TEXT.replace("SMALL", "LARGE"), "SDC/structure", "must be NSI:SMALL(1.0)"),
-    "another kind of structure": (lambda: TEXT.replace("dataflow", "hierarchy"), "SDC/structure", "STRUCTURE must be"),
+    "another kind of structure": (
+        lambda: TEXT.replace("dataflow", "hierarchy"),
+        "SDC/structure",
+        "STRUCTURE must be",
+    ),
     "several values": (
-        lambda: column("CONF_STATUS", "D", "D;A").replace("STRUCTURE,", "STRUCTURE[;],", 1).replace("CONF_STATUS", "CONF_STATUS[]"),
+        lambda: (
+            column("CONF_STATUS", "D", "D;A")
+            .replace("STRUCTURE,", "STRUCTURE[;],", 1)
+            .replace("CONF_STATUS", "CONF_STATUS[]")
+        ),
         "150/007",
         "CONF_STATUS has several values",
     ),
-    "several values without a separator": (lambda: TEXT.replace("CONF_STATUS", "CONF_STATUS[]"), "150/007", "such as STRUCTURE[;]"),
-    "a part of a key that contradicts": (lambda: partial().replace(",EUR,,,,,,", ",EUR,,,F,,,", 1), "150/007", "CONF_STATUS is said twice"),
-    "a part of a key to be deleted": (lambda: partial().replace(",I,", ",D,", 1), "SDC/action", "deletes nothing"),
-    "parts of keys alone": (lambda: "".join(partial().splitlines(keepends=True)[:3]), "140", "no record has a value"),
+    "several values without a separator": (
+        lambda: TEXT.replace("CONF_STATUS", "CONF_STATUS[]"),
+        "150/007",
+        "such as STRUCTURE[;]",
+    ),
+    "a part of a key that contradicts": (
+        lambda: partial().replace(",EUR,,,,,,", ",EUR,,,F,,,", 1),
+        "150/007",
+        "CONF_STATUS is said twice",
+    ),
+    "a part of a key to be deleted": (
+        lambda: partial().replace(",I,", ",D,", 1),
+        "SDC/action",
+        "deletes nothing",
+    ),
+    "parts of keys alone": (
+        lambda: "".join(partial().splitlines(keepends=True)[:3]),
+        "140",
+        "no record has a value",
+    ),
     "a value without its key": (lambda: column("ACTIVITY", "C", ""), "150/904-1", "ACTIVITY is empty"),
 }
 
@@ -161,4 +219,6 @@ def test_what_leaves_a_doubt_is_refused(domain, how):
 
 def test_whom_to_ask_is_seen_through_labels(domain):
     assert sender(each(labelled).encode(), "sent.csv", domain) == "AT"
-    assert sender(TEXT.replace("REF_AREA", "ref_area").replace(",", "\t").encode(), "sent.csv", domain) == "AT"
+    assert (
+        sender(TEXT.replace("REF_AREA", "ref_area").replace(",", "\t").encode(), "sent.csv", domain) == "AT"
+    )

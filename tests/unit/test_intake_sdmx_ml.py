@@ -46,7 +46,10 @@ def test_every_message_gives_the_table_of_the_csv(domain, version, generic, flat
 @pytest.mark.parametrize("file", sorted(path.name for path in WRITTEN_BY_OTHERS.glob("*.xml")))
 def test_what_another_program_wrote_is_read(domain, file):
     """pysdmx 1.21.0, from the records of `WITH_UNITS` in another order."""
-    expected, found = reads(domain, WITH_UNITS, "AT_2024.csv"), reads(domain, (WRITTEN_BY_OTHERS / file).read_bytes())
+    expected, found = (
+        reads(domain, WITH_UNITS, "AT_2024.csv"),
+        reads(domain, (WRITTEN_BY_OTHERS / file).read_bytes()),
+    )
     assert codes(found) == []
     for name in ("value", "flag", "units", "share_1", "share_2"):
         np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
@@ -60,7 +63,10 @@ def test_the_declared_encoding_is_read(domain, encoding):
 
 def test_annotations_say_nothing_of_the_data(domain):
     """A warning says that they are not read, and never repeats them."""
-    note = '<com:Annotations><com:Annotation id="N"><com:AnnotationText>748591</com:AnnotationText></com:Annotation></com:Annotations>'
+    note = (
+        "<com:Annotations><com:Annotation "
+        'id="N"><com:AnnotationText>748591</com:AnnotationText></com:Annotation></com:Annotations>'
+    )
     for generic in (False, True):
         text = message(sdmx_1(), generic=generic)
         at = text.index(">", text.index("DataSet ")) + 1
@@ -72,8 +78,12 @@ def test_annotations_say_nothing_of_the_data(domain):
 def test_what_is_wrong_is_said_with_its_line_and_cell(domain):
     """The first observation is on line 8."""
     text = message(sdmx_1(), flat=True)
-    assert codes(reads(domain, text.replace('OBS_VALUE="300"', 'OBS_VALUE="many"'))) == [("SDC/value", 12, "AT.TURNOVER.C.S")]
-    assert codes(reads(domain, text.replace('OBS_VALUE="300"', 'OBS_VALUE="NaN"'))) == [("SDC/missing", 12, "AT.TURNOVER.C.S")]
+    assert codes(reads(domain, text.replace('OBS_VALUE="300"', 'OBS_VALUE="many"'))) == [
+        ("SDC/value", 12, "AT.TURNOVER.C.S")
+    ]
+    assert codes(reads(domain, text.replace('OBS_VALUE="300"', 'OBS_VALUE="NaN"'))) == [
+        ("SDC/missing", 12, "AT.TURNOVER.C.S")
+    ]
     assert codes(reads(domain, text.replace('ACTIVITY="C"', 'ACTIVITY="X"', 1))) == [("150/904-2", 11, None)]
 
 
@@ -93,16 +103,34 @@ REFUSED = {
     "another format": (lambda _: "<html><body/></html>", "no data message of SDMX-ML"),
     "an encoding that nobody knows": (lambda text: text.replace("UTF-8", "UTF-99"), "save it as UTF-8"),
     "an encoding of several bytes": (lambda text: text.replace("UTF-8", "shift_jis"), "save it as UTF-8"),
-    "a document type": (lambda text: text.replace("?>", '?><!DOCTYPE a [<!ENTITY b "c">]>', 1), "document type"),
+    "a document type": (
+        lambda text: text.replace("?>", '?><!DOCTYPE a [<!ENTITY b "c">]>', 1),
+        "document type",
+    ),
     "a test": (lambda text: text.replace("<mes:Test>false", "<mes:Test>true"), "test message"),
-    "no structure": (lambda text: text.replace("StructureUsage><Ref", "StructureUsage><Other"), "does not say of which structure"),
+    "no structure": (
+        lambda text: text.replace("StructureUsage><Ref", "StructureUsage><Other"),
+        "does not say of which structure",
+    ),
     "another structure": (lambda text: text.replace('id="SMALL"', 'id="LARGE"'), "must be NSI:SMALL(1.0)"),
     "to be deleted": (lambda text: text.replace("Replace", "Delete"), "ACTION must be I, A, R or M"),
-    "a missing concept": (lambda text: without(text, *(f'CONF_STATUS="{flag}"' for flag in "FDA")), "CONF_STATUS is missing"),
-    "said twice": (lambda text: text.replace("<mes:DataSet ", '<mes:DataSet CONF_STATUS="F" '), "CONF_STATUS is said twice"),
-    "several values": (lambda text: text.replace("/>\n</Series>", "><Comp/></Obs>\n</Series>", 1), "several values"),
+    "a missing concept": (
+        lambda text: without(text, *(f'CONF_STATUS="{flag}"' for flag in "FDA")),
+        "CONF_STATUS is missing",
+    ),
+    "said twice": (
+        lambda text: text.replace("<mes:DataSet ", '<mes:DataSet CONF_STATUS="F" '),
+        "CONF_STATUS is said twice",
+    ),
+    "several values": (
+        lambda text: text.replace("/>\n</Series>", "><Comp/></Obs>\n</Series>", 1),
+        "several values",
+    ),
     "no observation": (lambda text: without(text, series(text, last=True)), "no observation"),
-    "one cell twice": (lambda text: text.replace("</mes:DataSet>", series(text) + "</mes:DataSet>"), "send each cell once"),
+    "one cell twice": (
+        lambda text: text.replace("</mes:DataSet>", series(text) + "</mes:DataSet>"),
+        "send each cell once",
+    ),
 }
 
 
@@ -119,7 +147,9 @@ def test_a_message_that_leaves_a_doubt_is_refused(domain, how):
 
 
 def test_an_attribute_that_is_at_no_level_is_not_there(domain):
-    """The group of another country says nothing of this one: without a multiplier, nobody guesses a factor of a thousand."""
+    """The group of another country says nothing of this one: without a multiplier, nobody
+    guesses a factor of a thousand.
+    """
     text = message(sdmx_1(), levels=True)
     assert text.count('<Group REF_AREA="AT"') == 1
     found = reads(domain, text.replace('<Group REF_AREA="AT"', '<Group REF_AREA="BE"'))
@@ -129,7 +159,10 @@ def test_an_attribute_that_is_at_no_level_is_not_there(domain):
 
 def test_two_values_of_one_observation_refuse_the_file(domain):
     text = message(sdmx_1(), generic=True)
-    assert not reads(domain, text.replace('<gen:ObsValue value="300"/>', '<gen:ObsValue value="300"/><gen:ObsValue value="301"/>')).accepted
+    assert not reads(
+        domain,
+        text.replace('<gen:ObsValue value="300"/>', '<gen:ObsValue value="300"/><gen:ObsValue value="301"/>'),
+    ).accepted
 
 
 def test_a_group_that_contradicts_its_records_refuses_the_file(domain):
@@ -140,12 +173,16 @@ def test_a_group_that_contradicts_its_records_refuses_the_file(domain):
 def test_a_longer_file_than_the_table_needs_is_not_read(domain):
     text = message(sdmx_1(), flat=True)
     first = text[text.index("<Obs") : text.index("/>", text.index("<Obs")) + 3]
-    assert "more than" in " ".join(each.message for each in reads(domain, text.replace(first, 1100 * first)).findings)
+    assert "more than" in " ".join(
+        each.message for each in reads(domain, text.replace(first, 1100 * first)).findings
+    )
 
 
 def test_whom_to_ask_is_seen_in_a_file_that_cannot_be_read(domain):
     for generic in (False, True):
-        assert sender(message(sdmx_1(country="BE"), generic=generic)[:-9].encode(), "sent.xml", domain) == "BE"
+        assert (
+            sender(message(sdmx_1(country="BE"), generic=generic)[:-9].encode(), "sent.xml", domain) == "BE"
+        )
 
 
 @law(60)

@@ -1,4 +1,6 @@
-"""What a workbook of Excel may hold, and what refuses it, with its place: openpyxl writes, by hand where it does not."""
+"""What a workbook of Excel may hold, and what refuses it, with its place: openpyxl
+writes, by hand where it does not.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,20 @@ def reads(domain: Domain, data: bytes) -> Delivery:
 def errors(delivery: Delivery) -> str:
     codes(delivery)  # and no finding repeats the secret
     assert not any(each.code == "SDC/reader" for each in delivery.findings)
-    return " ".join(f"{each.code} line {each.line}: {each.message}" for each in delivery.findings if each.severity is Severity.ERROR)
+    return " ".join(
+        f"{each.code} line {each.line}: {each.message}"
+        for each in delivery.findings
+        if each.severity is Severity.ERROR
+    )
 
 
 def rewritten(change: Callable[[str], str], part: str = SHEET, data: bytes | None = None) -> bytes:
     """The workbook with another text of one part."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data or saved(book(TEXT)))) as before, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after:
+    with (
+        zipfile.ZipFile(io.BytesIO(data or saved(book(TEXT)))) as before,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after,
+    ):
         for name in before.namelist():
             content = before.read(name).decode()
             if name == part:
@@ -61,7 +70,10 @@ def changed(change: Callable[[Any], object]) -> bytes:
 
 
 def test_a_workbook_is_read_with_a_warning(domain):
-    expected, found = read_bytes(TEXT.encode(), "AT_2024.csv", domain, PERIOD), reads(domain, saved(book(TEXT)))
+    expected, found = (
+        read_bytes(TEXT.encode(), "AT_2024.csv", domain, PERIOD),
+        reads(domain, saved(book(TEXT))),
+    )
     assert found.table is not None
     assert found.table.value.tolist() == expected.table.value.tolist()
     assert [(each.code, str(each.severity)) for each in found.findings] == [("SDC/workbook", "warning")]
@@ -152,32 +164,69 @@ def _cell(instead: str) -> bytes:
 
 
 DAMAGE: dict[str, tuple[Callable[[], bytes], str]] = {
-    "a value and a text": (lambda: _cell('<c r="H5" t="n"><v>700</v><is><t>9</t></is></c>'), "line 5: a cell of the sheet has two values"),
-    "a text and a value": (lambda: _cell('<c r="H5" t="inlineStr"><is><t>9</t></is><v>700</v></c>'), "has two values"),
-    "a text of a number": (lambda: _cell('<c r="H5" t="n"><is><t>700</t></is></c>'), "of another kind than it says"),
-    "two texts": (lambda: _cell('<c r="H5" t="inlineStr"><is><t>7</t></is><is><t>00</t></is></c>'), "has two values"),
-    "a text beside the value": (lambda: _cell('<c r="H5" t="n"><v>700</v><t>9</t></c>'), "a text that is not its value"),
+    "a value and a text": (
+        lambda: _cell('<c r="H5" t="n"><v>700</v><is><t>9</t></is></c>'),
+        "line 5: a cell of the sheet has two values",
+    ),
+    "a text and a value": (
+        lambda: _cell('<c r="H5" t="inlineStr"><is><t>9</t></is><v>700</v></c>'),
+        "has two values",
+    ),
+    "a text of a number": (
+        lambda: _cell('<c r="H5" t="n"><is><t>700</t></is></c>'),
+        "of another kind than it says",
+    ),
+    "two texts": (
+        lambda: _cell('<c r="H5" t="inlineStr"><is><t>7</t></is><is><t>00</t></is></c>'),
+        "has two values",
+    ),
+    "a text beside the value": (
+        lambda: _cell('<c r="H5" t="n"><v>700</v><t>9</t></c>'),
+        "a text that is not its value",
+    ),
     "rows without height": (
-        lambda: rewritten(lambda text: re.sub(r"<sheetFormatPr[^>]*>", '<sheetFormatPr defaultRowHeight="0"/>', text)),
+        lambda: rewritten(
+            lambda text: re.sub(r"<sheetFormatPr[^>]*>", '<sheetFormatPr defaultRowHeight="0"/>', text)
+        ),
         "the sheet hides its rows",
     ),
     "a document type": (
-        lambda: rewritten(lambda text: f'<!DOCTYPE worksheet [<!ENTITY e SYSTEM "file:///etc/passwd">]>{text.partition("?>")[2]}'),
+        lambda: rewritten(
+            lambda text: (
+                f'<!DOCTYPE worksheet [<!ENTITY e SYSTEM "file:///etc/passwd">]>{text.partition("?>")[2]}'
+            )
+        ),
         "a document type (DOCTYPE)",
     ),
     "rows in disorder": (lambda: rewritten(lambda text: text.replace('<row r="3"', '<row r="9"')), ORDER),
     "a cell twice": (lambda: rewritten(lambda text: text.replace('r="B4"', 'r="A4"')), ORDER),
     "a cell of another row": (lambda: rewritten(lambda text: text.replace('r="B4"', 'r="B5"')), ORDER),
     "a row in a row": (
-        lambda: rewritten(lambda text: text.replace("</c></row>", "</c>", 1).replace("</sheetData>", "</row></sheetData>")), ORDER,
+        lambda: rewritten(
+            lambda text: text.replace("</c></row>", "</c>", 1).replace("</sheetData>", "</row></sheetData>")
+        ),
+        ORDER,
     ),
-    "a cell in a cell": (lambda: rewritten(lambda text: text.replace("</c>", "", 1).replace("</row>", "</c></row>", 1)), ORDER),
-    "two values in a cell": (lambda: rewritten(lambda text: text.replace("</v></c>", "</v><v>1</v></c>", 1)), "has two values"),
+    "a cell in a cell": (
+        lambda: rewritten(lambda text: text.replace("</c>", "", 1).replace("</row>", "</c></row>", 1)),
+        ORDER,
+    ),
+    "two values in a cell": (
+        lambda: rewritten(lambda text: text.replace("</v></c>", "</v><v>1</v></c>", 1)),
+        "has two values",
+    ),
     "rows that are hidden by default": (
-        lambda: rewritten(lambda text: text.replace("<sheetFormatPr ", '<sheetFormatPr zeroHeight="1" ')), "the sheet hides its rows",
+        lambda: rewritten(lambda text: text.replace("<sheetFormatPr ", '<sheetFormatPr zeroHeight="1" ')),
+        "the sheet hides its rows",
     ),
-    "no number": (lambda: rewritten(lambda text: text.replace(f"<v>{SECRET}</v>", "<v>1e999</v>")), "holds a number that is none"),
-    "a bomb": (lambda: rewritten(lambda text: text.replace("</sheetData>", f"</sheetData>{' ' * 5_000_000}")), "unpacks to more than"),
+    "no number": (
+        lambda: rewritten(lambda text: text.replace(f"<v>{SECRET}</v>", "<v>1e999</v>")),
+        "holds a number that is none",
+    ),
+    "a bomb": (
+        lambda: rewritten(lambda text: text.replace("</sheetData>", f"</sheetData>{' ' * 5_000_000}")),
+        "unpacks to more than",
+    ),
     "no book": (
         lambda: rewritten(lambda text: text.replace("worksheet", "chartsheet"), "xl/_rels/workbook.xml.rels"),
         "0 sheets hold something",
@@ -188,7 +237,7 @@ DAMAGE: dict[str, tuple[Callable[[], bytes], str]] = {
     "a cut file": (lambda: saved(book(TEXT))[:-30], "not a whole workbook"),
     "a zip of another thing": (lambda: _zip({"AT.csv": TEXT}), "no workbook of Excel"),
     "parts without end": (lambda: _zip({f"{number}": "" for number in range(1100)}), "not a whole workbook"),
-}  # fmt: skip
+}
 
 
 def _zip(files: dict[str, str]) -> bytes:
@@ -221,7 +270,9 @@ def test_numbers_that_are_stored_as_texts_are_read_as_texts(domain):
 
 
 def with_shared_texts() -> bytes:
-    """The workbook as Excel writes it: a text stands once, in a part of its own, in runs, with a reading aid."""
+    """The workbook as Excel writes it: a text stands once, in a part of its own, in runs, with a
+    reading aid.
+    """
     texts: dict[str, int] = {}
     inline = re.compile(r't="inlineStr"><is><t>([^<]*)</t></is>')
 
@@ -229,16 +280,24 @@ def with_shared_texts() -> bytes:
         return f't="s"><v>{texts.setdefault(match[1], len(texts))}</v>'
 
     stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(saved(book(TEXT)))) as before, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after:
+    with (
+        zipfile.ZipFile(io.BytesIO(saved(book(TEXT)))) as before,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after,
+    ):
         for name in before.namelist():
             content = before.read(name).decode()
             if name == SHEET:
                 content = inline.sub(number, content)
             if name == "xl/_rels/workbook.xml.rels":
-                related = f'<Relationship Id="own" Type="{OFFICE}/sharedStrings" Target="/xl/sharedStrings.xml"/>'
+                related = (
+                    f'<Relationship Id="own" Type="{OFFICE}/sharedStrings" Target="/xl/sharedStrings.xml"/>'
+                )
                 content = content.replace("</Relationships>", f"{related}</Relationships>")
             after.writestr(name, content)
-        runs = "".join(f"<si><r><t>{text[:1]}</t></r><r><t>{text[1:]}</t></r><rPh><t>aid</t></rPh></si>" for text in texts)
+        runs = "".join(
+            f"<si><r><t>{text[:1]}</t></r><r><t>{text[1:]}</t></r><rPh><t>aid</t></rPh></si>"
+            for text in texts
+        )
         after.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}">{runs}</sst>')
     return stream.getvalue()
 
@@ -247,7 +306,9 @@ def test_shared_texts_are_read_without_their_reading_aids(domain):
     data = with_shared_texts()
     found = reads(domain, data)
     assert errors(found) == ""
-    assert found.table.value.tolist() == read_bytes(TEXT.encode(), "AT.csv", domain, PERIOD).table.value.tolist()
+    assert (
+        found.table.value.tolist() == read_bytes(TEXT.encode(), "AT.csv", domain, PERIOD).table.value.tolist()
+    )
     missing = rewritten(lambda text: text.replace('t="s"><v>3</v>', 't="s"><v>999</v>'), data=data)
     assert "a text of the workbook is missing" in errors(reads(domain, missing))
 
@@ -256,13 +317,19 @@ def test_cells_may_leave_out_their_places(domain):
     """As other programs write them."""
     head, *records = [line.split(",") for line in TEXT.splitlines()]
     body = "".join(
-        "<row>" + "".join(f'<c t="inlineStr"><is><t>{text}</t></is></c>' if text else "<c/>" for text in line) + "</row>"
+        "<row>"
+        + "".join(f'<c t="inlineStr"><is><t>{text}</t></is></c>' if text else "<c/>" for text in line)
+        + "</row>"
         for line in (head, *records)
     )
-    own = rewritten(lambda text: f"{text.partition('<sheetData>')[0]}<sheetData>{body}</sheetData></worksheet>")
+    own = rewritten(
+        lambda text: f"{text.partition('<sheetData>')[0]}<sheetData>{body}</sheetData></worksheet>"
+    )
     found = reads(domain, own)
     assert errors(found) == ""
-    assert found.table.value.tolist() == read_bytes(TEXT.encode(), "AT.csv", domain, PERIOD).table.value.tolist()
+    assert (
+        found.table.value.tolist() == read_bytes(TEXT.encode(), "AT.csv", domain, PERIOD).table.value.tolist()
+    )
 
 
 def test_the_name_of_a_sheet_with_digits_is_not_told(domain):

@@ -1,4 +1,6 @@
-"""τ-ARGUS JJ files: what they say is what is read, what is written reads back, and what is wrong is named by line."""
+"""τ-ARGUS JJ files: what they say is what is read, what is written reads back, and what is wrong is named by
+line.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from support.laws import law
 DATA = Path(__file__).parents[3] / "shared/data/jj"
 SECRET = "748591"  # the value of the primary cell: no message may hold it
 
-# Two activities and two sizes with their totals: cells 0 to 8, row by row. Lines 3 to 11 are cells, 13 to 18 relations.
+# Two activities and two sizes with their totals: cells 0 to 8, row by row. Lines 3 to 11
+# are cells, 13 to 18 relations.
 DRAWN = f"""0
 9
 0 749391 1 s 0 2000000 0 0 0
@@ -63,7 +66,7 @@ def same(one: JJTable, other: JJTable) -> bool:
     return equal and one.A.shape == other.A.shape and (one.A != other.A).nnz == 0
 
 
-# --- what is read ---------------------------------------------------------------------------------------------------------------
+# --- what is read -------------------------------------------------------------------------------------------
 
 
 def test_the_drawn_table_is_read_as_drawn(file):
@@ -72,7 +75,13 @@ def test_the_drawn_table_is_read_as_drawn(file):
     assert table.cost.tolist() == [1, 0.5, 1, 1, 1, 1, 0.001, 1, 1]
     assert "".join(table.status) == "ssssmmsmu"
     assert table.primary.tolist() == [8]
-    assert (table.lpl[8], table.upl[8], table.spl[8], table.lb[8], table.ub[8]) == (74859.1, 74859.1, 0, 0, 2e6)
+    assert (table.lpl[8], table.upl[8], table.spl[8], table.lb[8], table.ub[8]) == (
+        74859.1,
+        74859.1,
+        0,
+        0,
+        2e6,
+    )
     assert table.A.toarray()[2].tolist() == [0, 0, 0, 0, 0, 0, -1, 1, 1]
     assert not (table.A @ table.a).any()
 
@@ -91,7 +100,18 @@ def test_the_drawn_table_is_read_as_drawn(file):
         DRAWN.replace("400 ", "400.000 "),
         "\ufeff" + DRAWN,
     ],
-    ids=["CRLF", "blanks", "tabs", "( 1)", "(-1e0)", "no blank at the colon", "blank lines", "scientific", "decimals", "BOM"],
+    ids=[
+        "CRLF",
+        "blanks",
+        "tabs",
+        "( 1)",
+        "(-1e0)",
+        "no blank at the colon",
+        "blank lines",
+        "scientific",
+        "decimals",
+        "BOM",
+    ],
 )
 def test_other_ways_to_write_it_say_the_same(file, same_thing):
     assert same(read(file, same_thing), read(file, DRAWN))
@@ -121,7 +141,7 @@ def test_rounded_values_may_miss_their_total_by_what_rounding_explains(file):
     assert read(file, tenths).a[1] == 400.2
 
 
-# --- what is refused ------------------------------------------------------------------------------------------------------------
+# --- what is refused ----------------------------------------------------------------------------------------
 
 CELL_8 = f"8 {SECRET} 1 u 0 2000000 74859.1 74859.1 0"
 WRONG = {
@@ -130,33 +150,71 @@ WRONG = {
     "no number of cells": ("0\n9", "0\nnine", 2, "the number of cells is expected"),
     "no cells": ("0\n9", "0\n0", 2, "a table without cells"),
     "one cell too few": (CELL_8 + "\n", "", 11, "cell 8 is expected, as nine fields"),
-    "a cell too many": ("\n6\n0 3", f"\n9 {SECRET} 1 s 0 2000000 0 0 0\n6\n0 3", 12, "the number of relations is expected"),
-    "a field missing": ("1 u 0", "1 u", 11, "cell 8 is expected, as nine fields i value cost status lb ub lpl upl spl"),
+    "a cell too many": (
+        "\n6\n0 3",
+        f"\n9 {SECRET} 1 s 0 2000000 0 0 0\n6\n0 3",
+        12,
+        "the number of relations is expected",
+    ),
+    "a field missing": (
+        "1 u 0",
+        "1 u",
+        11,
+        "cell 8 is expected, as nine fields i value cost status lb ub lpl upl spl",
+    ),
     "a cell twice": ("8 7", "7 7", 11, "cell 8 is expected: cells are numbered from 0 without gaps"),
     "a decimal comma": (f"8 {SECRET}", f"8 {SECRET},0", 11, "the value is not a number"),
     "thousands": (f"8 {SECRET}", "8 748_591", 11, "numbers and status letters only"),
     "no value": (f"8 {SECRET}", "8 nan", 11, "cell 8: its value is not finite"),
     "a negative cost": ("1 u", "-1 u", 11, "cell 8: its cost is negative"),
     "an unknown status": ("1 u", "1 c", 11, "cell 8: its status is none of s u m z"),
-    "a value above its bound": ("u 0 2000000", "u 0 748590", 11, "cell 8: its value is not between lb and ub"),
+    "a value above its bound": (
+        "u 0 2000000",
+        "u 0 748590",
+        11,
+        "cell 8: its value is not between lb and ub",
+    ),
     "a value below its bound": ("u 0", "u 748592", 11, "cell 8: its value is not between lb and ub"),
     "a negative level": ("74859.1 0", "-74859.1 0", 11, "cell 8: its upl is negative"),
     "no number of relations": ("\n6\n", "\nrelations\n", 12, "the number of relations is expected"),
-    "a relation missing": ("0 3 : 2 (-1) 5 (1) 8 (1)\n", "", 18, "the file ends where relation 6 of 6 is expected"),
+    "a relation missing": (
+        "0 3 : 2 (-1) 5 (1) 8 (1)\n",
+        "",
+        18,
+        "the file ends where relation 6 of 6 is expected",
+    ),
     "a relation too many": ("\n6\n", "\n5\n", 18, "more lines than the 5 relations announced in line 12"),
-    "a relation cut": ("2 (-1) 5 (1) 8 (1)", "2 (-1) 5 (1)", 18, "2 terms, but another number before the colon"),
-    "a relation without its colon": ("3 : 2", "3 2", 18, "a relation is expected, as `rhs k : i (coefficient)"),
+    "a relation cut": (
+        "2 (-1) 5 (1) 8 (1)",
+        "2 (-1) 5 (1)",
+        18,
+        "2 terms, but another number before the colon",
+    ),
+    "a relation without its colon": (
+        "3 : 2",
+        "3 2",
+        18,
+        "a relation is expected, as `rhs k : i (coefficient)",
+    ),
     "a term without brackets": ("5 (1) 8 (1)", "5 1 8 1", 18, "a relation is expected"),
     "a cell that is not there": ("5 (1) 8 (1)", "5 (1) 9 (1)", 18, "cell 9 is none of the 9 cells"),
     "a coefficient in words": ("5 (1) 8 (1)", "5 (1) 8 (one)", 18, "a coefficient is not a number"),
-    "a cell twice in a relation": ("2 (-1) 5 (1) 8 (1)", "2 (-1) 8 (1) 8 (1)", 18, "cell 8 stands twice in this relation"),
+    "a cell twice in a relation": (
+        "2 (-1) 5 (1) 8 (1)",
+        "2 (-1) 8 (1) 8 (1)",
+        18,
+        "cell 8 stands twice in this relation",
+    ),
     "a wrong right-hand side": ("0 3 : 2", "748 3 : 2", 18, "this relation does not hold for the values"),
     "an infinite coefficient": ("5 (1) 8 (1)", "5 (1) 8 (inf)", 18, "a number that is not finite"),
 }
 
 
 def test_values_too_large_for_exact_sums_and_compressed_files_of_another_name_are_refused(file):
-    with pytest.raises(InvalidInput, match=r"line 3: cell 0: its value is above 1e\+18.*Remedy: give the values in a larger unit"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"line 3: cell 0: its value is above 1e\+18.*Remedy: give the values in a larger unit",
+    ):
         read(file, DRAWN.replace("0 749391", "0 1e300", 1))
     file.write_bytes(gzip.compress(DRAWN.encode()))
     with pytest.raises(InvalidInput, match=r"a compressed file\. Remedy: name it \.jj\.gz"):
@@ -203,7 +261,7 @@ def test_a_table_that_cannot_be_does_not_exist(file):
         JJTable(**{**parts, "rhs": np.zeros(5)})
 
 
-# --- what is written ------------------------------------------------------------------------------------------------------------
+# --- what is written ----------------------------------------------------------------------------------------
 
 number = st.floats(-1e9, 1e9, allow_subnormal=False) | st.integers(-1000, 1000).map(float)
 level = st.floats(0, 1e6, allow_subnormal=False) | st.just(0.0)
@@ -215,12 +273,22 @@ def tables(draw: st.DrawFn) -> JJTable:
     n, m = draw(st.integers(1, 6)), draw(st.integers(0, 4))
     column = lambda values: np.array(draw(st.lists(values, min_size=n, max_size=n)))  # noqa: E731
     a = column(number)
-    coefficients = np.array(draw(st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.5]), min_size=n * m, max_size=n * m))).reshape(m, n)
+    coefficients = np.array(
+        draw(st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.5]), min_size=n * m, max_size=n * m))
+    ).reshape(m, n)
     room = st.floats(0, 1e6) | st.just(np.inf)
     return JJTable(
-        a=a, cost=column(level), status=column(st.sampled_from("sumz")), lb=a - column(room), ub=a + column(room),
-        lpl=column(level), upl=column(level), spl=column(level), A=sp.csr_array(coefficients), rhs=coefficients @ a,
-    )  # fmt: skip
+        a=a,
+        cost=column(level),
+        status=column(st.sampled_from("sumz")),
+        lb=a - column(room),
+        ub=a + column(room),
+        lpl=column(level),
+        upl=column(level),
+        spl=column(level),
+        A=sp.csr_array(coefficients),
+        rhs=coefficients @ a,
+    )
 
 
 @law(150)
@@ -239,7 +307,9 @@ def test_a_table_with_true_values_is_for_its_owner_and_whole(file, tmp_path):
     first = place.read_bytes()
     place.chmod(0o644)
     write_jj(place, table)
-    assert (place.read_bytes(), stat.S_IMODE(place.stat().st_mode)) == (first, 0o600), "an open file of that name does not stay open"
+    assert (place.read_bytes(), stat.S_IMODE(place.stat().st_mode)) == (first, 0o600), (
+        "an open file of that name does not stay open"
+    )
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
         write_jj(tmp_path / "folder", table)
@@ -254,14 +324,18 @@ def test_a_solution_tells_to_which_side_each_primary_cell_went(file):
     assert [int(i) for i, *_ in lines] == list(range(9))
     assert np.array_equal([float(line[1]) for line in lines], table.a)
     assert np.array_equal([float(line[2]) for line in lines], moved)
-    assert [int(line[3]) for line in lines] == [0, 0, 0, 0, 0, 0, 0, 0, 1], "of cells that are not primary nothing is said"
+    assert [int(line[3]) for line in lines] == [0, 0, 0, 0, 0, 0, 0, 0, 1], (
+        "of cells that are not primary nothing is said"
+    )
 
 
-# --- the CTA problem of a table -------------------------------------------------------------------------------------------------
+# --- the CTA problem of a table -----------------------------------------------------------------------------
 
 
 def test_fixed_cells_stay_and_empty_safe_cells_may_rise(file):
-    """Status z stays, also with a value; so does a cell without room. Cell 1 is empty and safe: it may rise, not fall."""
+    """Status z stays, also with a value; so does a cell without room. Cell 1 is empty
+    and safe: it may rise, not fall.
+    """
     text = DRAWN.replace("3 700 1 s", "3 700 1 z").replace("7 100 1 m 0 2000000", "7 100 1 m 100 100")
     for old, new in (
         ("1 400", "1 0"),
@@ -280,28 +354,44 @@ def test_fixed_cells_stay_and_empty_safe_cells_may_rise(file):
 
 
 def test_weights_are_those_of_the_file_or_of_the_values(file):
-    table = read(file, DRAWN.replace("7 100 1 m", "7 0.25 1 m").replace("6 748691", "6 748591.25").replace("1 400 ", "1 300.25 ")
-                 .replace("0 749391 ", "0 749291.25 "))  # fmt: skip
+    table = read(
+        file,
+        DRAWN.replace("7 100 1 m", "7 0.25 1 m")
+        .replace("6 748691", "6 748591.25")
+        .replace("1 400 ", "1 300.25 ")
+        .replace("0 749391 ", "0 749291.25 "),
+    )
     assert problem_of(table).w.tolist() == table.cost.tolist()
     assert problem_of(table, "one").w.tolist() == [1.0] * 9
-    assert problem_of(table, "inverse").w[[3, 7]].tolist() == [1 / 700, 1.0], "a value below one weighs as one"
+    assert problem_of(table, "inverse").w[[3, 7]].tolist() == [1 / 700, 1.0], (
+        "a value below one weighs as one"
+    )
     assert problem_of(table, "sqrt").w[[5, 7]].tolist() == [1 / 20, 1.0]
     assert weights_of(np.array([-4.0]), Weights.INVERSE_SQRT).tolist() == [0.5]
     assert problem_of(table, distance=Distance.L2).distance is Distance.L2
 
 
 def test_levels_are_taken_as_they_stand_and_a_sliding_level_raises_both(file):
-    """A level beyond the bound was not cut by whoever wrote the file: that side is closed. One cut at the bound is open."""
+    """A level beyond the bound was not cut by whoever wrote the file: that side is
+    closed. One cut at the bound is open.
+    """
     level = "74859.1 74859.1 0"
-    beyond, at = problem_of(read(file, DRAWN.replace(level, "800000 10 0"))), problem_of(read(file, DRAWN.replace(level, f"{SECRET} 10 0")))
+    beyond, at = (
+        problem_of(read(file, DRAWN.replace(level, "800000 10 0"))),
+        problem_of(read(file, DRAWN.replace(level, f"{SECRET} 10 0"))),
+    )
     assert (beyond.can_fall.tolist(), beyond.can_rise.tolist()) == ([False], [True])
     assert (at.can_fall.tolist(), at.can_rise.tolist()) == ([True], [True])
     sliding = problem_of(read(file, DRAWN.replace(level, "10 20 15")))
-    assert (sliding.lpl * sliding.unit, sliding.upl * sliding.unit) == (pytest.approx([15]), pytest.approx([20]))
+    assert (sliding.lpl * sliding.unit, sliding.upl * sliding.unit) == (
+        pytest.approx([15]),
+        pytest.approx([20]),
+    )
 
 
 def test_the_drawn_table_costs_what_the_pencil_says(file):
-    """Cell 8 moves by its level L; its total over activities (2, weight 1), over sizes (6, weight 0.001) and that of both (0) follow.
+    """Cell 8 moves by its level L; its total over activities (2, weight 1), over sizes (6, weight
+    0.001) and that of both (0) follow.
 
     Taking from 5 or 7 instead costs at least what it saves.
     """
@@ -313,26 +403,36 @@ def test_the_drawn_table_costs_what_the_pencil_says(file):
     assert verdict.objective == pytest.approx(74859.1 * (1 + 1 + 0.001 + 1))
 
 
-# --- tables that τ-ARGUS wrote --------------------------------------------------------------------------------------------------
+# --- tables that τ-ARGUS wrote ------------------------------------------------------------------------------
 
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the τ-ARGUS tables are not on this machine ({DATA})")
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the τ-ARGUS tables are not on this machine ({DATA})"
+)
 
 
 @needs_data
 @pytest.mark.parametrize(
-    ("name", "cells", "primaries", "relations", "empty"), [("tw_Var1_one.jj.gz", 6399, 657, 4419, 3138), ("pp.jj", 162, 9, 63, 43)]
+    ("name", "cells", "primaries", "relations", "empty"),
+    [("tw_Var1_one.jj.gz", 6399, 657, 4419, 3138), ("pp.jj", 162, 9, 63, 43)],
 )
 def test_tables_of_the_tool_are_read(name, cells, primaries, relations, empty):
     """pp.jj was rounded cell by cell: three of its relations miss by one."""
     table = read_jj(DATA / name)
-    assert (len(table.a), len(table.primary), len(table.rhs), int((table.status == "z").sum())) == (cells, primaries, relations, empty)
+    assert (len(table.a), len(table.primary), len(table.rhs), int((table.status == "z").sum())) == (
+        cells,
+        primaries,
+        relations,
+        empty,
+    )
     assert int((np.abs(table.A @ table.a) > 0.5).sum()) == {"pp.jj": 3}.get(name, 0)
 
 
 @needs_data
 @pytest.mark.slow
 def test_the_demo_table_as_we_read_it_is_the_one_that_others_solved():
-    """With w = 1/a, z fixed and empty cells weighing 1, the tool in use found 193.66 and plain HiGHS 192.24, 0.08 % above its bound."""
+    """With w = 1/a, z fixed and empty cells weighing 1, the tool in use found 193.66 and plain HiGHS
+    192.24, 0.08 % above its bound.
+    """
     problem = problem_of(read_jj(DATA / "tw_Var1_one.jj.gz"), "inverse")
     found = solve_milp(problem.milp, "highs", 120, 2e-3)
     assert found.x is not None

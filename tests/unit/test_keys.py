@@ -48,19 +48,30 @@ def test_what_is_no_printed_key_is_refused(text: str) -> None:
 
 
 def test_no_two_cells_of_a_release_have_one_key() -> None:
-    """Codes with full stops gave `C.S` × `_T` and `C` × `S._T` one key, and the release ended in the message of a database."""
+    """Codes with full stops gave `C.S` × `_T` and `C` × `S._T` one key, and the release
+    ended in the message of a database.
+    """
     activity = Hierarchy("ACTIVITY", ("T", "C", "C.S"), (None, "T", "T"))
     size = Hierarchy("SIZE", ("_T", "S._T", "X"), (None, "_T", "_T"))
     space = CellSpace(("A", "A.X"), (Aggregate("EU", ("A", "A.X")),), ("X", "X.T"), (activity, size))
     assert len({space.key(cell) for cell in range(space.size)}) == space.size
-    assert [codes_in(space.key(cell)) for cell in range(space.size)] == list(product(space.areas, *space.axes))
+    assert [codes_in(space.key(cell)) for cell in range(space.size)] == list(
+        product(space.areas, *space.axes)
+    )
     cells = np.arange(space.first_aggregate, space.size)
-    stored = [row[PRINTED.index("cell")] for row in cells_of(Publication(cells, np.ones(len(cells)), np.zeros(len(cells))), space)]
+    stored = [
+        row[PRINTED.index("cell")]
+        for row in cells_of(Publication(cells, np.ones(len(cells)), np.zeros(len(cells))), space)
+    ]
     assert stored == [space.key(cell) for cell in cells], "what the warehouse stores"
 
 
 def dotted() -> sdc.api.suppression.PrimaryResult:
-    firms = {"A": ["1", "1", "1.2", "1.2", "1.2"], "B": ["2.3", "2.3", "3", "3", "3"], "VALUE": [90, 4, 30, 40, 50]}
+    firms = {
+        "A": ["1", "1", "1.2", "1.2", "1.2"],
+        "B": ["2.3", "2.3", "3", "3", "3"],
+        "VALUE": [90, 4, 30, 40, 50],
+    }
     return sdc.primary(pd.DataFrame(firms), ["A", "B"], rules=sdc.Rules(p=10))
 
 
@@ -94,7 +105,9 @@ def test_the_code_of_a_table_with_one_dimension_may_hold_dots() -> None:
         (["_T", "T", "C.1", "C1", "C_1"], None),
     ],
 )
-def test_twins_are_codes_that_a_reader_takes_for_one_another(codes: list[str], found: tuple[str, str] | None) -> None:
+def test_twins_are_codes_that_a_reader_takes_for_one_another(
+    codes: list[str], found: tuple[str, str] | None
+) -> None:
     assert twins(codes) == found
 
 
@@ -122,18 +135,36 @@ def codes_with(suffix: str, text: str) -> Callable[[Path], object]:
 @pytest.mark.parametrize(
     ("read", "where", "codes"),
     [
-        (lambda folder: domain_with(folder, "activities.csv", "D,TOTAL", f"{CYRILLIC},TOTAL"), "activities.csv", r"'C' and '\u0421'"),
+        (
+            lambda folder: domain_with(folder, "activities.csv", "D,TOTAL", f"{CYRILLIC},TOTAL"),
+            "activities.csv",
+            r"'C' and '\u0421'",
+        ),
         (lambda folder: domain_with(folder, "sizes.csv", "L,_T", "S ,_T"), "sizes.csv", "'S' and 'S '"),
         (lambda folder: domain_with(folder, "areas.csv", "BE,EU", "At,EU"), "areas.csv", "'AT' and 'At'"),
-        (lambda folder: domain_with(folder, "small.yaml", "code: EU,", "code: \u0391T,"), "aggregates", r"'AT'"),
+        (
+            lambda folder: domain_with(folder, "small.yaml", "code: EU,", "code: \u0391T,"),
+            "aggregates",
+            r"'AT'",
+        ),
         (codes_with(".csv", "code,parent\nT,\n10-19,T\n10\u201319,T\n"), "codes.csv", "look like one code"),
         (codes_with(".hrc", "N\n@N1\n@n1\n"), "codes.hrc", "'N1' and 'n1'"),
-        (lambda folder: sdc.primary(pd.DataFrame({"A": ["x", "y"], "VALUE": [1, 2]}), ["A"], rules=sdc.Rules(p=10),
-                                    hierarchies={"A": {"T": None, "x": "T", "X": "T", "y": "T"}}), "hierarchy of A", "'x' and 'X'"),
+        (
+            lambda folder: sdc.primary(
+                pd.DataFrame({"A": ["x", "y"], "VALUE": [1, 2]}),
+                ["A"],
+                rules=sdc.Rules(p=10),
+                hierarchies={"A": {"T": None, "x": "T", "X": "T", "y": "T"}},
+            ),
+            "hierarchy of A",
+            "'x' and 'X'",
+        ),
     ],
     ids=["look-alike", "blank", "case", "aggregate", "dash", "hrc", "frame"],
-)  # fmt: skip
-def test_twins_are_refused_in_code_lists(tmp_path: Path, read: Callable[[Path], object], where: str, codes: str) -> None:
+)
+def test_twins_are_refused_in_code_lists(
+    tmp_path: Path, read: Callable[[Path], object], where: str, codes: str
+) -> None:
     with pytest.raises(InvalidInput) as refusal:
         read(tmp_path)
     for text in (where, codes, "Remedy: "):

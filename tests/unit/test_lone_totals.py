@@ -1,11 +1,13 @@
-"""A total that goes by a name of its own is found by what it is, also where it stands in the totals of several dimensions alone.
+"""A total that goes by a name of its own is found by what it is, also where it stands in the
+totals of several dimensions alone.
 
             x    y   Alle              x    y   Alle
     a       5    7                     5    7
     b       6   12                     6   12
     Alle             30               11   19    30
 
-It was counted once more as a cell of its own, by `sdc suppress --empty`, `sdc protect`, `sdc round-counts` and `sdc round-table`.
+It was counted once more as a cell of its own, by `sdc suppress --empty`, `sdc protect`, `sdc
+round-counts` and `sdc round-table`.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ def test_named_it_is_the_total(tmp_path: Path) -> None:
 
 
 def drawn(*shape: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Cells of a table with different powers of 3, of which none is the sum of others; codes begin at 1, 0 is for totals."""
+    """Cells of a table with different powers of 3, of which none is the sum of others;
+    codes begin at 1, 0 is for totals.
+    """
     at = np.indices(shape).reshape(len(shape), -1) + 1
     return list(at), 3.0 ** np.arange(at.shape[1])
 
@@ -68,9 +72,14 @@ def test_a_lone_total_of_some_dimensions_is_found(alone: tuple[int, ...]) -> Non
     free = [each for j, each in enumerate(codes) if j not in alone]
     kinds = np.unique(np.stack(free), axis=1) if free else np.zeros((0, 1), dtype=np.int64)
     for kind in kinds.T:
-        here = np.all([each == code for each, code in zip(free, kind, strict=True)], axis=0) if free else np.ones(len(values), dtype=bool)
+        here = (
+            np.all([each == code for each, code in zip(free, kind, strict=True)], axis=0)
+            if free
+            else np.ones(len(values), dtype=bool)
+        )
         codes = [
-            np.append(each, 0 if j in alone else kind[[k for k in range(3) if k not in alone].index(j)]) for j, each in enumerate(codes)
+            np.append(each, 0 if j in alone else kind[[k for k in range(3) if k not in alone].index(j)])
+            for j, each in enumerate(codes)
         ]
         values = np.append(values, values[: len(here)][here].sum())
         free = [each[: len(here)] for each in free]

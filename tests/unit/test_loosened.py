@@ -27,19 +27,36 @@ def indicator(number: int, **changes: Any) -> list[dict[str, Any]]:
 
 
 LOOSER = {
-    "a flag that is public now": (now(flags=THEN["flags"] | {"A": {"role": "public"}}), "flag A hid cells, and is public now"),
-    "a flag that is gone": (now(flags={"A": {"role": "primary"}}), "flag D hid cells, and is no flag of the domain now"),
-    "another multiplier": (now(indicators=indicator(0, unit_multiplier=0)), "indicator TURNOVER has another unit_multiplier"),
+    "a flag that is public now": (
+        now(flags=THEN["flags"] | {"A": {"role": "public"}}),
+        "flag A hid cells, and is public now",
+    ),
+    "a flag that is gone": (
+        now(flags={"A": {"role": "primary"}}),
+        "flag D hid cells, and is no flag of the domain now",
+    ),
+    "another multiplier": (
+        now(indicators=indicator(0, unit_multiplier=0)),
+        "indicator TURNOVER has another unit_multiplier",
+    ),
     "another unit": (now(indicators=indicator(0, unit="PS")), "indicator TURNOVER has another unit"),
     "no count any more": (
-        now(indicators=indicator(1, kind="magnitude")), "the values of indicator PERSONS were known to be whole numbers, and are not now"
+        now(indicators=indicator(1, kind="magnitude")),
+        "the values of indicator PERSONS were known to be whole numbers, and are not now",
     ),
     "counts without rule_aware": (
         now(indicators=indicator(1, rounding={"method": "small-count"})),
-        "the rounding of indicator PERSONS withstood somebody who has the program (rule_aware), and does not now",
+        (
+            "the rounding of indicator PERSONS withstood somebody who has the program (rule_aware), and does "
+            "not "
+            "now"
+        ),
     ),
-    "bases without rule_aware": (now(bases={}), "bases withstood somebody who has the program (rule_aware), and do not now"),
-}  # fmt: skip
+    "bases without rule_aware": (
+        now(bases={}),
+        "bases withstood somebody who has the program (rule_aware), and do not now",
+    ),
+}
 
 
 @pytest.mark.parametrize("change", LOOSER)
@@ -50,7 +67,8 @@ def test_what_no_level_can_keep_is_told(change):
 
 def test_what_stays_or_is_stricter_is_nothing():
     stricter = now(
-        flags=THEN["flags"] | {"F": {"role": "secondary"}, "N": {"role": "primary"}}, indicators=indicator(0, integer=True),
-    )  # fmt: skip
+        flags=THEN["flags"] | {"F": {"role": "secondary"}, "N": {"role": "primary"}},
+        indicators=indicator(0, integer=True),
+    )
     assert loosened(THEN, THEN) == loosened(THEN, stricter) == []
     assert loosened({}, THEN) == [], "an early version of the program told no settings"

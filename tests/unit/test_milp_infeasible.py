@@ -1,4 +1,6 @@
-"""HiGHS's presolve calls some models infeasible that have a point: such a word is asked for again without it."""
+"""HiGHS's presolve calls some models infeasible that have a point: such a word is asked for again
+without it.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,14 @@ ROWS = [
 def model(first: float = 1.0) -> Milp:
     right = np.array([first if i == 1 else each for i, (_, each) in enumerate(ROWS)], dtype=float)
     return Milp(
-        np.array([3.0, 0, 0, 0, 0, 0]), sp.csr_array(np.array([row for row, _ in ROWS], dtype=float)), right, right,
-        np.array([0.0, 0, -1, -3, -3, -3]), np.array([1.0, 0, 3, 3, 3, 3]), np.array([0, 1]),
-    )  # fmt: skip
+        np.array([3.0, 0, 0, 0, 0, 0]),
+        sp.csr_array(np.array([row for row, _ in ROWS], dtype=float)),
+        right,
+        right,
+        np.array([0.0, 0, -1, -3, -3, -3]),
+        np.array([1.0, 0, 3, 3, 3, 3]),
+        np.array([0, 1]),
+    )
 
 
 def test_a_model_with_a_point_is_not_called_infeasible():

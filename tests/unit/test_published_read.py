@@ -1,4 +1,6 @@
-"""A published table is judged in every format in which we write it: each gives the publication that `table.csv` gives, or is refused."""
+"""A published table is judged in every format in which we write it: each gives the publication that
+`table.csv` gives, or is refused.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ Cells = tuple[tuple[float, ...], ...]
 
 @pytest.fixture(scope="module")
 def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
-    return small_domain(tmp_path_factory.mktemp("small"), DOMAIN + "dissemination: {formats: [sdmx-ml, sdmx-json, parquet]}\n")
+    return small_domain(
+        tmp_path_factory.mktemp("small"), DOMAIN + "dissemination: {formats: [sdmx-ml, sdmx-json, parquet]}\n"
+    )
 
 
 def write(domain: Domain, folder: Path, cells: Any = MIXED) -> dict[str, bytes]:
@@ -47,7 +51,10 @@ def test_texts_give_the_publication_that_was_written(domain: Domain, tmp_path: P
     write(domain, tmp_path, cells)
     for name in ("table.csv", "table.xml", "table.json"):
         path = tmp_path / name
-        assert read_table(path, domain, domain.space, "2024", told_by(path, domain, domain.space)).digest == wanted, name
+        assert (
+            read_table(path, domain, domain.space, "2024", told_by(path, domain, domain.space)).digest
+            == wanted
+        ), name
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -71,25 +78,49 @@ def test_a_line_is_that_of_the_file(domain: Domain, tmp_path: Path) -> None:
 
 def test_a_column_that_nobody_would_judge_is_refused_with_its_line(domain: Domain, tmp_path: Path) -> None:
     content = write(domain, tmp_path)["table.xml"].decode()
-    (tmp_path / "table.xml").write_text(content.replace(' ROUNDING_BASE="500"', ' ROUNDING_BASE="500" TRUE_VALUE="1234"'))
-    with pytest.raises(InvalidInput, match=r"table\.xml, line \d+: concept .*An audit judges every column") as refused:
+    (tmp_path / "table.xml").write_text(
+        content.replace(' ROUNDING_BASE="500"', ' ROUNDING_BASE="500" TRUE_VALUE="1234"')
+    )
+    with pytest.raises(
+        InvalidInput, match=r"table\.xml, line \d+: concept .*An audit judges every column"
+    ) as refused:
         read(domain, tmp_path / "table.xml")
     assert "1234" not in str(refused.value)
 
 
-NOTE = "<com:Annotations><com:Annotation><com:AnnotationText>1234</com:AnnotationText></com:Annotation></com:Annotations>"
+NOTE = "<com:Annotations><com:Annotation><com:AnnotationText>1234</com:AnnotationText></com:Annotation></com:Annotations>"  # noqa: E501
 COUNTRY = '<Group REF_AREA="AT" INDICATOR="TURNOVER" OBS_VALUE="1234"/>'
 OBSERVATION = re.compile(r'("[0-9:]*": \[[^]]*)\]')
 BESIDE: dict[str, tuple[str, Callable[[str], str], str]] = {
-    "a group with a country's value": ("table.xml", lambda text: text.replace("<Obs ", f"{COUNTRY}<Obs ", 1), "OBS_VALUE stands above"),
-    "an annotation": ("table.xml", lambda text: text.replace("<Obs ", f"{NOTE}<Obs ", 1), "annotations and comments"),
-    "a comment": ("table.xml", lambda text: text.replace("<Obs ", "<!-- 1234 --><Obs ", 1), "annotations and comments"),
+    "a group with a country's value": (
+        "table.xml",
+        lambda text: text.replace("<Obs ", f"{COUNTRY}<Obs ", 1),
+        "OBS_VALUE stands above",
+    ),
+    "an annotation": (
+        "table.xml",
+        lambda text: text.replace("<Obs ", f"{NOTE}<Obs ", 1),
+        "annotations and comments",
+    ),
+    "a comment": (
+        "table.xml",
+        lambda text: text.replace("<Obs ", "<!-- 1234 --><Obs ", 1),
+        "annotations and comments",
+    ),
     "text": ("table.xml", lambda text: text.replace("<Obs ", "1234<Obs ", 1), "text where none may be"),
-    "a value behind the values": ("table.json", lambda text: OBSERVATION.sub(r"\1, null, 1234]", text, count=1), "more values"),
-    "an object": ("table.json", lambda text: text.replace('"action"', '"AT": 1234, "action"'), "not read here"),
+    "a value behind the values": (
+        "table.json",
+        lambda text: OBSERVATION.sub(r"\1, null, 1234]", text, count=1),
+        "more values",
+    ),
+    "an object": (
+        "table.json",
+        lambda text: text.replace('"action"', '"AT": 1234, "action"'),
+        "not read here",
+    ),
     "a label": ("table.csv.gz", lambda text: text.replace(",EU,", ",EU: AT = 1234,", 1), "is unknown"),
     "a part of a key": ("table.csv.gz", lambda text: text + part(text), "is a country|is unknown"),
-}  # fmt: skip
+}
 
 
 def part(text: str) -> str:
@@ -120,7 +151,9 @@ def test_a_value_that_stands_beside_the_table_refuses_it(domain: Domain, tmp_pat
         ("table.csv.gz", gzip.compress(b"A,B\n1,2\n"), "not an SDMX-CSV header"),
     ],
 )
-def test_what_is_no_table_is_refused(domain: Domain, tmp_path: Path, name: str, content: bytes, told: str) -> None:
+def test_what_is_no_table_is_refused(
+    domain: Domain, tmp_path: Path, name: str, content: bytes, told: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInput, match=told):
         read(domain, tmp_path / name)

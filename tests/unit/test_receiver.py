@@ -1,4 +1,5 @@
-"""Secondaries of the receiver where indicators are linked, counted, or sent without numbers of units; judged by an attacker of its own.
+"""Secondaries of the receiver where indicators are linked, counted, or sent without numbers of units;
+judged by an attacker of its own.
 
 The attacker's relations are written down from the codes, and each question is one program of scipy.
 """
@@ -24,10 +25,18 @@ from sdc_tasks.model.table import CellSpace, Hierarchy, added_up
 from support.deliveries import deliver, sdmx_1, small_domain
 
 ONE = "  - {code: TURNOVER, label: Turnover, unit: EUR, unit_multiplier: 3}\n"
-LINKED = ONE + "".join(f"  - {{code: {each}, label: {each}, unit: EUR, unit_multiplier: 3}}\n" for each in ("GOODS", "SERVICES"))
+LINKED = ONE + "".join(
+    f"  - {{code: {each}, label: {each}, unit: EUR, unit_multiplier: 3}}\n" for each in ("GOODS", "SERVICES")
+)
 LINKED += "indicator_relations: [{total: TURNOVER, parts: [GOODS, SERVICES]}]\n"
-COUNTED = ONE + "  - {code: FIRMS, label: Firms, unit: EUR, unit_multiplier: 3, kind: count, rounding: {method: small-count, base: 3}}\n"
-ASKED = "missing_country: partial\nsuppression: {{receiver: when_missing, gap: 0}}\naudit: {{profiles: {}}}\nhierarchies:"
+COUNTED = ONE + (
+    "  - {code: FIRMS, label: Firms, unit: EUR, unit_multiplier: 3, kind: count, "
+    "rounding: {method: small-count, base: 3}}\n"
+)
+ASKED = (
+    "missing_country: partial\nsuppression: {{receiver: when_missing, gap: "
+    "0}}\naudit: {{profiles: {}}}\nhierarchies:"
+)
 PRIMARY = """
             _T       S       L
     TOTAL   1500 F   700 F   800 F
@@ -52,14 +61,22 @@ COUNTS = """
 def case(
     folder: Path, indicators: str, drawings: dict[str, str], profiles: str = "[external]", units: str = "9"
 ) -> tuple[ProtectionProblem, Secondaries]:
-    """The table of AT, a drawing for each indicator, and what the receiver sets in it. `units` of all cells but the primaries."""
+    """The table of AT, a drawing for each indicator, and what the receiver sets in it. `units`
+    of all cells but the primaries.
+    """
     domain = small_domain(folder, f"{ONE}hierarchies:", indicators + ASKED.format(profiles))
-    files = [sdmx_1(drawing).replace(",TURNOVER,", f",{code},").splitlines() for code, drawing in drawings.items()]
-    records = [line.replace(",A,,,", ",A,9,,").replace(",,,", f",{units},,") for _, *lines in files for line in lines]
+    files = [
+        sdmx_1(drawing).replace(",TURNOVER,", f",{code},").splitlines() for code, drawing in drawings.items()
+    ]
+    records = [
+        line.replace(",A,,,", ",A,9,,").replace(",,,", f",{units},,") for _, *lines in files for line in lines
+    ]
     delivery = deliver(domain, folder, "\n".join([files[0][0], *records, ""]))
     assert delivery.table is not None, delivery.findings
     problem = pipeline.build_problem([delivery.table], domain)
-    return problem, pipeline.receiver_sets(problem, "AT", pipeline.sets_secondaries(delivery.table, domain), domain, ())
+    return problem, pipeline.receiver_sets(
+        problem, "AT", pipeline.sets_secondaries(delivery.table, domain), domain, ()
+    )
 
 
 def keys(problem: ProtectionProblem, cells: np.ndarray) -> set[str]:
@@ -67,14 +84,24 @@ def keys(problem: ProtectionProblem, cells: np.ndarray) -> set[str]:
 
 
 def interval(problem: ProtectionProblem, hidden: np.ndarray, cell: int) -> tuple[float, float]:
-    """What the attacker finds of a national cell, if these are hidden too: every cell is a variable, every sum a row."""
+    """What the attacker finds of a national cell, if these are hidden too: every cell is a variable, every
+    sum a row.
+    """
     space, n = problem.space, problem.space.national_size
     place = {key: i for i, key in enumerate(space.national_keys)}
     rows = []
     for indicator, *codes in product(*space.axes):
-        sums = [[(part, *codes) for part in parts] for total, parts in space.indicator_relations if total == indicator]
+        sums = [
+            [(part, *codes) for part in parts]
+            for total, parts in space.indicator_relations
+            if total == indicator
+        ]
         for axis, hierarchy in enumerate(space.hierarchies):
-            children = [code for code, above in zip(hierarchy.codes, hierarchy.parent, strict=True) if above == codes[axis]]
+            children = [
+                code
+                for code, above in zip(hierarchy.codes, hierarchy.parent, strict=True)
+                if above == codes[axis]
+            ]
             sums.append([(indicator, *codes[:axis], child, *codes[axis + 1 :]) for child in children])
         for parts in filter(None, sums):
             row = np.zeros(n)
@@ -83,25 +110,39 @@ def interval(problem: ProtectionProblem, hidden: np.ndarray, cell: int) -> tuple
             rows.append(row)
     open_ = problem.public[:n].copy()
     open_[hidden] = False
-    lower, upper = np.where(open_, problem.a[:n], problem.lb[:n]), np.where(open_, problem.a[:n], problem.ub[:n])
+    lower, upper = (
+        np.where(open_, problem.a[:n], problem.lb[:n]),
+        np.where(open_, problem.a[:n], problem.ub[:n]),
+    )
     found = []
     for side in (1.0, -1.0):
         cost = np.zeros(n)
         cost[cell] = side
         whole = problem.integral[:n].astype(int)
-        ended = milp(cost, bounds=Bounds(lower, upper), constraints=LinearConstraint(np.array(rows), 0, 0), integrality=whole)
+        ended = milp(
+            cost,
+            bounds=Bounds(lower, upper),
+            constraints=LinearConstraint(np.array(rows), 0, 0),
+            integrality=whole,
+        )
         found.append(side * ended.fun if ended.status == 0 else -side * np.inf)
     return found[0], found[1]
 
 
 def unprotected(problem: ProtectionProblem, hidden: np.ndarray) -> list[str]:
-    """The primaries of the country that the attacker finds more closely than their levels, upwards, downwards or in all."""
+    """The primaries of the country that the attacker finds more closely than their
+    levels, upwards, downwards or in all.
+    """
     wrong = []
     for cell in np.flatnonzero(problem.primary[: problem.space.national_size]):
         low, high = interval(problem, hidden, int(cell))
         a, tiny = problem.a[cell], 1e-6 * max(1.0, problem.a[cell])
         down = min(problem.lpl[cell], a - problem.lb[cell])
-        if low > a - down + tiny or high < a + problem.upl[cell] - tiny or high - low < problem.spl[cell] - tiny:
+        if (
+            low > a - down + tiny
+            or high < a + problem.upl[cell] - tiny
+            or high - low < problem.spl[cell] - tiny
+        ):
             wrong.append(problem.space.key(int(cell)))
     return wrong
 
@@ -109,7 +150,9 @@ def unprotected(problem: ProtectionProblem, hidden: np.ndarray) -> list[str]:
 def test_a_cell_of_one_indicator_is_not_the_difference_of_two_others(tmp_path):
     """A square within GOODS protects the primary in GOODS, and TURNOVER less SERVICES gives it away."""
     problem, found = case(tmp_path, LINKED, {"TURNOVER": DOUBLE, "GOODS": PRIMARY, "SERVICES": FREE})
-    square = np.flatnonzero([key[0] == "GOODS" and "TOTAL" not in key and "_T" not in key for key in problem.space.national_keys])
+    square = np.flatnonzero(
+        [key[0] == "GOODS" and "TOTAL" not in key and "_T" not in key for key in problem.space.national_keys]
+    )
     assert unprotected(problem, square) == ["AT.GOODS.D.L"]
     assert unprotected(problem, found.cells) == []
     assert {key.split(".")[1] for key in keys(problem, found.cells)} > {"GOODS"}
@@ -118,7 +161,9 @@ def test_a_cell_of_one_indicator_is_not_the_difference_of_two_others(tmp_path):
 
 
 def test_the_bound_of_one_indicator_is_a_bound_of_another(tmp_path):
-    """GOODS cannot be more than a public TURNOVER of which hardly anything is SERVICES: hidden alone, they leave no room upwards."""
+    """GOODS cannot be more than a public TURNOVER of which hardly anything is SERVICES: hidden
+    alone, they leave no room upwards.
+    """
     rest = """
             _T     S      L
     TOTAL   12 F   6 F    6 F
@@ -132,14 +177,18 @@ def test_the_bound_of_one_indicator_is_a_bound_of_another(tmp_path):
     D       806 F    403 F   403 F
 """
     problem, found = case(tmp_path, LINKED, {"TURNOVER": whole, "GOODS": PRIMARY, "SERVICES": rest})
-    inner = ("TOTAL" not in key and "_T" not in key and key[0] != "TURNOVER" for key in problem.space.national_keys)
+    inner = (
+        "TOTAL" not in key and "_T" not in key and key[0] != "TURNOVER" for key in problem.space.national_keys
+    )
     assert unprotected(problem, np.flatnonzero(list(inner))) == ["AT.GOODS.D.L"]
     assert unprotected(problem, found.cells) == []
     assert any(".TURNOVER." in key for key in keys(problem, found.cells))
 
 
 def test_small_counts_are_primaries_and_open_small_counts_stay_open(tmp_path):
-    """The suppressed count of 2 is a primary of small count rounding, not a secondary that the country has set: it has set none."""
+    """The suppressed count of 2 is a primary of small count rounding, not a secondary that the
+    country has set: it has set none.
+    """
     problem, found = case(tmp_path, COUNTED, {"TURNOVER": PRIMARY, "FIRMS": COUNTS})
     assert {"AT.TURNOVER.D.L", "AT.FIRMS.D.S"} == keys(problem, np.flatnonzero(problem.primary))
     assert unprotected(problem, np.zeros(0, dtype=int)) == ["AT.TURNOVER.D.L", "AT.FIRMS.D.S"]
@@ -154,7 +203,10 @@ def test_what_the_country_hides_of_its_counts_are_no_secondaries_of_its_turnover
     hidden = COUNTS.replace(" F", " D")
     problem, found = case(tmp_path, COUNTED, {"TURNOVER": PRIMARY, "FIRMS": hidden})
     assert unprotected(problem, np.zeros(0, dtype=int)) == ["AT.TURNOVER.D.L"]
-    assert (found.own, keys(problem, found.cells)) == (False, {f"AT.TURNOVER.{key}" for key in ("C.S", "C.L", "D.S")})
+    assert (found.own, keys(problem, found.cells)) == (
+        False,
+        {f"AT.TURNOVER.{key}" for key in ("C.S", "C.L", "D.S")},
+    )
 
 
 def test_secondaries_in_a_linked_indicator_are_the_countrys_own(tmp_path):
@@ -166,8 +218,12 @@ def test_secondaries_in_a_linked_indicator_are_the_countrys_own(tmp_path):
 
 @pytest.mark.parametrize("units", ["1", "2", ""])
 def test_cells_of_few_or_unknown_units_are_not_hidden_from_respondents(tmp_path, units):
-    """Their respondents would know what is hidden. Here that is every cell, so nothing can be done, and it is said what would help."""
-    with pytest.raises(Unprotectable, match=r"AT\.TURNOVER\.D\.L: not protected to the level.*sends UNITS of each cell"):
+    """Their respondents would know what is hidden. Here that is every cell, so nothing can be done,
+    and it is said what would help.
+    """
+    with pytest.raises(
+        Unprotectable, match=r"AT\.TURNOVER\.D\.L: not protected to the level.*sends UNITS of each cell"
+    ):
         case(tmp_path, ONE, {"TURNOVER": PRIMARY}, "[external, internal]", units)
 
 
@@ -183,8 +239,12 @@ def test_without_respondents_among_the_attackers_units_do_not_matter(tmp_path):
     assert unprotected(problem, found.cells) == []
 
 
-def square(inner: list[list[float]], primaries: dict[int, tuple[float, float]], whole: bool) -> ProtectionProblem:
-    """Totals and 3 × 3 cells, all public but the primaries: sliding level, and what the largest unit knows of the cell."""
+def square(
+    inner: list[list[float]], primaries: dict[int, tuple[float, float]], whole: bool
+) -> ProtectionProblem:
+    """Totals and 3 × 3 cells, all public but the primaries: sliding level, and what the
+    largest unit knows of the cell.
+    """
     hierarchies = tuple(Hierarchy(name, ("T", *"abc"), (None, "T", "T", "T")) for name in ("ROW", "COLUMN"))
     values = np.zeros((4, 4))
     values[1:, 1:] = inner
@@ -195,19 +255,42 @@ def square(inner: list[list[float]], primaries: dict[int, tuple[float, float]], 
     none = np.zeros(16)
     space = CellSpace(("AT",), (), ("I",), hierarchies)
     return ProtectionProblem(
-        space, a, none, np.full(16, np.inf), none, none, spl, ~primary, primary, (), known=known, integral=np.full(16, whole)
+        space,
+        a,
+        none,
+        np.full(16, np.inf),
+        none,
+        none,
+        spl,
+        ~primary,
+        primary,
+        (),
+        known=known,
+        integral=np.full(16, whole),
     )
 
 
 @pytest.mark.parametrize(
     ("table", "most"),
     [
-        (square([[1, 6, 24], [27, 15, 18], [22, 19, 16]], {7: (16.3, np.nan), 14: (15.5, 11.0)}, whole=True), 4),
-        (square([[5, 11, 3], [29, 13, 26], [17, 6, 19]], {14: (4.6, 3.0), 15: (28.6, np.nan)}, whole=False), 6),
+        (
+            square(
+                [[1, 6, 24], [27, 15, 18], [22, 19, 16]], {7: (16.3, np.nan), 14: (15.5, 11.0)}, whole=True
+            ),
+            4,
+        ),
+        (
+            square(
+                [[5, 11, 3], [29, 13, 26], [17, 6, 19]], {14: (4.6, 3.0), 15: (28.6, np.nan)}, whole=False
+            ),
+            6,
+        ),
     ],
 )
 def test_of_the_cells_around_a_primary_only_those_stay_hidden_that_it_needs(table, most):
-    """Against a respondent who knows his part the cheapest pattern is not enough. All that lies around would be 14 and 8 cells."""
+    """Against a respondent who knows his part the cheapest pattern is not enough. All that lies
+    around would be 14 and 8 cells.
+    """
     profiles = ("external", "internal")
     found = secondaries(table, "AT", False, SuppressionOptions(receiver="when_missing", gap=0), profiles, ())
     assert len(found.cells) == most

@@ -37,11 +37,14 @@ flags: {F: {role: public}, C: {role: primary, rule: {kind: percent}}, D: {role: 
 """
 CODELISTS = {
     "area.csv": "code,parent,label\nAT,EU,Austria\nBE,EU,Belgium\n",
-    "activity.csv": "code,parent,label\nTOTAL,,All\nA,TOTAL,Section A\nA1,A,First\nA2,A,Second\nB,TOTAL,Section B\n",
+    "activity.csv": (
+        "code,parent,label\nTOTAL,,All\nA,TOTAL,Section A\nA1,A,First\nA2,A,Second\nB,TOTAL,Section B\n"
+    ),
     "size.csv": "code,parent,label\n_T,,Total\nS,_T,Small\nL,_T,Large\n",
 }
 
-# Leaves (rows A1, A2, B; columns S, L). The cells of A1 and A2 are suppressed in both countries; AT.A1.S is the primary.
+# Leaves (rows A1, A2, B; columns S, L). The cells of A1 and A2 are suppressed in both
+# countries; AT.A1.S is the primary.
 AT = [[123454321, 70001234], [60509876, 81234567], [11112222, 13334444]]
 BE = [[33321987, 45678912], [56789123, 67891234], [15556666, 17778888]]
 MOVED = 12987654  # around the loop A1.S, A1.L, A2.S, A2.L of AT, against that of BE
@@ -70,7 +73,9 @@ def small_problem(domain: Domain) -> ProtectionProblem:
     primary = np.array([key == "AT.TURNOVER.A1.S" for key in keys])
     zero, level = np.zeros(space.size), np.where(primary, float(LEVEL), 0.0)
     public = ~suppressed & (np.arange(space.size) < 2 * space.national_size)
-    return ProtectionProblem(space, a, zero, np.full(space.size, np.inf), level, level, zero, public, primary, ("AT#1", "BE#1"))
+    return ProtectionProblem(
+        space, a, zero, np.full(space.size, np.inf), level, level, zero, public, primary, ("AT#1", "BE#1")
+    )
 
 
 def small_adjustment(problem: ProtectionProblem) -> Adjustment:
@@ -81,7 +86,9 @@ def small_adjustment(problem: ProtectionProblem) -> Adjustment:
         x[cell] += moved[key] * (1 if area == "AT" else -0.25)
     n = problem.space.national_size
     x[2 * n :] = x[:n] + x[n : 2 * n]
-    return Adjustment(x, (Rung("milp", Outcome.OPTIMAL, 38962962.0, 38962961.0, 0.0, 0.4, "proven", chosen=True),))
+    return Adjustment(
+        x, (Rung("milp", Outcome.OPTIMAL, 38962962.0, 38962961.0, 0.0, 0.4, "proven", chosen=True),)
+    )
 
 
 def small_publication(problem: ProtectionProblem) -> Publication:
@@ -117,16 +124,37 @@ def audit(problem: ProtectionProblem, publication: Publication, down: float = 1.
 
 
 def gathered(
-    domain: Domain, problem: ProtectionProblem, adjustment: Adjustment, publication: Publication, report: AuditReport, **more: Any
+    domain: Domain,
+    problem: ProtectionProblem,
+    adjustment: Adjustment,
+    publication: Publication,
+    report: AuditReport,
+    **more: Any,
 ) -> ReportFacts:
     """With the certificate of the audit, and four LPs before it."""
     certificate = json.loads(pipeline.certificate(problem, publication, report, domain, "2024"))
-    return gather(domain, problem, adjustment, publication, report, certificate=certificate, proof=Proof.of(report, 4), **more)
+    return gather(
+        domain,
+        problem,
+        adjustment,
+        publication,
+        report,
+        certificate=certificate,
+        proof=Proof.of(report, 4),
+        **more,
+    )
 
 
 DELIVERIES = (
-    DeliveryFact("AT", "at.csv", "accepted", (FindingFact("LONE", "warning", None, "AT.TURNOVER.B.S", "watch <script>alert(1)</script>"),)),
-    DeliveryFact("BE", "be.csv", "refused", (FindingFact("140", "error", 17, None, "cut in the middle of a line"),)),
+    DeliveryFact(
+        "AT",
+        "at.csv",
+        "accepted",
+        (FindingFact("LONE", "warning", None, "AT.TURNOVER.B.S", "watch <script>alert(1)</script>"),),
+    ),
+    DeliveryFact(
+        "BE", "be.csv", "refused", (FindingFact("140", "error", 17, None, "cut in the middle of a line"),)
+    ),
 )
 
 
@@ -150,11 +178,20 @@ def small_facts(domain: Domain, down: float = 1.0, adjusted: bool = True) -> Rep
 @pytest.mark.parametrize("adjusted", [True, False])
 @pytest.mark.parametrize("down", [1.0, 0.8765432])
 def test_no_confidential_number_is_on_the_page(domain: Domain, down: float, adjusted: bool) -> None:
-    """Neither true values nor adjusted ones, deviations, levels, or the edges of what an attacker must not reach."""
+    """Neither true values nor adjusted ones, deviations, levels, or the edges of what an attacker must not
+    reach.
+    """
     problem = small_problem(domain)
     x, publication = small_adjustment(problem).x, small_publication(problem)
     assert x is not None
-    secret = [problem.a, x, np.abs(x - problem.a), problem.lpl, problem.a - problem.lpl, problem.a + problem.upl]
+    secret = [
+        problem.a,
+        x,
+        np.abs(x - problem.a),
+        problem.lpl,
+        problem.a - problem.lpl,
+        problem.a + problem.upl,
+    ]
     secret += [problem.a[publication.cells] - np.nan_to_num(publication.value)]
     numbers = {str(abs(int(number))) for array in secret for number in array if abs(number) >= 10_000}
     page = re.sub(r"[\u202f\u00a0,]", "", render(small_facts(domain, down, adjusted)))
@@ -190,7 +227,10 @@ def test_counts_of_the_small_release(domain: Domain) -> None:
     assert (facts.overall.exact, facts.overall.rounded, facts.overall.withheld) == (12, 2, 1)
     assert facts.published
     assert facts.median_relative_base == pytest.approx(np.mean([2e7 / 1.6e8, 2e7 / 1.2e8]))
-    assert [(name, loss.total, loss.exact) for name, loss in facts.risks] == [("no country", 11, 11), ("2 countries", 4, 1)]
+    assert [(name, loss.total, loss.exact) for name, loss in facts.risks] == [
+        ("no country", 11, 11),
+        ("2 countries", 4, 1),
+    ]
     heat = facts.heat_maps[0]
     assert [row.code for row in heat.rows] == ["TOTAL", "A", "B"]
     assert [column.code for column in heat.columns] == ["_T", "S", "L"]
@@ -204,25 +244,44 @@ def test_counts_of_the_small_release(domain: Domain) -> None:
     assert [delivery.state for delivery in facts.deliveries] == ["refused", "accepted"]
 
 
-def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_published(domain: Domain, tmp_path: Path) -> None:
-    """Four primaries, two of BE, which is no member of EA. Less than a hundredth of the interval, or of what it must be, is no shrink."""
+def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_published(
+    domain: Domain, tmp_path: Path
+) -> None:
+    """Four primaries, two of BE, which is no member of EA. Less than a hundredth of the interval, or
+    of what it must be, is no shrink.
+    """
     union = "{code: EU, label: The union, members: all, partial_code: EU_PARTIAL}"
-    (tmp_path / "small.yaml").write_text(DOMAIN.replace(union, union + ", {code: EA, label: The area, members: [AT]}"))
+    (tmp_path / "small.yaml").write_text(
+        DOMAIN.replace(union, union + ", {code: EA, label: The area, members: [AT]}")
+    )
     domain = load_domain(tmp_path / "small.yaml")
     n, space = domain.space.national_size, domain.space
     primary = np.isin(np.arange(space.size), cells := [2, 3, n + 2, n + 3])
     public, nothing = (np.arange(space.size) < 2 * n) & ~primary, np.zeros(space.size)
-    problem = ProtectionProblem(space, nothing, nothing, nothing, nothing, nothing, nothing, public, primary, ("AT#1", "BE#1"))
+    problem = ProtectionProblem(
+        space, nothing, nothing, nothing, nothing, nothing, nothing, public, primary, ("AT#1", "BE#1")
+    )
     publication = Publication.nothing(np.flatnonzero(problem.aggregate))
     alone = np.array([[200.0, 10.0, 987.65, 0.5], [100.0, 10.0, 1000.0, 1000.0]])
     found = Together((0, 1), np.array(cells), alone, np.array([70.0, 9.95, 98.7654, 0.495]))
 
     def facts(down: float, together: Together | None) -> ReportFacts:
         report = audit(problem, publication, down)
-        return gathered(domain, problem, Adjustment(), publication, report, together=together, period="2024", release_id="x")
+        return gathered(
+            domain,
+            problem,
+            Adjustment(),
+            publication,
+            report,
+            together=together,
+            period="2024",
+            release_id="x",
+        )
 
     told = facts(1.0, found)
-    assert [(row.area and row.area.code, row.primaries, row.narrower, row.left) for row in told.audit.together] == [
+    assert [
+        (row.area and row.area.code, row.primaries, row.narrower, row.left) for row in told.audit.together
+    ] == [
         ("EU", 4, 2, "under a quarter"),  # 70 of 200 and 99 of 988, the median 0.225
         ("EA", 2, 1, "half to three quarters"),  # 70 of 100; not BE
         (None, 4, 2, "a quarter to a half"),  # 70 of 100 and 99 of 988, the median 0.4
@@ -230,7 +289,11 @@ def test_compositions_are_told_in_counts_and_quarters_and_only_of_what_was_publi
     page = render(told)
     assert "What compositions tell together" in page
     assert re.search(r"\b987\b", page) is None  # digests may hold these digits
-    for without in (facts(0.5, found), facts(1.0, None), facts(1.0, replace(found, cells=np.zeros(0, dtype=int)))):
+    for without in (
+        facts(0.5, found),
+        facts(1.0, None),
+        facts(1.0, replace(found, cells=np.zeros(0, dtype=int))),
+    ):
         assert without.audit.together == ()
         assert "What compositions tell together" not in render(without)
 
@@ -239,16 +302,41 @@ def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
     problem = small_problem(domain)
     publication = small_publication(problem)
     mine = audit(problem, publication)
-    certificate, proof = json.loads(pipeline.certificate(problem, publication, mine, domain, "2024")), Proof.of(mine, 4)
+    certificate, proof = (
+        json.loads(pipeline.certificate(problem, publication, mine, domain, "2024")),
+        Proof.of(mine, 4),
+    )
     other = replace(mine, publication="0" * 64)
-    part = replace(mine, **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")})
+    part = replace(
+        mine, **{name: np.zeros(0) for name in ("primaries", "down", "up", "slide", "by_lp", "baseline")}
+    )
     for report, message in ((other, "not about this"), (part, "does not cover all primaries")):
         with pytest.raises(ValueError, match=message):
-            gather(domain, problem, Adjustment(), publication, report, period="2024", release_id=None, certificate=certificate, proof=proof)
+            gather(
+                domain,
+                problem,
+                Adjustment(),
+                publication,
+                report,
+                period="2024",
+                release_id=None,
+                certificate=certificate,
+                proof=proof,
+            )
     for name in ("problem", "publication"):
         of_another = certificate | {"digests": certificate["digests"] | {name: "0" * 64}}
         with pytest.raises(ValueError, match="certificate is not about"):
-            gather(domain, problem, Adjustment(), publication, mine, period="2024", release_id=None, certificate=of_another, proof=proof)
+            gather(
+                domain,
+                problem,
+                Adjustment(),
+                publication,
+                mine,
+                period="2024",
+                release_id=None,
+                certificate=of_another,
+                proof=proof,
+            )
 
 
 def test_missing_countries_are_named(domain: Domain) -> None:
@@ -257,11 +345,17 @@ def test_missing_countries_are_named(domain: Domain) -> None:
     arrays = {name: getattr(full, name)[keep] for name in ("a", "lb", "ub", "lpl", "upl", "spl")}
     national = np.arange(space.size) < space.national_size
     problem = ProtectionProblem(
-        space, **arrays, public=full.public[keep] & national, primary=full.primary[keep] & national, deliveries=("AT#1",)
+        space,
+        **arrays,
+        public=full.public[keep] & national,
+        primary=full.primary[keep] & national,
+        deliveries=("AT#1",),
     )
     cells = np.flatnonzero(problem.aggregate)
     publication = Publication(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
-    facts = gathered(domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="x")
+    facts = gathered(
+        domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="x"
+    )
     assert [country.code for country in facts.missing_countries] == ["BE"]
     assert "No accepted delivery from Belgium (BE)" in render(facts)
     assert facts.median_relative_base is None
@@ -280,7 +374,11 @@ class Structure(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        self.addresses += [value or "" for name, value in attrs if name in {"href", "xlink:href", "src", "srcset", "action", "data"}]
+        self.addresses += [
+            value or ""
+            for name, value in attrs
+            if name in {"href", "xlink:href", "src", "srcset", "action", "data"}
+        ]
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -315,15 +413,21 @@ def test_texts_from_outside_are_escaped_and_bytes_are_stable(domain: Domain) -> 
     page = render(facts)
     assert "<script" not in page
     assert "watch &lt;script&gt;" in page
-    again = small_facts(domain)  # the same release without the secret of a warehouse: its digests are no other's
+    again = small_facts(
+        domain
+    )  # the same release without the secret of a warehouse: its digests are no other's
     assert page == render(replace(again, digests=facts.digests))
 
 
 @pytest.mark.parametrize("profiles", [(), ("external", "insider")])
-def test_there_is_no_page_about_an_unknown_attacker_or_none(domain: Domain, profiles: tuple[str, ...]) -> None:
+def test_there_is_no_page_about_an_unknown_attacker_or_none(
+    domain: Domain, profiles: tuple[str, ...]
+) -> None:
     facts = small_facts(domain)
     with pytest.raises(ValueError, match="attacker profile"):
-        render(replace(facts, audit=replace(facts.audit, claim=replace(facts.audit.claim, profiles=profiles))))
+        render(
+            replace(facts, audit=replace(facts.audit, claim=replace(facts.audit.claim, profiles=profiles)))
+        )
 
 
 def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
@@ -331,7 +435,9 @@ def test_the_page_says_why_there_is_no_adjusted_table(domain: Domain) -> None:
     problem = small_problem(domain)
     publication = small_publication(problem)
     failed = Adjustment(None, (Rung("auto", Outcome.NONE, None, -np.inf, np.inf, 20.0, "time limit"),))
-    facts = gathered(domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x")
+    facts = gathered(
+        domain, problem, failed, publication, audit(problem, publication), period="2024", release_id="x"
+    )
     assert "the last method of the ladder, auto, returned none (time limit" in render(facts)
 
 
@@ -341,7 +447,11 @@ def test_deviations_are_shown_for_blocks_of_many_cells_only() -> None:
     space = domain.space
     national, n = len(space.countries) * space.national_size, space.national_size
     section = np.array([key[1].startswith("C") for key in space.national_keys])
-    a, x, suppressed = np.full(space.size, 100.0), np.full(space.size, 100.0), np.zeros(space.size, dtype=bool)
+    a, x, suppressed = (
+        np.full(space.size, 100.0),
+        np.full(space.size, 100.0),
+        np.zeros(space.size, dtype=bool),
+    )
     for country, count, first in (("AT", 12, 20.0), ("BE", 9, 20.0), ("BG", 12, 1000.0)):
         cells = space.countries.index(country) * n + np.flatnonzero(section)[:count]
         suppressed[cells] = True
@@ -349,28 +459,53 @@ def test_deviations_are_shown_for_blocks_of_many_cells_only() -> None:
         x[cells[0]] = 100.0 + first
     zero = np.zeros(space.size)
     public = ~suppressed & (np.arange(space.size) < national)
-    problem = ProtectionProblem(space, a, zero, a * 10, zero, zero, zero, public, zero.astype(bool), space.countries)
+    problem = ProtectionProblem(
+        space, a, zero, a * 10, zero, zero, zero, public, zero.astype(bool), space.countries
+    )
     cells = np.arange(national, space.size)
     publication = Publication(cells, a[cells], zero[cells])
-    facts = gathered(domain, problem, Adjustment(x, ()), publication, audit(problem, publication), period="2024", release_id="x")
+    facts = gathered(
+        domain,
+        problem,
+        Adjustment(x, ()),
+        publication,
+        audit(problem, publication),
+        period="2024",
+        release_id="x",
+    )
     shown = facts.deviations[0]
     row = {area.code: classes for area, classes in zip(shown.areas, shown.classes, strict=True)}
     column = [header.code for header in shown.columns].index("C")
-    assert (row["AT"][column], row["BE"][column], row["BG"][column]) == (2, None, None)  # AT: 12 · 20 of the 100 of each cell
+    assert (row["AT"][column], row["BE"][column], row["BG"][column]) == (
+        2,
+        None,
+        None,
+    )  # AT: 12 · 20 of the 100 of each cell
     assert row["EU27_2020"][column] == 0
     assert [area.code for area in shown.areas[:4]] == ["EU27_2020", "BG", "AT", "BE"]
     assert all(any(classes[i] is not None for classes in shown.classes) for i in range(len(shown.columns)))
 
 
 def test_numbers_as_people_read_them() -> None:
-    assert [percent(ratio) for ratio in (0.0153, 0.00012, 0.5, 1.234)] == ["1.5\u202f%", "0.012\u202f%", "50\u202f%", "120\u202f%"]
+    assert [percent(ratio) for ratio in (0.0153, 0.00012, 0.5, 1.234)] == [
+        "1.5\u202f%",
+        "0.012\u202f%",
+        "50\u202f%",
+        "120\u202f%",
+    ]
     assert [grouped(number) for number in (20160, "-1234567.50", 0.25, 1e9)] == [
         "20\u202f160",
         "−1\u202f234\u202f567.50",
         "0.25",
         "1\u202f000\u202f000\u202f000",
     ]
-    assert [share(ratio) for ratio in (0.0, 0.004, 0.5, 0.998, 1.0)] == ["0\u202f%", "<1\u202f%", "50\u202f%", ">99\u202f%", "100\u202f%"]
+    assert [share(ratio) for ratio in (0.0, 0.004, 0.5, 0.998, 1.0)] == [
+        "0\u202f%",
+        "<1\u202f%",
+        "50\u202f%",
+        ">99\u202f%",
+        "100\u202f%",
+    ]
 
 
 def test_histogram_bins_are_a_ladder_that_holds_every_rounded_cell(domain: Domain) -> None:
@@ -379,21 +514,33 @@ def test_histogram_bins_are_a_ladder_that_holds_every_rounded_cell(domain: Domai
     assert edges == pytest.approx((0.1, 0.2))
 
 
-@pytest.mark.parametrize(("power", "unit"), [(0, "in EUR"), (3, "in thousand EUR"), (6, "in million EUR"), (2, "in 10^2 EUR")])
+@pytest.mark.parametrize(
+    ("power", "unit"), [(0, "in EUR"), (3, "in thousand EUR"), (6, "in million EUR"), (2, "in 10^2 EUR")]
+)
 def test_published_values_have_a_unit(domain: Domain, power: int, unit: str) -> None:
-    scaled = domain.model_copy(update={"indicators": (domain.indicators[0].model_copy(update={"unit_multiplier": power}),)})
+    scaled = domain.model_copy(
+        update={"indicators": (domain.indicators[0].model_copy(update={"unit_multiplier": power}),)}
+    )
     assert f"Values and bases as published, {unit}." in render(small_facts(scaled))
 
 
 def test_indicators_in_different_units_are_told_apart(domain: Domain) -> None:
     turnover = domain.indicators[0]
     persons = turnover.model_copy(update={"code": "EMPL", "label": "Persons employed", "unit": "persons"})
-    both = domain.model_copy(update={"indicators": (turnover.model_copy(update={"unit_multiplier": 3}), persons)})
+    both = domain.model_copy(
+        update={"indicators": (turnover.model_copy(update={"unit_multiplier": 3}), persons)}
+    )
     problem = small_problem(domain)
     publication = small_publication(problem)
     facts = gathered(
-        both, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="small-2024"
-    )  # fmt: skip
+        both,
+        problem,
+        Adjustment(),
+        publication,
+        audit(problem, publication),
+        period="2024",
+        release_id="small-2024",
+    )
     assert facts.unit == "Turnover in thousand EUR, Persons employed in persons"
 
 
@@ -401,27 +548,48 @@ def test_a_sum_of_visible_countries_is_counted_and_shown_as_published(domain: Do
     """In place of the withheld A2.L; the mean distance is over totals, so it stays."""
     problem = small_problem(domain)
     before = small_publication(problem)
-    publication = replace(before, value=np.where(before.withheld, 4e7, before.value), covers=np.where(before.withheld, 0.3, 0.0))
+    publication = replace(
+        before, value=np.where(before.withheld, 4e7, before.value), covers=np.where(before.withheld, 0.3, 0.0)
+    )
     facts = gathered(
-        domain, problem, Adjustment(), publication, audit(problem, publication), period="2024", release_id="small-2024"
-    )  # fmt: skip
+        domain,
+        problem,
+        Adjustment(),
+        publication,
+        audit(problem, publication),
+        period="2024",
+        release_id="small-2024",
+    )
     assert (facts.overall.visible, facts.overall.withheld, facts.overall.total) == (1, 0, 15)
     assert sum(loss.visible for row in facts.heat_maps[0].losses for loss in row) == 1
-    assert [(cell.key, cell.value, cell.covers) for cell in facts.visible] == [("EU.TURNOVER.A2.L", "40000000", 0.3)]
+    assert [(cell.key, cell.value, cell.covers) for cell in facts.visible] == [
+        ("EU.TURNOVER.A2.L", "40000000", 0.3)
+    ]
     page = render(facts)
     assert '40\u202f000\u202f000</td><td class="n">30\u202f%' in page
     assert '<span class="part">1<span' in page
-    assert not [said for said in ("VISIBLE_SHARE", "visible sums", "Sums of the visible") if said in render(small_facts(domain))]
+    assert not [
+        said
+        for said in ("VISIBLE_SHARE", "visible sums", "Sums of the visible")
+        if said in render(small_facts(domain))
+    ]
 
 
 def warned(country: str, *messages: str) -> DeliveryFact:
-    findings = tuple(FindingFact("150/007", "warning", line, None, message) for line, message in enumerate(messages, start=2))
+    findings = tuple(
+        FindingFact("150/007", "warning", line, None, message)
+        for line, message in enumerate(messages, start=2)
+    )
     wrong = tuple(FindingFact("140", "error", line, None, "not a number") for line in (7, 9))
     return DeliveryFact(country, f"{country}.csv", "accepted", (*findings, *wrong))
 
 
 def test_equal_warnings_are_one_line_with_a_count(domain: Domain) -> None:
-    deliveries = [warned("AT", "same", "same", "own", "own", "own"), warned("BE", "same"), warned("BG", "same")]
+    deliveries = [
+        warned("AT", "same", "same", "own", "own", "own"),
+        warned("BE", "same"),
+        warned("BG", "same"),
+    ]
     own, common = findings_together(deliveries)
     assert common == (CommonFinding("150/007", "warning", "same", ("AT", "BE", "BG"), 4),)
     assert [(each.message, each.times, each.line) for each in own[0].findings] == [
@@ -438,7 +606,11 @@ def test_equal_warnings_are_one_line_with_a_count(domain: Domain) -> None:
 
 def test_words_come_from_the_domain(domain: Domain) -> None:
     named = domain.model_copy(
-        update={"hierarchies": tuple(each.model_copy(update={"label": f"kind {i}"}) for i, each in enumerate(domain.hierarchies))}
+        update={
+            "hierarchies": tuple(
+                each.model_copy(update={"label": f"kind {i}"}) for i, each in enumerate(domain.hierarchies)
+            )
+        }
     )
     page = render(small_facts(named))
     assert "by kind 0 and kind 1" in page

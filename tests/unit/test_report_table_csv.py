@@ -1,4 +1,6 @@
-"""The disseminated table: what is written is read back, by us and by others, and what is unclear is refused by line."""
+"""The disseminated table: what is written is read back, by us and by others, and what is unclear is refused
+by line.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,7 @@ from support.laws import law
 from support.small_tables import CELLS, DOMAIN, MIXED, VISIBLE, publication, small_domain, write_table
 
 UNITS = "UNIT_MEASURE,UNIT_MULT,DECIMALS"
-HEADER = (
-    "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"
-)
+HEADER = "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,OBS_STATUS,CONF_STATUS,ROUNDING_BASE"  # noqa: E501
 ROW = "dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,_T,2024,{value},,,{base}"
 
 
@@ -74,7 +74,9 @@ def test_the_column_stands_wherever_the_domain_asks_for_such_sums(domain: Domain
     assert (tmp_path / "table.csv").read_text().splitlines()[0] == f"{HEADER},{UNITS},VISIBLE_SHARE"
 
 
-def test_a_failed_write_leaves_the_old_file(domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "table.csv"
     path.write_text("old")
 
@@ -96,7 +98,9 @@ def test_a_national_cell_is_never_written(domain: Domain, tmp_path: Path) -> Non
 
 @law(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(CELLS)
-def test_what_is_written_is_read(domain: Domain, tmp_path: Path, cells: tuple[tuple[float, ...], ...]) -> None:
+def test_what_is_written_is_read(
+    domain: Domain, tmp_path: Path, cells: tuple[tuple[float, ...], ...]
+) -> None:
     written = publication(domain, list(cells))
     write_table(tmp_path / "table.csv", domain, domain.space, "2024", written)
     again = read_table(tmp_path / "table.csv", domain, domain.space, "2024")
@@ -144,7 +148,9 @@ def test_pysdmx_reads_the_file(domain: Domain, tmp_path: Path) -> None:
 
 
 def test_tables_made_elsewhere(domain: Domain, tmp_path: Path) -> None:
-    """SDMX-CSV 1.0, BOM, CRLF, other column order, no base, known extra columns, exponent; a missing row is withheld."""
+    """SDMX-CSV 1.0, BOM, CRLF, other column order, no base, known extra columns,
+    exponent; a missing row is withheld.
+    """
     text = (
         "\ufeffDATAFLOW,INDICATOR,REF_AREA,SIZECLASS,ACTIVITY,TIME_PERIOD,OBS_VALUE,UNIT_MULT,LAST UPDATE\r\n"
         "TEST:SMALL(1.0),TURNOVER,EU,_T,A,2024,1.5e3,3,now\r\n"
@@ -171,39 +177,108 @@ BAD = {
     "duplicate": (f"{HEADER}\n{GOOD}\n{GOOD}\n", "line 3: EU.TURNOVER.A._T is already in line 2"),
     "country": (f"{HEADER}\n{GOOD.replace(',EU,', ',AT,')}\n", "line 2: AT is a country; .* EU only: remove"),
     "area": (f"{HEADER}\n{GOOD.replace(',EU,', ',ZZ,')}\n", "line 2: REF_AREA 'ZZ' is unknown; allowed: EU"),
-    "size": (f"{HEADER}\n{GOOD.replace(',_T,', ',M,')}\n", "line 2: SIZECLASS 'M' is unknown; allowed: _T, S, L"),
+    "size": (
+        f"{HEADER}\n{GOOD.replace(',_T,', ',M,')}\n",
+        "line 2: SIZECLASS 'M' is unknown; allowed: _T, S, L",
+    ),
     "shifted": (f"{HEADER}\n{GOOD.replace(',_T,', ',123454321,')}\n", "line 2: SIZECLASS .not shown"),
-    "period": (f"{HEADER}\n{GOOD.replace('2024', '2023')}\n", "line 2: TIME_PERIOD '2023' is not the period 2024"),
+    "period": (
+        f"{HEADER}\n{GOOD.replace('2024', '2023')}\n",
+        "line 2: TIME_PERIOD '2023' is not the period 2024",
+    ),
     "frequency": (f"{HEADER}\n{GOOD.replace(',A,EU', ',Q,EU')}\n", "line 2: FREQ 'Q'"),
     "delete": (f"{HEADER}\n{GOOD.replace(',I,', ',D,')}\n", "line 2: ACTION 'D' publishes nothing"),
-    "text": (f"{HEADER}\n{ROW.format(value='123454321x', base='')}\n", "line 2: OBS_VALUE of EU.TURNOVER.A._T is not a number"),
-    "decimal comma": (f"{HEADER}\n{ROW.format(value=chr(34) + '12,5' + chr(34), base='')}\n", "line 2: OBS_VALUE of .* not a number"),
-    "underscore": (f"{HEADER}\n{ROW.format(value='1_000', base='')}\n", "line 2: OBS_VALUE of .* not a number"),
+    "text": (
+        f"{HEADER}\n{ROW.format(value='123454321x', base='')}\n",
+        "line 2: OBS_VALUE of EU.TURNOVER.A._T is not a number",
+    ),
+    "decimal comma": (
+        f"{HEADER}\n{ROW.format(value=chr(34) + '12,5' + chr(34), base='')}\n",
+        "line 2: OBS_VALUE of .* not a number",
+    ),
+    "underscore": (
+        f"{HEADER}\n{ROW.format(value='1_000', base='')}\n",
+        "line 2: OBS_VALUE of .* not a number",
+    ),
     "infinite": (f"{HEADER}\n{ROW.format(value='1e999', base='')}\n", "line 2: OBS_VALUE of .* not a number"),
-    "negative base": (f"{HEADER}\n{ROW.format(value='123454321', base='-5')}\n", "line 2: ROUNDING_BASE of .* is negative"),
-    "text base": (f"{HEADER}\n{ROW.format(value='123454321', base='inf')}\n", "line 2: ROUNDING_BASE of .* is not a number"),
-    "share without value": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='', base='')},0.9\n", "line 2: VISIBLE_SHARE of .* without an OBS"),
-    "share in percent": (f"{HEADER},VISIBLE_SHARE\n{GOOD},95\n", "line 2: VISIBLE_SHARE of .* at most 1; 0.95 says"),
+    "negative base": (
+        f"{HEADER}\n{ROW.format(value='123454321', base='-5')}\n",
+        "line 2: ROUNDING_BASE of .* is negative",
+    ),
+    "text base": (
+        f"{HEADER}\n{ROW.format(value='123454321', base='inf')}\n",
+        "line 2: ROUNDING_BASE of .* is not a number",
+    ),
+    "share without value": (
+        f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='', base='')},0.9\n",
+        "line 2: VISIBLE_SHARE of .* without an OBS",
+    ),
+    "share in percent": (
+        f"{HEADER},VISIBLE_SHARE\n{GOOD},95\n",
+        "line 2: VISIBLE_SHARE of .* at most 1; 0.95 says",
+    ),
     "share of nothing": (f"{HEADER},VISIBLE_SHARE\n{GOOD},0\n", "line 2: VISIBLE_SHARE of .* is not above 0"),
-    "share and base": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value=7, base=5)},0.9\n", "line 2: .* a VISIBLE_SHARE and a ROUNDING_BASE"),
-    "negative sum": (f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='-123454321', base='')},0.9\n", "line 2: OBS_VALUE of .* is negative"),
+    "share and base": (
+        f"{HEADER},VISIBLE_SHARE\n{ROW.format(value=7, base=5)},0.9\n",
+        "line 2: .* a VISIBLE_SHARE and a ROUNDING_BASE",
+    ),
+    "negative sum": (
+        f"{HEADER},VISIBLE_SHARE\n{ROW.format(value='-123454321', base='')},0.9\n",
+        "line 2: OBS_VALUE of .* is negative",
+    ),
     "decimals": (f"{HEADER},DECIMALS\n{GOOD},x\n", "line 2: DECIMALS of TURNOVER is not a whole number"),
-    "too many decimals": (f"{HEADER},DECIMALS\n{ROW.format(value='7.25', base='')},1\n", "line 2: OBS_VALUE of TURNOVER has more decimals"),
-    "unit measure": (f"{HEADER},UNIT_MEASURE\n{GOOD},KG\n", "line 2: UNIT_MEASURE of TURNOVER is not EUR; convert"),
+    "too many decimals": (
+        f"{HEADER},DECIMALS\n{ROW.format(value='7.25', base='')},1\n",
+        "line 2: OBS_VALUE of TURNOVER has more decimals",
+    ),
+    "unit measure": (
+        f"{HEADER},UNIT_MEASURE\n{GOOD},KG\n",
+        "line 2: UNIT_MEASURE of TURNOVER is not EUR; convert",
+    ),
     "unit": (f"{HEADER},UNIT_MULT\n{GOOD},6\n", "line 2: UNIT_MULT of TURNOVER is not 3; convert"),
-    "unknown column": (f"{HEADER},MARGIN\n{GOOD},5\n", "line 1: unknown columns 'MARGIN' .* remove them, or name them ROUNDING_BASE"),
-    "structure": (f"{HEADER}\n{GOOD.replace('SMALL', 'LARGE')}\n", "line 2: STRUCTURE_ID 'TEST:LARGE.1.0.' is not the TEST:SMALL"),
+    "unknown column": (
+        f"{HEADER},MARGIN\n{GOOD},5\n",
+        "line 1: unknown columns 'MARGIN' .* remove them, or name them ROUNDING_BASE",
+    ),
+    "structure": (
+        f"{HEADER}\n{GOOD.replace('SMALL', 'LARGE')}\n",
+        "line 2: STRUCTURE_ID 'TEST:LARGE.1.0.' is not the TEST:SMALL",
+    ),
     "no structure": (HEADER.replace("STRUCTURE_ID,", "") + "\n", "line 1: missing columns STRUCTURE_ID"),
-    "base beyond": (f"{HEADER}\n{ROW.format(value=123454321, base=5e8)}\n", "line 2: ROUNDING_BASE of EU.* is larger than its value"),
-    "base beyond all": (f"{HEADER}\n{ROW.format(value=0, base=5)}\n", "line 2: ROUNDING_BASE of EU.* is larger than its value"),
+    "base beyond": (
+        f"{HEADER}\n{ROW.format(value=123454321, base=5e8)}\n",
+        "line 2: ROUNDING_BASE of EU.* is larger than its value",
+    ),
+    "base beyond all": (
+        f"{HEADER}\n{ROW.format(value=0, base=5)}\n",
+        "line 2: ROUNDING_BASE of EU.* is larger than its value",
+    ),
     "lower alone": (f"{HEADER},LOWER,UPPER\n{GOOD},5,\n", "line 2: EU.TURNOVER.A._T has only LOWER"),
     "crossed": (f"{HEADER},LOWER,UPPER\n{GOOD},9,5\n", "line 2: LOWER of EU.* is above UPPER"),
-    "outside": (f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n", "line 2: OBS_VALUE of EU.* is not between LOWER and UPPER"),
-    "base without value": (f"{HEADER}\n{ROW.format(value='', base='AT=123454321')}\n", "line 2: ROUNDING_BASE of .* without an OBS_VALUE"),
-    "status": (f"{HEADER}\n{GOOD.replace(',7,,', ',7,E,')}\n", "line 2: OBS_STATUS of EU.TURNOVER.A._T is not A, but its value and"),
-    "status of a base": (f"{HEADER}\n{ROW.format(value='50,A', base=5).replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not E"),
-    "status of nothing": (f"{HEADER}\n{ROW.format(value=',A', base='').replace(',,,', ',,')}\n", "line 2: OBS_STATUS of EU.* is not Q"),
-    "confidential": (f"{HEADER}\n{GOOD.replace(',7,,,', ',7,A,C,')}\n", "line 2: CONF_STATUS of EU.TURNOVER.A._T is not F"),
+    "outside": (
+        f"{HEADER},LOWER,UPPER\n{GOOD},8,9\n",
+        "line 2: OBS_VALUE of EU.* is not between LOWER and UPPER",
+    ),
+    "base without value": (
+        f"{HEADER}\n{ROW.format(value='', base='AT=123454321')}\n",
+        "line 2: ROUNDING_BASE of .* without an OBS_VALUE",
+    ),
+    "status": (
+        f"{HEADER}\n{GOOD.replace(',7,,', ',7,E,')}\n",
+        "line 2: OBS_STATUS of EU.TURNOVER.A._T is not A, but its value and",
+    ),
+    "status of a base": (
+        f"{HEADER}\n{ROW.format(value='50,A', base=5).replace(',,,', ',,')}\n",
+        "line 2: OBS_STATUS of EU.* is not E",
+    ),
+    "status of nothing": (
+        f"{HEADER}\n{ROW.format(value=',A', base='').replace(',,,', ',,')}\n",
+        "line 2: OBS_STATUS of EU.* is not Q",
+    ),
+    "confidential": (
+        f"{HEADER}\n{GOOD.replace(',7,,,', ',7,A,C,')}\n",
+        "line 2: CONF_STATUS of EU.TURNOVER.A._T is not F",
+    ),
     "cut": (f"{HEADER}\n{GOOD}\n{GOOD[:40]}", "line 3: .* fields, the header has 13"),
     "cut in quotes": (f'{HEADER}\n"dataflow,TEST', "not CSV .* cut inside a quoted field"),
     "latin-1": (f"{HEADER}\n".encode() + b"\xe9", "byte .* is not UTF-8"),
@@ -211,7 +286,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_unclear_is_refused_by_line_and_without_values(domain: Domain, tmp_path: Path, case: str) -> None:
+def test_what_is_unclear_is_refused_by_line_and_without_values(
+    domain: Domain, tmp_path: Path, case: str
+) -> None:
     text, message = BAD[case]
     path = tmp_path / "t.csv"
     with pytest.raises(InvalidInput, match=message) as refusal:
@@ -259,13 +336,20 @@ def test_a_table_must_be_in_the_unit_of_each_code(domain, tmp_path):
     for name in ("area", "activity", "small"):
         suffix = "yaml" if name == "small" else "csv"
         (tmp_path / f"{name}.{suffix}").write_text((domain._folder / f"{name}.{suffix}").read_text())
-    (tmp_path / "small.yaml").write_text(DOMAIN.replace("unit: EUR, unit_multiplier: 3}", "unit_of: SIZECLASS}"))
-    (tmp_path / "size.csv").write_text("code,parent,unit,unit_multiplier\n_T,,kg,3\nS,_T,kg,3\nL,_T,kg,3\nP,,NR,\n")
+    (tmp_path / "small.yaml").write_text(
+        DOMAIN.replace("unit: EUR, unit_multiplier: 3}", "unit_of: SIZECLASS}")
+    )
+    (tmp_path / "size.csv").write_text(
+        "code,parent,unit,unit_multiplier\n_T,,kg,3\nS,_T,kg,3\nL,_T,kg,3\nP,,NR,\n"
+    )
     by_code = load_domain(tmp_path / "small.yaml")
     cells = np.arange(by_code.space.size - by_code.space.national_size, by_code.space.size)
     write_table(tmp_path / "t.csv", by_code, by_code.space, "2024", Publication.nothing(cells))
     with (tmp_path / "t.csv").open(newline="") as lines:
-        told = [(row["INDICATOR"], row["SIZECLASS"], row["UNIT_MEASURE"], row["UNIT_MULT"]) for row in csv.DictReader(lines)]
+        told = [
+            (row["INDICATOR"], row["SIZECLASS"], row["UNIT_MEASURE"], row["UNIT_MULT"])
+            for row in csv.DictReader(lines)
+        ]
     assert told[:4] == [
         ("TURNOVER", "_T", "kg", "3"),
         ("TURNOVER", "S", "kg", "3"),
@@ -273,10 +357,12 @@ def test_a_table_must_be_in_the_unit_of_each_code(domain, tmp_path):
         ("TURNOVER", "P", "NR", "0"),
     ]
     assert {row[2:] for row in told[4:]} == {("EUR", "0")}
-    plain = "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT"
+    plain = "STRUCTURE,STRUCTURE_ID,ACTION,FREQ,REF_AREA,INDICATOR,ACTIVITY,SIZECLASS,TIME_PERIOD,OBS_VALUE,UNIT_MEASURE,UNIT_MULT"  # noqa: E501
     row, pieces = (f"dataflow,TEST:SMALL(1.0),I,A,EU,TURNOVER,A,{size},2024,7" for size in ("_T", "P"))
     assert read(by_code, tmp_path / "t.csv", f"{plain}\n{row},kg,3\n{pieces},NR,0\n").exact.sum() == 2
-    with pytest.raises(InvalidInput, match=r"line 2: UNIT_MEASURE of TURNOVER\.A\.P is not NR; convert its values"):
+    with pytest.raises(
+        InvalidInput, match=r"line 2: UNIT_MEASURE of TURNOVER\.A\.P is not NR; convert its values"
+    ):
         read(by_code, tmp_path / "t.csv", f"{plain}\n{pieces},kg,3\n")
 
 

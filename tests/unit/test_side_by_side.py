@@ -21,7 +21,11 @@ from sdc_tasks.model.results import Publication
 
 
 def problem_of(folder: Path, domain: Domain) -> ProtectionProblem:
-    tables = [table for path in sorted((folder / "inbox").iterdir()) if (table := intake.read(path, domain, "2024").table) is not None]
+    tables = [
+        table
+        for path in sorted((folder / "inbox").iterdir())
+        if (table := intake.read(path, domain, "2024").table) is not None
+    ]
     return pipeline.build_problem(tables, domain)
 
 
@@ -30,7 +34,9 @@ def test_an_audit_in_three_processes_finds_what_one_finds(tmp_path: Path, exact:
     domain = load_domain(write_demo(tmp_path, countries=5, activities=60, sizes=4, indicators=2)).of("2024")
     problem = problem_of(tmp_path, domain)
     cells = np.flatnonzero(problem.aggregate)
-    publication = Publication(cells, problem.a[cells], np.zeros(len(cells))) if exact else Publication.nothing(cells)
+    publication = (
+        Publication(cells, problem.a[cells], np.zeros(len(cells))) if exact else Publication.nothing(cells)
+    )
     requirements, _ = pipeline.baseline(problem, domain)
     told: list[str] = []
     alone = pipeline.audit(problem, publication, requirements, domain)
@@ -49,10 +55,19 @@ def test_a_small_table_is_audited_in_one_process(tmp_path: Path) -> None:
     assert side_by_side.processes_for(problem) == 1
 
 
-def test_a_killed_process_ends_the_audit_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_process_ends_the_audit_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     domain = load_domain(write_demo(tmp_path, countries=3, activities=5, sizes=2)).of("2024")
     problem = problem_of(tmp_path, domain)
     requirements, _ = pipeline.baseline(problem, domain)
     monkeypatch.setattr(side_by_side, "begin", partial(os._exit, 9))
     with pytest.raises(Retriable, match="Remedy: --processes 1"):
-        side_by_side.audit(problem, Publication.nothing(np.flatnonzero(problem.aggregate)), requirements, domain, 2, lambda _: None)
+        side_by_side.audit(
+            problem,
+            Publication.nothing(np.flatnonzero(problem.aggregate)),
+            requirements,
+            domain,
+            2,
+            lambda _: None,
+        )

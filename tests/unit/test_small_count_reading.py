@@ -11,7 +11,14 @@ import pytest
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.codes import read_hierarchy, read_tree
 from sdc_tasks.intake.tables.counts import Counts, read_counts, table_bytes
-from sdc_tasks.methods.rounding.small_count import CodeTree, InnerCells, by_formula, by_hierarchies, by_list, inner_cells
+from sdc_tasks.methods.rounding.small_count import (
+    CodeTree,
+    InnerCells,
+    by_formula,
+    by_hierarchies,
+    by_list,
+    inner_cells,
+)
 from sdc_tasks.methods.rounding.small_count.cells import joint_codes
 from sdc_tasks.methods.rounding.small_count.formula import expand
 
@@ -43,7 +50,9 @@ def test_formulas(formula: str, expected: list[str]) -> None:
     assert terms(formula) == expected
 
 
-@pytest.mark.parametrize("formula", ["~(a+b", "~a b", "~a +", "~", "", "~a^x", "~a^99", "~a & b", "~a)", "~0", "~*a"])
+@pytest.mark.parametrize(
+    "formula", ["~(a+b", "~a b", "~a +", "~", "", "~a^x", "~a^99", "~a & b", "~a)", "~0", "~*a"]
+)
 def test_what_is_no_formula_is_refused(formula: str) -> None:
     if formula in ("~", ""):
         with pytest.raises(InvalidInput, match="its end is not expected"):
@@ -55,16 +64,24 @@ def test_what_is_no_formula_is_refused(formula: str) -> None:
 
 def levels(hierarchy: CodeTree, labels: tuple[str, ...] = LABELS) -> list[dict[str, set[str]]]:
     return [
-        {name: {labels[i] for i in np.flatnonzero(group == k)} for k, name in enumerate(names)} for names, group in hierarchy.levels(labels)
+        {name: {labels[i] for i in np.flatnonzero(group == k)} for k, name in enumerate(names)}
+        for names, group in hierarchy.levels(labels)
     ]
 
 
 def test_overlapping_groups_take_as_many_levels_as_they_need(tmp_path: Path) -> None:
     file = tmp_path / "geo.csv"
-    file.write_text("code,parent\nAT,EU27\nBE,EU27\nEU27,EU28\nUK,EU28\nEU28,EEA\nNO,EEA\nEEA,\n?T,SMALL\nB*,SMALL\n", encoding="utf-8")
+    file.write_text(
+        "code,parent\nAT,EU27\nBE,EU27\nEU27,EU28\nUK,EU28\nEU28,EEA\nNO,EEA\nEEA,\n?T,SMALL\nB*,SMALL\n",
+        encoding="utf-8",
+    )
     hierarchy = read_hierarchy(file)
     assert hierarchy.root(LABELS) == "EEA"
-    assert levels(hierarchy) == [{"EU28": {"AT", "BE", "UK"}}, {"EU27": {"AT", "BE"}}, {"SMALL": {"AT", "BE"}}]
+    assert levels(hierarchy) == [
+        {"EU28": {"AT", "BE", "UK"}},
+        {"EU27": {"AT", "BE"}},
+        {"SMALL": {"AT", "BE"}},
+    ]
     assert hierarchy.groups(("AT", "BE"))["EU28"] == {0, 1}
 
 
@@ -99,14 +116,25 @@ def test_what_is_no_hierarchy_is_refused(tmp_path: Path, name: str, text: str | 
 
 @pytest.mark.parametrize("name", ["geo.hrc", "geo.csv"])
 def test_either_kind_of_file_is_the_same_tree(tmp_path: Path, name: str) -> None:
-    text = "EU\n@AT\n@BE\nNO\n" if name.endswith("hrc") else "code;parent;label\nALL;;\nEU;ALL;x\nAT;EU;y\nBE;EU;\nNO;ALL;\n"
+    text = (
+        "EU\n@AT\n@BE\nNO\n"
+        if name.endswith("hrc")
+        else "code;parent;label\nALL;;\nEU;ALL;x\nAT;EU;y\nBE;EU;\nNO;ALL;\n"
+    )
     (tmp_path / name).write_text(text, encoding="utf-8")
     tree = read_tree(tmp_path / name, "geo", "ALL")
-    assert dict(zip(tree.codes, tree.parent, strict=True)) == {"ALL": None, "EU": "ALL", "AT": "EU", "BE": "EU", "NO": "ALL"}
+    assert dict(zip(tree.codes, tree.parent, strict=True)) == {
+        "ALL": None,
+        "EU": "ALL",
+        "AT": "EU",
+        "BE": "EU",
+        "NO": "ALL",
+    }
 
 
 @pytest.mark.parametrize(
-    ("text", "match"), [("A*,ALL\nALL,\n", "is a wildcard"), ("A,B\nA,C\nB,\nC,\n", "line 3: A stands in line 2 already")]
+    ("text", "match"),
+    [("A*,ALL\nALL,\n", "is a wildcard"), ("A,B\nA,C\nB,\nC,\n", "line 3: A stands in line 2 already")],
 )
 def test_a_tree_has_one_parent_for_each_code(tmp_path: Path, text: str, match: str) -> None:
     (tmp_path / "geo.csv").write_text(f"code,parent\n{text}", encoding="utf-8")
@@ -123,12 +151,16 @@ def test_codes_and_hierarchy_must_fit() -> None:
 
 
 def one(*labels: str) -> InnerCells:
-    return inner_cells(["geo"], [(np.arange(len(labels), dtype=np.int32), labels)], np.ones(len(labels), dtype=np.int64))[0]
+    return inner_cells(
+        ["geo"], [(np.arange(len(labels), dtype=np.int32), labels)], np.ones(len(labels), dtype=np.int64)
+    )[0]
 
 
 def test_what_does_not_exist_is_no_crossing() -> None:
     for state in (lambda: by_list(one("AT"), [("geo", "size")]), lambda: by_formula(one("AT"), "~geo*size")):
-        with pytest.raises(InvalidInput, match=r"size is not a dimension of the table\. Remedy: name one of geo"):
+        with pytest.raises(
+            InvalidInput, match=r"size is not a dimension of the table\. Remedy: name one of geo"
+        ):
             state()
     with pytest.raises(InvalidInput, match="the code TOTAL also names a total"):
         by_hierarchies(one("AT", "TOTAL"), {})
@@ -207,7 +239,8 @@ SECRET = "748591"
         ("a,b,n\np,u,1e3\n", "line 2: column n: counts are whole numbers"),
         ("a,b,n\np,u\n", "line 2: 3 fields are expected"),
         (
-            f"a,b,n\np,u,{SECRET}{SECRET}999\nq,u,{SECRET}{SECRET}998\n" + "".join(f"r{i},u,{SECRET}{SECRET}997\n" for i in range(20)),
+            f"a,b,n\np,u,{SECRET}{SECRET}999\nq,u,{SECRET}{SECRET}998\n"
+            + "".join(f"r{i},u,{SECRET}{SECRET}997\n" for i in range(20)),
             "too large",
         ),
     ],

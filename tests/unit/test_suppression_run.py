@@ -32,7 +32,16 @@ def table(status: str = "sussssssz") -> JJTable:
     level = np.where(np.array(list(status)) == "u", 2.0, 0.0)
     a = grid.ravel()
     return JJTable(
-        a, np.arange(9.0), np.array(list(status)), np.zeros(9), np.full(9, 100.0), level, level, 0 * level, sp.csr_array(A), np.zeros(6)
+        a,
+        np.arange(9.0),
+        np.array(list(status)),
+        np.zeros(9),
+        np.full(9, 100.0),
+        level,
+        level,
+        0 * level,
+        sp.csr_array(A),
+        np.zeros(6),
     )
 
 
@@ -47,7 +56,9 @@ def test_a_jj_table_with_each_kind_of_costs(costs: str, expected: float) -> None
     result = suppress(suppression_of(table(), costs))  # type: ignore[arg-type]
     assert result.ended == "proven"
     assert result.cost == pytest.approx(expected)
-    assert costs == "one" or np.array_equal(result.pattern, pattern(0, 1, 3, 4))  # with costs of 1 the rows are alike
+    assert costs == "one" or np.array_equal(
+        result.pattern, pattern(0, 1, 3, 4)
+    )  # with costs of 1 the rows are alike
 
 
 def test_status_z_and_empty_cells_stay_open() -> None:
@@ -89,7 +100,9 @@ def test_the_end_is_heard_while_the_space_of_deviations_is_computed() -> None:
 
 
 def test_the_end_is_heard_while_a_pattern_is_verified() -> None:
-    """What is not shown in time counts as unprotected. The first pattern takes its time: without it there is none."""
+    """What is not shown in time counts as unprotected. The first pattern takes its time: without it there is
+    none.
+    """
     problem = suppression_of(table())
     assert verify(problem, pattern(0, 1, 3, 4)).safe
     assert verify(problem, pattern(0, 1, 3, 4), seconds=0.0).unprotected.tolist() == [1]
@@ -115,7 +128,9 @@ def test_a_release_whose_time_is_up_gets_nothing() -> None:
 
 
 def test_counted_work_ends_a_run() -> None:
-    result = suppress(suppression_of(table("ssuusssss")), PatternOptions(work=Work(rounds=0, integer_rounds=0)))
+    result = suppress(
+        suppression_of(table("ssuusssss")), PatternOptions(work=Work(rounds=0, integer_rounds=0))
+    )
     assert result.ended == "work"
     assert result.pattern is not None
 
@@ -137,10 +152,13 @@ def test_no_primaries_cost_nothing() -> None:
         ("singleton", 2, True, "cell 2: a singleton that is no primary cell"),
     ],
 )  # fmt: skip
-def test_what_no_problem_can_be_is_told_without_a_value(name: str, cell: int, value: float, message: str) -> None:
+def test_what_no_problem_can_be_is_told_without_a_value(
+    name: str, cell: int, value: float, message: str
+) -> None:
     good = suppression_of(table())
     arrays = {
-        each: np.array(getattr(good, each)) for each in ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed", "singleton")
+        each: np.array(getattr(good, each))
+        for each in ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed", "singleton")
     }
     arrays[name][cell] = value
     with pytest.raises(InvalidInput, match=message) as refused:

@@ -26,7 +26,19 @@ def table(singleton: bool = False) -> SuppressionProblem:
     primary = np.arange(16) == P
     lone = primary | (singleton & (np.arange(16) == 10))
     level = np.where(primary, 4.0, 0.0)
-    return SuppressionProblem(M, a, none, none + 1e4, level, level, none, a, primary | lone, a == 0, singleton=lone if singleton else None)
+    return SuppressionProblem(
+        M,
+        a,
+        none,
+        none + 1e4,
+        level,
+        level,
+        none,
+        a,
+        primary | lone,
+        a == 0,
+        singleton=lone if singleton else None,
+    )
 
 
 def witness(moves: dict[int, float]) -> sp.csr_array:
@@ -71,7 +83,9 @@ def test_an_open_or_fixed_cell_may_not_move() -> None:
 
 
 def test_bounds_end_a_movement_short_of_the_level() -> None:
-    """The corner of 20 may fall by 3 alone: the primary, which needs 4, rises by 3, whatever the witness claims."""
+    """The corner of 20 may fall by 3 alone: the primary, which needs 4, rises by 3, whatever the witness
+    claims.
+    """
     problem = table()
     narrow = replace(problem, lb=np.where(np.arange(16) == 6, problem.a - 3.0, problem.lb))
     rise, _ = shown(narrow, hidden(SQUARE), witness(SQUARE))
@@ -93,7 +107,9 @@ def test_a_witness_of_another_table_is_refused() -> None:
 
 @pytest.mark.parametrize("unit", [1.0, 1e-3, 1e-7, 1e-9])
 def test_a_relation_in_small_units_is_missed_all_the_same(unit: float) -> None:
-    """Total = x + y + w, and an open cell in other units is a multiple of x: it tells x. The witness moves x against y."""
+    """Total = x + y + w, and an open cell in other units is a multiple of x: it tells x. The witness moves x
+    against y.
+    """
     M = sp.csr_array(np.array([[-1.0, 1.0, 1.0, 1.0, 0.0], [0.0, unit, 0.0, 0.0, -1.0]]))
     a = np.array([15e6, 4e6, 6e6, 5e6, unit * 4e6])
     none, primary = np.zeros(5), np.arange(5) == 1

@@ -1,4 +1,6 @@
-"""The walk of the national tables, from the problem to the certificate: read off a run, not off the imports."""
+"""The walk of the national tables, from the problem to the certificate: read off a run, not off
+the imports.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,16 @@ from sdc_tasks.model.results import Adjustment
 MOST_RETURNS = 2
 WALK = ["releases", "methods.attack", "methods.cta", "methods.bases", "methods.attack", "releases"]
 # What several rooms hand to each other or stand on; no room that a table is sent into.
-BELOW = {"model", "errors", "solver", "domains", "untrusted", "methods.joined", "methods.parts", "methods.primary"}
+BELOW = {
+    "model",
+    "errors",
+    "solver",
+    "domains",
+    "untrusted",
+    "methods.joined",
+    "methods.parts",
+    "methods.primary",
+}
 
 # Questions about the options, answered at the door: no table is sent in unless somebody asked for it.
 ASKED = {"is_grown", "require_fitting", "against_program"}
@@ -34,7 +45,9 @@ def room_of(frame: FrameType | None) -> str | None:
 
 @contextmanager
 def walked(rooms: list[str]) -> Iterator[None]:
-    """Notes each room that the pipeline, or this test in its place, sends its data into; what a room asks of another is its own."""
+    """Notes each room that the pipeline, or this test in its place, sends its data into; what a
+    room asks of another is its own.
+    """
     inside: list[FrameType] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -62,7 +75,10 @@ def test_the_walk_returns_to_no_room_more_than_twice(tmp_path: Path):
         for rung in range(len(domain.cta.ladder)):
             adjustment = pipeline.climb(problem, requirements, domain, rung, adjustment)
         publication = pipeline.choose_bases(problem, requirements, adjustment, domain)
-        chunks = [pipeline.audit(problem, publication, requirements, domain, chunk) for chunk in range(domain.audit.chunks)]
+        chunks = [
+            pipeline.audit(problem, publication, requirements, domain, chunk)
+            for chunk in range(domain.audit.chunks)
+        ]
         pipeline.certificate(problem, publication, pipeline.merge(chunks), domain, "2024")
     assert max(Counter(rooms).values()) <= 1 + MOST_RETURNS
     assert rooms == WALK

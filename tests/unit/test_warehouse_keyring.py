@@ -21,7 +21,12 @@ def test_every_flipped_bit_is_found(content: bytes, place: int, bit: int) -> Non
     assert keys.open("digest", name, sealed) == content
     damaged = bytearray(sealed)
     damaged[place % len(sealed)] ^= 1 << bit
-    for digest, found in (("digest", bytes(damaged)), ("other", sealed), ("digest", sealed[:-1]), ("digest", b"")):
+    for digest, found in (
+        ("digest", bytes(damaged)),
+        ("other", sealed),
+        ("digest", sealed[:-1]),
+        ("digest", b""),
+    ):
         with pytest.raises(TamperedError):
             keys.open(digest, name, found)
 
@@ -42,7 +47,9 @@ def test_the_first_key_is_the_newest_and_every_key_opens() -> None:
         Keyring.of([fresh]).open("digest", name, sealed)
 
 
-@pytest.mark.parametrize("written", ["", " ", "short", "ö" * 44, KEY[:-4], KEY + KEY, "a b" + KEY[3:]], ids=range(7))
+@pytest.mark.parametrize(
+    "written", ["", " ", "short", "ö" * 44, KEY[:-4], KEY + KEY, "a b" + KEY[3:]], ids=range(7)
+)
 def test_what_is_no_key_is_refused_without_being_told(written: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Keyring.of([written])

@@ -22,7 +22,9 @@ DTYPES = st.one_of(
 )
 ARRAYS = DTYPES.flatmap(lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0)))
 NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
-HEADERS = st.dictionaries(st.text(max_size=5), st.none() | st.booleans() | st.integers() | st.text(max_size=5), max_size=4)
+HEADERS = st.dictionaries(
+    st.text(max_size=5), st.none() | st.booleans() | st.integers() | st.text(max_size=5), max_size=4
+)
 
 
 @given(HEADERS, st.dictionaries(NAMES, ARRAYS, max_size=4))
@@ -45,7 +47,10 @@ def test_equal_arrays_are_equal_bytes(array):
 
 def test_the_bytes_are_the_same_tomorrow():
     """Golden: a change of these bytes would make every stored digest a stranger."""
-    content = pack({"kind": "problem", "countries": ["AT", "BE"]}, {"a": np.array([1.5, -2.0]), "flag": np.array(["F", "C"])})
+    content = pack(
+        {"kind": "problem", "countries": ["AT", "BE"]},
+        {"a": np.array([1.5, -2.0]), "flag": np.array(["F", "C"])},
+    )
     assert digest_of(content) == "e4893085ec0a49d07b46c3027e76aaf8e4314efe46ddd0f0f890867eb60a7216"
 
 
@@ -54,7 +59,9 @@ def test_numpy_itself_can_read_it():
         np.testing.assert_array_equal(archive["a"], [[0, 1, 2], [3, 4, 5]])
 
 
-@pytest.mark.parametrize("array", [np.array([object()]), np.array([{}, 1], dtype=object), np.zeros(2, dtype=[("a", "f8")])])
+@pytest.mark.parametrize(
+    "array", [np.array([object()]), np.array([{}, 1], dtype=object), np.zeros(2, dtype=[("a", "f8")])]
+)
 def test_no_objects_go_in(array):
     with pytest.raises(TypeError, match="array a: cannot pack dtype"):
         pack({}, {"a": array})

@@ -1,4 +1,6 @@
-"""Findings by cause: a thousand of one kind are one line with their number, the first lines and cells, what is expected, and the remedy."""
+"""Findings by cause: a thousand of one kind are one line with their number, the first lines and cells,
+what is expected, and the remedy.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Said:
 
 @dataclass(frozen=True)
 class Cause:
-    """All findings of one code in a file. `unlisted` of the `number` were counted only; `others` is the number of further messages."""
+    """All findings of one code in a file. `unlisted` of the `number` were counted only; `others` is
+    the number of further messages.
+    """
 
     code: str
     severity: str
@@ -46,7 +50,9 @@ def causes(found: Iterable[Mapping[str, Any]], settings: Mapping[str, Any], peri
     return tuple(sorted(grouped, key=lambda each: (each.severity != "error", -each.number, each.code)))
 
 
-def _cause(code: str, severity: str, found: list[Mapping[str, Any]], settings: Mapping[str, Any], period: str) -> Cause:
+def _cause(
+    code: str, severity: str, found: list[Mapping[str, Any]], settings: Mapping[str, Any], period: str
+) -> Cause:
     messages: dict[str, list[Mapping[str, Any]]] = {}
     unlisted = 0
     for each in found:

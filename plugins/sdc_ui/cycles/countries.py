@@ -24,18 +24,30 @@ class Stage(StrEnum):
 
     @property
     def tone(self) -> str:
-        return {"refused": "bad", "second file waits": "warn", "awaited": "warn", "received": "calm", "accepted": "good"}[self]
+        return {
+            "refused": "bad",
+            "second file waits": "warn",
+            "awaited": "warn",
+            "received": "calm",
+            "accepted": "good",
+        }[self]
 
 
-STATES = {"received": Stage.RECEIVED, "waiting": Stage.WAITING, "accepted": Stage.ACCEPTED, "refused": Stage.REFUSED}
+STATES = {
+    "received": Stage.RECEIVED,
+    "waiting": Stage.WAITING,
+    "accepted": Stage.ACCEPTED,
+    "refused": Stage.REFUSED,
+}
 OVER = ("superseded", "kept out")  # of no consequence any more
 
 
 @dataclass(frozen=True)
 class Country:
-    """`since`: when the file that decides the stage was received; None while awaited. `counts`: an earlier file stays in force
-    although another one is not accepted. `superseded`: the number of files that later ones replaced. `refused`: the number of refused files
-    that lie in the inbox, or that nothing followed, with those that cannot be read. `awaited`: the domain has the country; the file of
+    """`since`: when the file that decides the stage was received; None while awaited. `counts`: an
+    earlier file stays in force although another one is not accepted. `superseded`: the number of files
+    that later ones replaced. `refused`: the number of refused files that lie in the inbox, or that
+    nothing followed, with those that cannot be read. `awaited`: the domain has the country; the file of
     another one waits for somebody to take it away.
     """
 
@@ -48,11 +60,13 @@ class Country:
     awaited: bool = True
 
 
-def countries(awaited: Sequence[str], files: Iterable[Mapping[str, Any]], unread: Iterable[str] = ()) -> tuple[Country, ...]:
-    """Every awaited country, and every other one with files in the inbox, the most urgent first. Without `awaited`, the domain is not
-    known, and every country with files counts. `files` are records with country, state, received_at and, where a record is for several
-    files, their number. Files without a country are not among them. `unread`: the names of what is not read in the inbox; it counts for
-    the country in its name.
+def countries(
+    awaited: Sequence[str], files: Iterable[Mapping[str, Any]], unread: Iterable[str] = ()
+) -> tuple[Country, ...]:
+    """Every awaited country, and every other one with files in the inbox, the most urgent first. Without
+    `awaited`, the domain is not known, and every country with files counts. `files` are records with country,
+    state, received_at and, where a record is for several files, their number. Files without a country are not
+    among them. `unread`: the names of what is not read in the inbox; it counts for the country in its name.
     """
     heard: dict[str, list[Mapping[str, Any]]] = {code: [] for code in awaited}
     for each in files:
@@ -60,7 +74,12 @@ def countries(awaited: Sequence[str], files: Iterable[Mapping[str, Any]], unread
             heard.setdefault(each["country"], []).append(each)
     named = Counter(code for file in unread if (code := named_by(file, heard)))
     found = [
-        _country(code, sorted(sent, key=lambda each: each["received_at"]), named[code], not awaited or code in awaited)
+        _country(
+            code,
+            sorted(sent, key=lambda each: each["received_at"]),
+            named[code],
+            not awaited or code in awaited,
+        )
         for code, sent in heard.items()
     ]
     return tuple(sorted(found, key=lambda each: (list(Stage).index(each.stage), each.code)))
@@ -85,7 +104,15 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int, awaited:
     elif Stage.WAITING in stages:
         stage = Stage.WAITING
     decides = next((each["received_at"] for each in reversed(judged) if STATES[each["state"]] is stage), None)
-    return Country(code, stage, decides, stage is not Stage.ACCEPTED and Stage.ACCEPTED in stages, superseded, refused, awaited)
+    return Country(
+        code,
+        stage,
+        decides,
+        stage is not Stage.ACCEPTED and Stage.ACCEPTED in stages,
+        superseded,
+        refused,
+        awaited,
+    )
 
 
 def by_cycle(records: Iterable[Mapping[str, Any]]) -> defaultdict[tuple[str, str], list[Mapping[str, Any]]]:
@@ -97,8 +124,8 @@ def by_cycle(records: Iterable[Mapping[str, Any]]) -> defaultdict[tuple[str, str
 
 
 def ready(stages: Mapping[Stage, int], newest: ReleaseLine | None) -> bool:
-    """Whether a run of the cycle takes in something new: all countries are accepted before the first release, or deliveries newer than the
-    newest release. `stages` are those of all its countries.
+    """Whether a run of the cycle takes in something new: all countries are accepted before the first release,
+    or deliveries newer than the newest release. `stages` are those of all its countries.
     """
     if newest is not None:
         return newest.takes_in

@@ -1,4 +1,6 @@
-"""One cycle: countries, deadlines, the steps of its newest run, approval, alerts, and the releases made so far."""
+"""One cycle: countries, deadlines, the steps of its newest run, approval, alerts, and the releases made so
+far.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,17 @@ from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, r
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
-from sdc_ui.shared.runs import DagRun, asking, ended, of_releases, retracting, stayed, stopped, takings, under_way
+from sdc_ui.shared.runs import (
+    DagRun,
+    asking,
+    ended,
+    of_releases,
+    retracting,
+    stayed,
+    stopped,
+    takings,
+    under_way,
+)
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
 
@@ -30,7 +42,9 @@ NAMELESS = "_"  # in addresses, for files without a country
 
 @dataclass(frozen=True)
 class Tile:
-    """A country on the page: its newest file, the findings in it, and the task to clear for it (None where none failed)."""
+    """A country on the page: its newest file, the findings in it, and the task to clear
+    for it (None where none failed).
+    """
 
     name: Name
     country: Country
@@ -42,10 +56,12 @@ class Tile:
 
 @dataclass(frozen=True)
 class CycleFacts:
-    """All facts of the page of a cycle. `warned`: the countries with something found in an accepted file. `nameless`: files in the inbox
-    without a readable country. `unread`: what lay in the inbox and is not read, `why` for each; a run stops while it lies there. `run` is
-    the newest run, `asking` the one that asks about the newest release: an older one, while a later run takes in newer deliveries.
-    `takings` take releases of the cycle back, or took or asked. `claim`: what the certificate of the newest release lets anybody say.
+    """All facts of the page of a cycle. `warned`: the countries with something found in an accepted
+    file. `nameless`: files in the inbox without a readable country. `unread`: what lay in the inbox and
+    is not read, `why` for each; a run stops while it lies there. `run` is the newest run, `asking` the
+    one that asks about the newest release: an older one, while a later run takes in newer deliveries.
+    `takings` take releases of the cycle back, or took or asked. `claim`: what the certificate of the
+    newest release lets anybody say.
     """
 
     domain: str
@@ -79,13 +95,21 @@ class CycleFacts:
 
     @property
     def failed(self) -> tuple[Instance, ...]:
-        """The tasks that read a country's files and failed, in the newest run. Those of a second file fail again until it is answered, and
-        those of a name that is not read until the file has gone.
+        """The tasks that read a country's files and failed, in the newest run. Those of a second file fail
+        again until it is answered, and those of a name that is not read until the file has gone.
         """
         asked = {PurePath(each.file).stem for each in self.waiting if each.file}
         asked |= {PurePath(each.file).stem for each in self.tiles if each.file and not each.country.awaited}
-        asked |= {PurePath(file).stem for file, why in zip(self.unread, self.why, strict=True) if name_at_fault(why)}
-        failed = (each for step in self.steps if step.name == INGEST for each in step.instances if each.state == "failed")
+        asked |= {
+            PurePath(file).stem for file, why in zip(self.unread, self.why, strict=True) if name_at_fault(why)
+        }
+        failed = (
+            each
+            for step in self.steps
+            if step.name == INGEST
+            for each in step.instances
+            if each.state == "failed"
+        )
         return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
 
     @property
@@ -128,7 +152,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     files = reader.deliveries(engine, domain, period)
     records = reader.dag_runs(engine, domain, period)
     runs = of_releases(records)
-    releases = cycle_lines((each for each in reader.history(engine, domain) if each["period"] == period), runs)
+    releases = cycle_lines(
+        (each for each in reader.history(engine, domain) if each["period"] == period), runs
+    )
     run = runs[0] if runs else None
     if cycle is None and not files and not releases and run is None:
         return None
@@ -136,7 +162,9 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
     settings = reader.settings_of(engine, domain, cycle["terms_digest"] if cycle else None)
     labels = labels_of(domain, settings)
     asked = newest.approvals_asked if newest else int(settings.get("governance", {}).get("approvals", 0))
-    not_read = [each for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)]
+    not_read = [
+        each for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)
+    ]
     unread = [each["file"] for each in not_read]
     found = countries(cycle["areas"] if cycle else (), files, unread)
     codes = [each.code for each in found]
@@ -152,10 +180,20 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         stages=tally(found),
         tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
         warned=tuple(
-            sorted({each["country"] for each in files if each["state"] == "accepted" and (each["findings"] or each["failed_checks"])})
+            sorted(
+                {
+                    each["country"]
+                    for each in files
+                    if each["state"] == "accepted" and (each["findings"] or each["failed_checks"])
+                }
+            )
         ),
         nameless=(
-            *(each["file"] for each in files if each["country"] is None and each["lying"] and each["state"] not in OVER),
+            *(
+                each["file"]
+                for each in files
+                if each["country"] is None and each["lying"] and each["state"] not in OVER
+            ),
             *(file for file in unread if named_by(file, codes) is None),
         ),
         unread=tuple(unread),
@@ -189,7 +227,9 @@ def _tile(name: Name, country: Country, files: Sequence[Mapping[str, Any]], step
     failed = None
     if newest and country.stage in (Stage.REFUSED, Stage.RECEIVED):
         stem = PurePath(newest["file"]).stem
-        ingests = (each for step in steps for each in step.instances if (each.task_id, each.label) == (INGEST, stem))
+        ingests = (
+            each for step in steps for each in step.instances if (each.task_id, each.label) == (INGEST, stem)
+        )
         failed = next((each for each in ingests if each.state == "failed"), None)
     return Tile(
         name=name,
@@ -211,14 +251,26 @@ def deadlines_of(
     approval: Approval | None,
     now: datetime,
 ) -> tuple[Deadline, ...]:
-    """The deadlines, in order; without an instant in the calendar, a deadline shows what is known. What was retracted does not go out."""
-    missing = [each.code for each in found if each.awaited and each.stage not in (Stage.ACCEPTED, Stage.RECEIVED) and not each.counts]
-    judged = [each.code for each in found if each.awaited and each.stage is Stage.RECEIVED and not each.counts]
+    """The deadlines, in order; without an instant in the calendar, a deadline shows what is known.
+    What was retracted does not go out.
+    """
+    missing = [
+        each.code
+        for each in found
+        if each.awaited and each.stage not in (Stage.ACCEPTED, Stage.RECEIVED) and not each.counts
+    ]
+    judged = [
+        each.code for each in found if each.awaited and each.stage is Stage.RECEIVED and not each.counts
+    ]
     first: dict[str, datetime] = {}  # when each country was there: a correction makes nobody late
     for each in sorted(files, key=lambda each: each["received_at"]):
         if each["state"] in ("accepted", "superseded"):
             first.setdefault(each["country"], each["received_at"])
-    told = [f"{word}: {', '.join(codes)}" for word, codes in (("missing", missing), ("being judged", judged)) if codes]
+    told = [
+        f"{word}: {', '.join(codes)}"
+        for word, codes in (("missing", missing), ("being judged", judged))
+        if codes
+    ]
     due, arrived = cycle["delivery_due"], max(first.values(), default=None) if not told else None
     if arrived and due and due < arrived <= due + JUDGING:  # it lay in the inbox before it was read
         arrived = due
@@ -231,11 +283,21 @@ def deadlines_of(
     found_out = (
         ()
         if newest and newest.retracted
-        else (deadline("Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"),)
+        else (
+            deadline(
+                "Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"
+            ),
+        )
     )
     return (
         deadline("Deliveries", due, arrived, now, "; ".join(told) or "all accepted"),
-        deadline("Protection", cycle["protection_due"], protected, now, _audited(audits[-1]) if protected else "no passed audit yet"),
+        deadline(
+            "Protection",
+            cycle["protection_due"],
+            protected,
+            now,
+            _audited(audits[-1]) if protected else "no passed audit yet",
+        ),
         deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
         *found_out,
     )

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True)
 class Deadline:
-    """One deadline. `due` is None where the calendar has no instant, `done` is None while it is not done. `apart` is the time from the due
-    instant to `done`, or else to `now`; negative before the due instant.
+    """One deadline. `due` is None where the calendar has no instant, `done` is None while it is not done.
+    `apart` is the time from the due instant to `done`, or else to `now`; negative before the due instant.
     """
 
     name: str
@@ -29,5 +29,7 @@ class Deadline:
         return "good" if self.done else "calm"
 
 
-def deadline(name: str, due: datetime | None, done: datetime | None, now: datetime, hint: str = "") -> Deadline:
+def deadline(
+    name: str, due: datetime | None, done: datetime | None, now: datetime, hint: str = ""
+) -> Deadline:
     return Deadline(name, due, done, None if due is None else (done or now) - due, hint)

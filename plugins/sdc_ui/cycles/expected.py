@@ -1,4 +1,6 @@
-"""What the domain file expects where a finding says that something else was found: names, codes and units, never a value."""
+"""What the domain file expects where a finding says that something else was found: names,
+codes and units, never a value.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ Settings = Mapping[str, Any]
 
 
 def expected(code: str, settings: Settings, period: str) -> str:
-    """What a file of this domain and period must hold, for a finding with this code; empty where the message says it all, and for a domain
-    without stored settings.
+    """What a file of this domain and period must hold, for a finding with this code; empty where the message
+    says it all, and for a domain without stored settings.
     """
     return EXPECTED[code](settings, period) if settings and code in EXPECTED else ""
 
@@ -39,7 +41,11 @@ def _columns(settings: Settings, _: str) -> str:
 
 def _codes(settings: Settings, period: str) -> str:
     lists: Mapping[str, list[list[str]]] = settings.get("codelists", {})
-    known = {dimension: [code for code, _, _ in lists[dimension]] for dimension in _dimensions(settings) if dimension in lists}
+    known = {
+        dimension: [code for code, _, _ in lists[dimension]]
+        for dimension in _dimensions(settings)
+        if dimension in lists
+    }
     known[settings["indicator_dimension"]] = [each["code"] for each in settings["indicators"]]
     if flag := settings["attributes"].get("conf_status"):
         known[flag] = list(settings.get("flags", {}))
@@ -48,7 +54,9 @@ def _codes(settings: Settings, period: str) -> str:
 
 def _countries(settings: Settings, _: str) -> str:
     areas = settings["areas"]["dimension"]
-    return f"the table of one country: {areas} one of " + _listed([code for code, *_ in settings.get("codelists", {}).get(areas, [])])
+    return f"the table of one country: {areas} one of " + _listed(
+        [code for code, *_ in settings.get("codelists", {}).get(areas, [])]
+    )
 
 
 def _units(settings: Settings, _: str) -> str:

@@ -1,4 +1,6 @@
-"""The findings in the files of one country by cause, what changed from file to file, and how a corrected file comes in."""
+"""The findings in the files of one country by cause, what changed from file to file, and how a corrected file
+comes in.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ from sdc_ui.shared.labels import Name, labels_of
 from sdc_ui.shared.runs import DagRun, of_releases
 from sdc_ui.shared.steps import Came, Instance
 
-BESIDE = ("SDC/second", "SDC/superseded", "SDC/overlap")  # said of a file for the sake of another one: no correction of it changes them
+BESIDE = (
+    "SDC/second",
+    "SDC/superseded",
+    "SDC/overlap",
+)  # said of a file for the sake of another one: no correction of it changes them
 
 
 @dataclass(frozen=True)
@@ -38,9 +44,10 @@ class Check:
 
 @dataclass(frozen=True)
 class File:
-    """One received file. `also`: the other names under which the same bytes lie in the inbox; `here`: they lie there under its own name.
-    `given` and `choice`: what was answered about it as a second file, and what may be answered. `gone`, `new` and `still` are codes of
-    findings and failed checks against the file received before it, of what was looked at in both; None for the first. `came` is None for a
+    """One received file. `also`: the other names under which the same bytes lie in the inbox; `here`:
+    they lie there under its own name. `given` and `choice`: what was answered about it as a second file,
+    and what may be answered. `gone`, `new` and `still` are codes of findings and failed checks against
+    the file received before it, of what was looked at in both; None for the first. `came` is None for a
     file that was read outside Airflow.
     """
 
@@ -75,9 +82,9 @@ class File:
 class FindingsFacts:
     """The files of a country, the newest first; empty while it is awaited.
 
-    `unread`: what lies in the inbox under its name and is not read, each with the reason. `going`: the newest run that makes a release of
-    the cycle, while it goes on. `answering`: a run with an answer of which the log has none yet, or which failed. `awaited`: the domain has
-    the country.
+    `unread`: what lies in the inbox under its name and is not read, each with the reason. `going`: the newest
+    run that makes a release of the cycle, while it goes on. `answering`: a run with an answer of which the
+    log has none yet, or which failed. `awaited`: the domain has the country.
     """
 
     domain: str
@@ -92,8 +99,8 @@ class FindingsFacts:
 
     @property
     def to_clear(self) -> Came | None:
-        """The task that refused the newest file in a release: it reads the corrected one when it is cleared. None helps where the domain
-        does not have the country, or the file was taken away.
+        """The task that refused the newest file in a release: it reads the corrected one when it is cleared.
+        None helps where the domain does not have the country, or the file was taken away.
         """
         newest = next((each for each in self.files if each.state not in OVER), None) if self.awaited else None
         if newest is None or not newest.here or newest.state != "refused" or newest.came is None:
@@ -108,7 +115,9 @@ class FindingsFacts:
     @property
     def to_send(self) -> tuple[File, ...]:
         """The files that still count or wait for a correction, with something found in them."""
-        return tuple(each for each in self.files if each.state not in OVER and (each.causes or each.failed_checks))
+        return tuple(
+            each for each in self.files if each.state not in OVER and (each.causes or each.failed_checks)
+        )
 
 
 def findings_facts(engine: Engine, domain: str, period: str, country: str) -> FindingsFacts | None:
@@ -119,7 +128,9 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
     settings = reader.settings_of(engine, domain)
     labels = labels_of(domain, settings)
     found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
-    read = {each["label"]: _came(each) for each in reader.intakes(engine, domain, period)}  # the last one of each file counts
+    read = {
+        each["label"]: _came(each) for each in reader.intakes(engine, domain, period)
+    }  # the last one of each file counts
     name = Name(NAMELESS, "no country could be read") if country == NAMELESS else labels.area(country)
     lying = reader.lying(engine, domain, period)
     settles = [_came(each) for each in reader.instances(engine, domain, period, (SETTLE,))]
@@ -146,7 +157,9 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
 
 
 def findings_file(engine: Engine, domain: str, period: str, country: str) -> str | None:
-    """The findings on the files of a country that are not superseded, as CSV; None where it is not awaited and has no files."""
+    """The findings on the files of a country that are not superseded, as CSV; None where it
+    is not awaited and has no files.
+    """
     from sdc_tasks.checks.listed import findings_csv
 
     files = _files_of(engine, domain, period, country)
@@ -154,7 +167,10 @@ def findings_file(engine: Engine, domain: str, period: str, country: str) -> str
         return None
     mine = {each["digest"] for each in files}
     found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
-    return findings_csv([each for each in found if each["digest"] in mine], [each for each in checked if each["digest"] in mine])
+    return findings_csv(
+        [each for each in found if each["digest"] in mine],
+        [each for each in checked if each["digest"] in mine],
+    )
 
 
 def _files_of(engine: Engine, domain: str, period: str, country: str) -> list[reader.Record] | None:
@@ -171,20 +187,36 @@ def _unread(engine: Engine, domain: str, period: str, country: str) -> tuple[str
 
 
 def _awaited(engine: Engine, domain: str, period: str) -> set[str]:
-    return {code for each in reader.cycles(engine, domain) if each["period"] == period for code in each["areas"]}
+    return {
+        code for each in reader.cycles(engine, domain) if each["period"] == period for code in each["areas"]
+    }
 
 
 def _came(record: Mapping[str, Any]) -> Came:
     task = Instance(
-        record["task_id"], record["map_index"], record["label"], record["state"], record["tries"], record["seconds"], record["said"]
+        record["task_id"],
+        record["map_index"],
+        record["label"],
+        record["state"],
+        record["tries"],
+        record["seconds"],
+        record["said"],
     )
-    return Came(record["dag_id"], record["run_id"], task, in_release=record["dag_id"].startswith("eu_release_"))
+    return Came(
+        record["dag_id"], record["run_id"], task, in_release=record["dag_id"].startswith("eu_release_")
+    )
 
 
 def _file(
-    file: Mapping[str, Any], names: tuple[str, ...], files: list[reader.Record], said: Mapping[str, Given], told: tuple[Cause, ...],
-    checks: tuple[Check, ...], came: Came | None, before: File | None,
-) -> File:  # fmt: skip
+    file: Mapping[str, Any],
+    names: tuple[str, ...],
+    files: list[reader.Record],
+    said: Mapping[str, Given],
+    told: tuple[Cause, ...],
+    checks: tuple[Check, ...],
+    came: Came | None,
+    before: File | None,
+) -> File:
     both = before is not None and bool(checks) and bool(before.checks)
     codes = _codes(told, checks if both or before is None else ())
     known = None if before is None else _codes(before.causes, before.checks if both else ())

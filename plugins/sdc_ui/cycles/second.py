@@ -16,8 +16,8 @@ HOLDS = {"kept out": (Answer.KEEP,), "accepted": (Answer.REPLACE, Answer.BOTH), 
 
 @dataclass(frozen=True)
 class Given:
-    """The newest answer about a file: by whom, when, why, and the run of Airflow that carried it out, if one did. `before`: the earlier
-    answers.
+    """The newest answer about a file: by whom, when, why, and the run of Airflow that carried it out, if one
+    did. `before`: the earlier answers.
     """
 
     answer: str
@@ -37,19 +37,26 @@ class Choice:
 
 
 def given(records: Iterable[Mapping[str, Any]], runs: Mapping[str, Came]) -> dict[str, Given]:
-    """digest → the newest answer, from records of `reader.answers`. `runs`: run id → the task that carried an answer out."""
+    """digest → the newest answer, from records of `reader.answers`. `runs`: run id → the
+    task that carried an answer out.
+    """
     found: dict[str, Given] = {}
     for each in records:
         earlier = found.get(each["digest"])
         before = (*earlier.before, earlier.answer) if earlier else ()
         came = runs.get(each["run"] or "")
-        found[each["digest"]] = Given(each["answer"], each["actor"], each["recorded_at"], each["note"] or "", came, before)
+        found[each["digest"]] = Given(
+            each["answer"], each["actor"], each["recorded_at"], each["note"] or "", came, before
+        )
     return found
 
 
-def choice(file: Mapping[str, Any], files: Sequence[Mapping[str, Any]], said: Mapping[str, Given]) -> Choice | None:
-    """What may be answered about a file, a record of `reader.deliveries`, among all of its country: all while it waits, and another answer
-    while it lies in the inbox and a file of the country counts. Files that replaced others together are answered together.
+def choice(
+    file: Mapping[str, Any], files: Sequence[Mapping[str, Any]], said: Mapping[str, Given]
+) -> Choice | None:
+    """What may be answered about a file, a record of `reader.deliveries`, among all of its country: all while
+    it waits, and another answer while it lies in the inbox and a file of the country counts. Files that
+    replaced others together are answered together.
     """
     if file["state"] == "waiting":
         return Choice((file["file"],), tuple(Answer))
@@ -60,14 +67,20 @@ def choice(file: Mapping[str, Any], files: Sequence[Mapping[str, Any]], said: Ma
     if (file["state"], mine.answer) == ("accepted", Answer.REPLACE):
         accepted = (each for each in files if each["state"] == "accepted" and each["digest"] in said)
         together = [each for each in accepted if said[each["digest"]].answer == Answer.REPLACE]
-    others = tuple(answer for answer in Answer if not (answer == mine.answer and answer in HOLDS[file["state"]]))
+    others = tuple(
+        answer for answer in Answer if not (answer == mine.answer and answer in HOLDS[file["state"]])
+    )
     return Choice(tuple(each["file"] for each in together), others)
 
 
 def unheard(settles: Iterable[Came], said: Mapping[str, Given], names: Iterable[str]) -> Came | None:
-    """The newest run with an answer, where the log has no answer of it: it still begins, or it failed and says one of these names."""
+    """The newest run with an answer, where the log has no answer of it: it still begins, or it
+    failed and says one of these names.
+    """
     newest = next(iter(sorted(settles, key=lambda each: each.task.state == "running", reverse=True)), None)
-    if newest is None or any(each.came is not None and each.came.run_id == newest.run_id for each in said.values()):
+    if newest is None or any(
+        each.came is not None and each.came.run_id == newest.run_id for each in said.values()
+    ):
         return None
     failed = newest.task.state == "failed" and any(name in newest.task.said for name in names)
     return newest if failed or newest.task.state == "running" else None

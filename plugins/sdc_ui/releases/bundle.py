@@ -1,4 +1,6 @@
-"""The version of the DAG that made a release: from Airflow's own database, which only the api-server's process reads."""
+"""The version of the DAG that made a release: from Airflow's own database, which only
+the api-server's process reads.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from sqlalchemy import select
 
 @dataclass(frozen=True)
 class Bundle:
-    """The DAG bundle of a run. `version` is that of the bundle (such as a commit), None for a bundle without versions; `dag_version` is
-    Airflow's number of the serialised DAG.
+    """The DAG bundle of a run. `version` is that of the bundle (such as a commit), None for a bundle without
+    versions; `dag_version` is Airflow's number of the serialised DAG.
     """
 
     name: str | None

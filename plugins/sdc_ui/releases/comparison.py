@@ -42,7 +42,9 @@ class Change:
 
 @dataclass(frozen=True)
 class ComparisonFacts:
-    """The versions `old` and `new`. `moves[old][new]` counts cells by treatment; `values`: bases and values were compared."""
+    """The versions `old` and `new`. `moves[old][new]` counts cells by treatment; `values`:
+    bases and values were compared.
+    """
 
     title: str
     old: ReleaseLine
@@ -56,7 +58,11 @@ class ComparisonFacts:
 
 def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonFacts | None:
     """The comparison of two releases; None unless both are versions of one period of a domain."""
-    lines = {each.release_id: each for each in map(release_line, reader.history(engine)) if each.version is not None}
+    lines = {
+        each.release_id: each
+        for each in map(release_line, reader.history(engine))
+        if each.version is not None
+    }
     if release_id not in lines or other not in lines:
         return None
     old, new = sorted((lines[release_id], lines[other]), key=lambda each: each.version or 0)
@@ -70,7 +76,11 @@ def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonF
     for cell in sorted({*before, *after}):
         one, two = before.get(cell, absent), after.get(cell, absent)
         moves[one.treatment or "absent", two.treatment or "absent"] += 1
-        pairs = (("treatment", one.treatment, two.treatment), ("base", one.base, two.base), ("value", one.value, two.value))
+        pairs = (
+            ("treatment", one.treatment, two.treatment),
+            ("base", one.base, two.base),
+            ("value", one.value, two.value),
+        )
         what = tuple(name for name, a, b in pairs if a != b)
         if what:
             changes.append(Change(cell, labels.cell(cell), labels.measure(codes_in(cell)[1]), one, two, what))

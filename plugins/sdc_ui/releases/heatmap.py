@@ -1,4 +1,6 @@
-"""Treatments of the cells of a release by two dimensions, for one aggregate: in blocks for an overview, and code by code."""
+"""Treatments of the cells of a release by two dimensions, for one aggregate: in blocks
+for an overview, and code by code.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,22 @@ from typing import Any
 
 from sdc_ui.shared.labels import Dimension, Labels, Name
 
-SIZES = ("exact", "under 0.1 %", "0.1 to 1 %", "1 to 5 %", "5 to 20 %", "20 % and more")  # classes of base / value
+SIZES = (
+    "exact",
+    "under 0.1 %",
+    "0.1 to 1 %",
+    "1 to 5 %",
+    "5 to 20 %",
+    "20 % and more",
+)  # classes of base / value
 TREATMENTS = ("exact", "rounded", "visible", "withheld")
 
 
 @dataclass(frozen=True)
 class Field:
-    """The cells of one row and column. `size` is the class of the median relative base of the rounded cells."""
+    """The cells of one row and column. `size` is the class of the median relative base of the
+    rounded cells.
+    """
 
     exact: int = 0
     rounded: int = 0
@@ -41,7 +52,9 @@ class Row:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """One aggregate. `blocks` groups cells under the codes of depth 0 and 1, `codes` has a row for each code."""
+    """One aggregate. `blocks` groups cells under the codes of depth 0 and 1, `codes` has a row
+    for each code.
+    """
 
     area: Name
     dimensions: tuple[str, str]
@@ -68,7 +81,9 @@ def heat_maps(cells: Sequence[Mapping[str, Any]], labels: Labels) -> tuple[HeatM
     rows = labels.dimensions[0]
     columns = labels.dimensions[1] if len(labels.dimensions) > 1 else _indicators(labels)
     second: Callable[[Mapping[str, Any]], str] = (
-        (lambda cell: labels.codes_of(cell["cell"])[1]) if len(labels.dimensions) > 1 else (lambda cell: str(cell["indicator"]))
+        (lambda cell: labels.codes_of(cell["cell"])[1])
+        if len(labels.dimensions) > 1
+        else (lambda cell: str(cell["indicator"]))
     )
     block = {name.code: rows.block(name.code) for name in rows.codes}
     found = []
@@ -94,10 +109,18 @@ def heat_maps(cells: Sequence[Mapping[str, Any]], labels: Labels) -> tuple[HeatM
 
 
 def _rows(
-    names: Sequence[Name], rows: Dimension, columns: Dimension, at: Mapping[tuple[str, str], list[Mapping[str, Any]]]
+    names: Sequence[Name],
+    rows: Dimension,
+    columns: Dimension,
+    at: Mapping[tuple[str, str], list[Mapping[str, Any]]],
 ) -> tuple[Row, ...]:
     return tuple(
-        Row(name, rows.depth(name.code), tuple(tally(at.get((name.code, column.code), ())) for column in columns.codes)) for name in names
+        Row(
+            name,
+            rows.depth(name.code),
+            tuple(tally(at.get((name.code, column.code), ())) for column in columns.codes),
+        )
+        for name in names
     )
 
 

@@ -13,7 +13,9 @@ from sdc_ui.shared.standing import ReleaseLine, release_line
 
 @dataclass(frozen=True)
 class HistoryFacts:
-    """The releases, newest first. `before`: release → the previous version of the same period, where there is one."""
+    """The releases, newest first. `before`: release → the previous version of the same period, where there is
+    one.
+    """
 
     domain: str
     title: str

@@ -1,7 +1,8 @@
-"""The files of a release in the output folder of its cycle, where they are of this release and its readers may see them.
+"""The files of a release in the output folder of its cycle, where they are of this
+release and its readers may see them.
 
-The folder holds the files of the last release that was written. They are of this one where `audit.json` there is its certificate and the
-other file was written after it.
+The folder holds the files of the last release that was written. They are of this one where `audit.json` there
+is its certificate and the other file was written after it.
 """
 
 from __future__ import annotations
@@ -26,13 +27,19 @@ def certified(engine: Engine, release_id: str) -> tuple[ReleaseLine, str | None]
     row = reader.of_release(engine, release_id)
     if row is None:
         return None
-    same = cycle_lines((each for each in reader.history(engine, row["domain"]) if each["period"] == row["period"]), ())
+    same = cycle_lines(
+        (each for each in reader.history(engine, row["domain"]) if each["period"] == row["period"]), ()
+    )
     audits = reader.audits(engine, release_id)
-    return next(each for each in same if each.release_id == release_id), audits[-1]["certificate"] if audits else None
+    return next(each for each in same if each.release_id == release_id), audits[-1][
+        "certificate"
+    ] if audits else None
 
 
 def kept(line: ReleaseLine, certificate: str | None) -> tuple[str, ...]:
-    """The names of the files that may be opened: none before the world may see the table, and none after a retraction."""
+    """The names of the files that may be opened: none before the world may see the
+    table, and none after a retraction.
+    """
     if certificate is None or not line.shown:
         return ()
     try:
@@ -41,8 +48,11 @@ def kept(line: ReleaseLine, certificate: str | None) -> tuple[str, ...]:
         if not audit.is_file() or audit.read_text(encoding="utf-8") != certificate:
             return ()
         written = audit.stat().st_mtime
-        return tuple(name for name in KINDS if (folder / name).is_file() and (folder / name).stat().st_mtime >= written)
-    except Exception as error:  # an object store that does not answer, a folder without permission: the page stands without these links
+        return tuple(
+            name for name in KINDS if (folder / name).is_file() and (folder / name).stat().st_mtime >= written
+        )
+    # an object store that does not answer, a folder without permission: the page stands without these links
+    except Exception as error:
         log.warning("the output folder of %s cannot be read: %s", line.release_id, type(error).__name__)
         return ()
 

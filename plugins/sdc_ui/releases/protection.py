@@ -1,6 +1,8 @@
-"""One release: the treatment of its cells, the losses, the strategies tried, the audit, the approvals, and the log.
+"""One release: the treatment of its cells, the losses, the strategies tried, the audit, the approvals, and
+the log.
 
-Values of the publication are gathered only if the public may see them: `reader.released_cells` decides, by the database's own clock.
+Values of the publication are gathered only if the public may see them: `reader.released_cells`
+decides, by the database's own clock.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class RoundedCell:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The number of fully protected primaries, and of all primaries: of one country, or against one profile."""
+    """The number of fully protected primaries, and of all primaries: of one country, or against
+    one profile.
+    """
 
     name: Name
     primaries: int
@@ -91,7 +95,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Used:
-    """A delivery that the release was made of. `state` is what became of the file since; `followed` names the file that replaced it."""
+    """A delivery that the release was made of. `state` is what became of the file since; `followed`
+    names the file that replaced it.
+    """
 
     country: Name
     file: str
@@ -102,8 +108,9 @@ class Used:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the publication. `takings`:
-    the runs that take releases of the cycle back, or took or asked; `later`: the newest release of the cycle, where this is another one.
+    """All facts of the page of a release. `counts` are None before the audit; `maps` are empty before the
+    publication. `takings`: the runs that take releases of the cycle back, or took or asked; `later`: the
+    newest release of the cycle, where this is another one.
     """
 
     line: ReleaseLine
@@ -157,7 +164,9 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     domain, period = mine["domain"], mine["period"]
     known = reader.dag_runs(engine, domain, period)
     runs = of_releases(known)
-    same = cycle_lines((each for each in history if (each["domain"], each["period"]) == (domain, period)), runs)
+    same = cycle_lines(
+        (each for each in history if (each["domain"], each["period"]) == (domain, period)), runs
+    )
     line = next(each for each in same if each.release_id == release_id)
     submission = next(iter(reader.submissions(engine, release_id)), None)
     terms = submission["terms_digest"] if submission else None
@@ -176,7 +185,9 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         withheld=tuple(each["cell"] for each in cells if each["treatment"] == "withheld"),
         rungs=tuple(_rung(each) for each in reader.rungs(engine, release_id)),
         steps=of_release(reader.steps(engine, release_id)),
-        audit=_audit(audits[-1], certificate, reader.proof(engine, release_id, audits[-1]), labels) if audits else None,
+        audit=_audit(audits[-1], certificate, reader.proof(engine, release_id, audits[-1]), labels)
+        if audits
+        else None,
         approval=approval_of(engine, line, audits),
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
         made_of=_made_of(engine, line, labels),
@@ -202,7 +213,15 @@ def _made_of(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[Used, .
         country, _, name = note.partition(": ")
         now = files.get(digest)
         after = files.get(now["superseded_by"]) if now else None
-        found.append(Used(labels.area(country), name, digest, now["state"] if now else "gone", after["file"] if after else None))
+        found.append(
+            Used(
+                labels.area(country),
+                name,
+                digest,
+                now["state"] if now else "gone",
+                after["file"] if after else None,
+            )
+        )
     return tuple(found)
 
 
@@ -217,11 +236,15 @@ def _counts(certificate: Mapping[str, Any]) -> Field | None:
     counts = certificate.get("counts")
     if counts is None:
         return None
-    return Field(counts["exact"], counts["rounded"], counts.get("sums_of_visible_countries", 0), counts["withheld"])
+    return Field(
+        counts["exact"], counts["rounded"], counts.get("sums_of_visible_countries", 0), counts["withheld"]
+    )
 
 
 def _largest(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[RoundedCell, ...]:
-    """The rounded cells with the largest relative bases, largest first, of a version that the public may see now."""
+    """The rounded cells with the largest relative bases, largest first, of a version that the public may see
+    now.
+    """
     if line.version is None:
         return ()
     found = []
@@ -230,7 +253,15 @@ def _largest(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[Rounded
             measure = labels.measure(each.indicator)
             relative = each.rounding_base / abs(each.value) if each.value else None
             found.append(
-                RoundedCell(each.cell, labels.cell(each.cell), each.value, each.rounding_base, relative, measure.unit, measure.decimals)
+                RoundedCell(
+                    each.cell,
+                    labels.cell(each.cell),
+                    each.value,
+                    each.rounding_base,
+                    relative,
+                    measure.unit,
+                    measure.decimals,
+                )
             )
     return tuple(sorted(found, key=lambda each: (-(each.relative or 0), each.cell))[:TOP])
 
@@ -253,8 +284,12 @@ def _audit(audit: Mapping[str, Any], certificate: Mapping[str, Any], proof: Proo
         publication=audit["publication_digest"],
         audited_at=audit["audited_at"],
         broken=audit["broken"],
-        profiles=tuple(Verdict(Name(name, name), len(primaries), against[name]) for name in audit["profiles"].split(",")),
-        countries=tuple(Verdict(labels.area(code), number, held_of[code]) for code, number in sorted(all_of.items())),
+        profiles=tuple(
+            Verdict(Name(name, name), len(primaries), against[name]) for name in audit["profiles"].split(",")
+        ),
+        countries=tuple(
+            Verdict(labels.area(code), number, held_of[code]) for code, number in sorted(all_of.items())
+        ),
     )
 
 
@@ -274,7 +309,9 @@ def _rung(rung: Mapping[str, Any]) -> Rung:
 
 def _entry(entry: Mapping[str, Any]) -> Entry:
     details = json.loads(entry["details"])
-    told = tuple((str(name), _worded(value)) for name, value in sorted(details.items()) if value not in (None, ""))
+    told = tuple(
+        (str(name), _worded(value)) for name, value in sorted(details.items()) if value not in (None, "")
+    )
     return Entry(entry["number"], entry["recorded_at"], entry["actor"], entry["action"], told)
 
 

@@ -1,1 +1,3 @@
-"""What pages of a cycle and of a release both show: approvals, steps, the state of a release, names for codes, numbers as text."""
+"""What pages of a cycle and of a release both show: approvals, steps, the state of a release,
+names for codes, numbers as text.
+"""

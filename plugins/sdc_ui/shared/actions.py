@@ -1,7 +1,9 @@
-"""What can be done about a cycle or a release where its state stands: run the release, read countries again, retract.
+"""What can be done about a cycle or a release where its state stands: run the release, read countries again,
+retract.
 
-An action is a call of Airflow's own REST API. The script of the page makes it after a question, with the cookie of the person who is signed
-in: Airflow checks the right, keeps the audit trail, and knows who triggered the run. The pages themselves write nothing.
+An action is a call of Airflow's own REST API. The script of the page makes it after a question, with the
+cookie of the person who is signed in: Airflow checks the right, keeps the audit trail, and knows who
+triggered the run. The pages themselves write nothing.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ DONE = (Standing.PUBLISHED, Standing.UNCHANGED, Standing.EMBARGOED, Standing.APP
 
 @dataclass(frozen=True)
 class Rights:
-    """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says. `gone`: there is no DAG that
-    makes them, because the domain file is refused or was taken away. `paused`: it is switched off, so none of its runs goes on.
-    `unwatched`: nobody reads files as they arrive. `agree`: to that a release is taken back.
+    """What the reader of the page may do to the release runs of a domain, as Airflow's auth manager says.
+    `gone`: there is no DAG that makes them, because the domain file is refused or was taken away. `paused`:
+    it is switched off, so none of its runs goes on. `unwatched`: nobody reads files as they arrive. `agree`:
+    to that a release is taken back.
     """
 
     run: bool
@@ -41,8 +44,8 @@ class Rights:
 class Action:
     """A button: its `label`, the sentence of the question (`about`), and the call it makes.
 
-    `asks` is the label of the text that somebody must give; the call takes it as parameter `field`. Without the right (`allowed`) the
-    button is shown and cannot be pressed. `urgent`: the cycle waits for it.
+    `asks` is the label of the text that somebody must give; the call takes it as parameter `field`. Without
+    the right (`allowed`) the button is shown and cannot be pressed. `urgent`: the cycle waits for it.
     """
 
     label: str
@@ -66,8 +69,9 @@ def actions(
     ready: bool = False,
     unread: Sequence[str] = (),
 ) -> tuple[Action, ...]:
-    """The actions for a cycle: to run the release where that can change something, and to read the failed countries of its run again.
-    `ready`: a run takes in something new. `unread`: what lies in the inbox and stops every run.
+    """The actions for a cycle: to run the release where that can change something, and to read the
+    failed countries of its run again. `ready`: a run takes in something new. `unread`: what lies
+    in the inbox and stops every run.
     """
     found: list[Action] = []
     if rights.gone:
@@ -81,7 +85,9 @@ def actions(
 
 
 def runnable(newest: ReleaseLine | None, run: DagRun | None) -> bool:
-    """Whether a further run of the cycle can change something. `run` is its newest one: while it makes a later release, no other does."""
+    """Whether a further run of the cycle can change something. `run` is its newest one: while it makes
+    a later release, no other does.
+    """
     if under_way(newest, run):
         return False
     if newest is not None and (newest.second or newest.gave_way):
@@ -93,7 +99,9 @@ def runnable(newest: ReleaseLine | None, run: DagRun | None) -> bool:
 
 @dataclass(frozen=True)
 class Asked:
-    """The question that a run of Airflow asks about a release, and whether the reader of the page may answer it; if not, `why`."""
+    """The question that a run of Airflow asks about a release, and whether the reader of the
+    page may answer it; if not, `why`.
+    """
 
     run: DagRun
     allowed: bool
@@ -101,7 +109,9 @@ class Asked:
 
 
 def asked(rights: Rights, reader: str, line: ReleaseLine | None, run: DagRun | None) -> Asked | None:
-    """The question about a release that waits for an approval. `run` is the run that asks it; None where none does."""
+    """The question about a release that waits for an approval. `run` is the run that asks it; None where none
+    does.
+    """
     if line is None or run is None or line.standing is not Standing.APPROVAL:
         return None
     if not rights.approve:
@@ -114,7 +124,9 @@ def asked(rights: Rights, reader: str, line: ReleaseLine | None, run: DagRun | N
 
 
 def asked_back(rights: Rights, reader: str, takings: Sequence[DagRun]) -> dict[str, Asked]:
-    """Run → its question whether a release is taken back, of the runs that ask. `takings`: all runs of the cycle that asked, or ask."""
+    """Run → its question whether a release is taken back, of the runs that ask. `takings`: all runs
+    of the cycle that asked, or ask.
+    """
     return {each.run_id: _asked_back(rights, reader, each, takings) for each in takings if each.busy}
 
 
@@ -125,7 +137,11 @@ def _asked_back(rights: Rights, reader: str, run: DagRun, takings: Sequence[DagR
     if normal(reader) == normal(run.triggered_by):
         return Asked(run, False, "You asked for it: somebody else answers.")
     if normal(reader) in {normal(each.triggered_by) for each in same}:
-        return Asked(run, False, "You asked for the same: somebody else answers, or one of you asks again with another reason.")
+        return Asked(
+            run,
+            False,
+            "You asked for the same: somebody else answers, or one of you asks again with another reason.",
+        )
     return Asked(run, True, "")
 
 
@@ -135,12 +151,24 @@ def clearing(rights: Rights, came: Came | None) -> tuple[Action, ...]:
 
 
 ANSWERS = {
-    "keep": ("Keep the file that counts", "Keep the files that count", "{} does not count. What counted before it counts."),
-    "replace": ("Replace by the second file", "Replace by all of them", "{} counts instead of all other files of the country."),
+    "keep": (
+        "Keep the file that counts",
+        "Keep the files that count",
+        "{} does not count. What counted before it counts.",
+    ),
+    "replace": (
+        "Replace by the second file",
+        "Replace by all of them",
+        "{} counts instead of all other files of the country.",
+    ),
     "both": (
         "Both are parts",
         "All are parts",
-        "{} and what counts are parts of one delivery. Where two hold the same cell with different content, it is refused.",
+        (
+            "{} and what counts are parts of one delivery. Where two hold the same cell with different "
+            "content, "
+            "it is refused."
+        ),
     ),
 }
 
@@ -155,8 +183,8 @@ def answers(
     shown: Mapping[str, str],
     urgent: bool = True,
 ) -> tuple[Action, ...]:
-    """The answers to the question what these second files of a country are, about all of them at once. Not `urgent`: another answer was
-    given before.
+    """The answers to the question what these second files of a country are, about all of them at once. Not
+    `urgent`: another answer was given before.
     """
     if not files:
         return ()
@@ -179,20 +207,31 @@ def answers(
 
 
 def retraction(rights: Rights, line: ReleaseLine, out: ReleaseLine | None) -> tuple[Action, ...]:
-    """The action to take a release back, where it is published and still stands. `out`: the version that the world sees."""
+    """The action to take a release back, where it is published and still stands. `out`:
+    the version that the world sees.
+    """
     if line.version is None or line.retracted is not None:
         return ()
     agreed = "once somebody else has agreed" if line.approvals_asked else "and nobody else is asked"
-    world = f"The world then sees the reason in place of the table{'' if line.visible else ', when the embargo ends'}."
+    world = (
+        f"The world then sees the reason in place of the "
+        f"table{'' if line.visible else ', when the embargo ends'}."
+    )
     if out is not None and (out.version or 0) > line.version:
         world = f"The world goes on seeing version {out.version}."
     about = f"Takes version {line.version} of {line.domain} {line.period} back for good, {agreed}. {world}"
     body = {"logical_date": None, "conf": {"release": line.release_id}}
     reason = "Reason, shown to the world in place of the table"
-    return (Action("Retract", about, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason),)
+    return (
+        Action(
+            "Retract", about, "dags/retract_release/dagRuns", json.dumps(body), rights.retract, asks=reason
+        ),
+    )
 
 
-def _run(rights: Rights, domain: str, period: str, *, urgent: bool, unread: Sequence[str], retracted: bool) -> Action:
+def _run(
+    rights: Rights, domain: str, period: str, *, urgent: bool, unread: Sequence[str], retracted: bool
+) -> Action:
     about = (
         f"Starts a run of eu_release_{domain} for {period}. It takes in the files that lie in the inbox. "
         "No step is done twice; without anything new it makes no second version."
@@ -200,15 +239,20 @@ def _run(rights: Rights, domain: str, period: str, *, urgent: bool, unread: Sequ
     if unread:
         about += f" It stops while {', '.join(unread)} lies there, which is not read: take it away first."
     if retracted:
-        about += " The files that were retracted do not go out again: put the corrected ones into the inbox first."
+        about += (
+            " The files that were retracted do not go out again: put the corrected ones into the inbox first."
+        )
     body = {"logical_date": None, "conf": {"period": period}}
-    return Action("Run release", about, f"dags/eu_release_{quote(domain)}/dagRuns", json.dumps(body), rights.run, urgent)
+    return Action(
+        "Run release", about, f"dags/eu_release_{quote(domain)}/dagRuns", json.dumps(body), rights.run, urgent
+    )
 
 
 def _clear(rights: Rights, dag_id: str, run_id: str, failed: Sequence[Instance]) -> Action:
     names = ", ".join(each.label or str(each.map_index) for each in failed)
     about = (
-        f"Reads {names} in the inbox again; the release goes on by itself. What was not corrected is refused again. "
+        f"Reads {names} in the inbox again; the release goes on by itself. What was not corrected is refused "
+        f"again. "
         f"(Clears {failed[0].task_id}, with Downstream.)"
     )
     body = {
@@ -220,4 +264,6 @@ def _clear(rights: Rights, dag_id: str, run_id: str, failed: Sequence[Instance])
         "reset_dag_runs": True,
     }
     label = "Clear all corrected countries" if len(failed) > 1 else f"Clear {names}"
-    return Action(label, about, f"dags/{quote(dag_id)}/clearTaskInstances", json.dumps(body), rights.clear, urgent=True)
+    return Action(
+        label, about, f"dags/{quote(dag_id)}/clearTaskInstances", json.dumps(body), rights.clear, urgent=True
+    )

@@ -25,7 +25,9 @@ class Agreed:
 
 @dataclass(frozen=True)
 class Approval:
-    """The approvals of a release. `publication` is the digest that needs approval, None while there is no passed audit."""
+    """The approvals of a release. `publication` is the digest that needs approval, None
+    while there is no passed audit.
+    """
 
     asked: int
     starters: tuple[str, ...]
@@ -49,7 +51,12 @@ def approval_of(engine: Engine, line: ReleaseLine, audits: Sequence[Mapping[str,
     """The approvals of a release. `audits` are its audits, oldest first."""
     newest = audits[-1] if audits and audits[-1]["passed"] else None
     given = tuple(
-        Agreed(each["approver"], each["approved_at"], each["note"], newest is not None and each["audit_digest"] == newest["digest"])
+        Agreed(
+            each["approver"],
+            each["approved_at"],
+            each["note"],
+            newest is not None and each["audit_digest"] == newest["digest"],
+        )
         for each in reader.approvals(engine, line.release_id)
     )
     publication = newest["publication_digest"] if newest else None

@@ -1,6 +1,7 @@
 """The names of codes and the units of numbers, from the settings of a domain (`reader.settings_of`).
 
-For an unknown domain, and for one registered by an older version without code lists, codes are shown as they are.
+For an unknown domain, and for one registered by an older version without code lists, codes are shown as they
+are.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ class Labels:
     def cell(self, cell: str) -> str:
         """A cell key in words, without area and indicator."""
         pairs = zip(self.dimensions, self.codes_of(cell), strict=False)
-        return " · ".join(next((name.label for name in dimension.codes if name.code == code), code) for dimension, code in pairs)
+        return " · ".join(
+            next((name.label for name in dimension.codes if name.code == code), code)
+            for dimension, code in pairs
+        )
 
 
 def labels_of(domain: str, settings: Mapping[str, Any]) -> Labels:
@@ -89,7 +93,8 @@ def labels_of(domain: str, settings: Mapping[str, Any]) -> Labels:
         if each.get("partial_code"):
             areas[each["partial_code"]] = f"{each['label']}, incomplete"
     dimensions = [
-        _dimension(each.get("label") or each["dimension"], lists.get(each["dimension"], [])) for each in settings.get("hierarchies", [])
+        _dimension(each.get("label") or each["dimension"], lists.get(each["dimension"], []))
+        for each in settings.get("hierarchies", [])
     ]
     return Labels(
         domain=domain,
@@ -108,5 +113,9 @@ def _dimension(name: str, rows: list[list[str]]) -> Dimension:
 
 def _measure(indicator: Mapping[str, Any]) -> Measure:
     power = int(indicator.get("unit_multiplier", 0))
-    unit = MULTIPLIERS.get(power, f"10^{power} ") + indicator["unit"] if indicator["unit"] else f"in the unit of its {indicator['unit_of']}"
+    unit = (
+        MULTIPLIERS.get(power, f"10^{power} ") + indicator["unit"]
+        if indicator["unit"]
+        else f"in the unit of its {indicator['unit_of']}"
+    )
     return Measure(Name(indicator["code"], indicator["label"]), unit, int(indicator.get("decimals", 0)))

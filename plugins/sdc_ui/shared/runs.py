@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sdc_ui.shared.standing import ReleaseLine
 
-STARTED_BY = {"": "the scheduler", "scheduled": "the calendar", "asset_triggered": "a new file", "backfill": "a backfill", "manual": "hand"}
+STARTED_BY = {
+    "": "the scheduler",
+    "scheduled": "the calendar",
+    "asset_triggered": "a new file",
+    "backfill": "a backfill",
+    "manual": "hand",
+}
 BUSY = ("running", "queued")  # states of a run that will go on by itself, or that waits for a person
 
 
 @dataclass(frozen=True)
 class DagRun:
-    """A run of a DAG of a cycle. `triggered_by` is a person, or Airflow's word for what started it. `release_id` is None until the run has
-    opened its release. `stopped_at` is the task that failed first, and `said` its sentence; None where none failed. `reason`: why it
-    takes a release back.
+    """A run of a DAG of a cycle. `triggered_by` is a person, or Airflow's word for what started it.
+    `release_id` is None until the run has opened its release. `stopped_at` is the task that failed first, and
+    `said` its sentence; None where none failed. `reason`: why it takes a release back.
     """
 
     dag_id: str
@@ -68,7 +74,9 @@ def retracting(runs: Iterable[DagRun], release_id: str | None) -> tuple[DagRun, 
 
 
 def stayed(runs: Iterable[DagRun], line: ReleaseLine | None) -> DagRun | None:
-    """The newest run that was asked to take this release back, where it ended without that and the release still stands."""
+    """The newest run that was asked to take this release back, where it ended without
+    that and the release still stands.
+    """
     if line is None or line.retracted is not None:
         return None
     newest = next((each for each in runs if each.release_id == line.release_id), None)
@@ -76,7 +84,9 @@ def stayed(runs: Iterable[DagRun], line: ReleaseLine | None) -> DagRun | None:
 
 
 def under_way(newest: ReleaseLine | None, run: DagRun | None) -> bool:
-    """Whether the newest run of a cycle makes a release after its newest one. It reads the inbox, or has not opened its release yet."""
+    """Whether the newest run of a cycle makes a release after its newest one. It reads the inbox, or
+    has not opened its release yet.
+    """
     return run is not None and run.busy and (newest is None or run.release_id != newest.release_id)
 
 

@@ -42,7 +42,9 @@ class Standing(StrEnum):
 
 AGAIN = "Run the release again: it takes in the newer deliveries."
 WITHOUT = "Run the release again: it is made of the files that count."
-NEVERTHELESS = "Or somebody other than the submitter answers 'Approve without newer deliveries' in Required Actions."
+NEVERTHELESS = (
+    "Or somebody other than the submitter answers 'Approve without newer deliveries' in Required Actions."
+)
 ASKED = "Say what the second file is, on the page of its country; then run the release again."
 NEXT = {
     Standing.RUNNING: "",
@@ -56,15 +58,19 @@ NEXT = {
     Standing.SUPERSEDED: AGAIN,
     Standing.SECOND: ASKED,
     Standing.STOPPED: (
-        "No run goes on with it: the last one ended, perhaps because the domain file or the program changed. Run the release again; only "
+        "No run goes on with it: the last one ended, perhaps because the domain file or the program changed. "
+        "Run the release again; only "
         "what changed is repeated."
     ),
-    Standing.BLOCKED: "A methodologist changes the domain file and runs the release again; nobody publishes by hand.",
+    Standing.BLOCKED: (
+        "A methodologist changes the domain file and runs the release again; nobody publishes by hand."
+    ),
     Standing.EMBARGOED: "",
     Standing.PUBLISHED: "",
     Standing.UNCHANGED: "",
     Standing.RETRACTED: (
-        "Correct what was wrong, and run the release again: it becomes the next version. The same files do not go out again."
+        "Correct what was wrong, and run the release again: it becomes the next version. The same files do "
+        "not go out again."
     ),
 }
 TONES = {
@@ -88,10 +94,11 @@ TONES = {
 class ReleaseLine:
     """One release in a list. `version` and the fields after it are None for an unpublished release.
 
-    `newer`: it was made of other deliveries than are accepted now. `dropped`: of some that do not count any more. `second`: a second file
-    of a country waits for an answer. `followed`: the release that took the place of this unpublished one. `rejected`: who rejected it, and
-    the note, if that is the last decision. `starters`: who submitted it or started a run of it, and therefore does not agree to it.
-    `agreed`: who has agreed to it, on its newest passed audit.
+    `newer`: it was made of other deliveries than are accepted now. `dropped`: of some that do not count any
+    more. `second`: a second file of a country waits for an answer. `followed`: the release that took the
+    place of this unpublished one. `rejected`: who rejected it, and the note, if that is the last decision.
+    `starters`: who submitted it or started a run of it, and therefore does not agree to it. `agreed`: who has
+    agreed to it, on its newest passed audit.
     """
 
     release_id: str
@@ -129,7 +136,9 @@ class ReleaseLine:
     def told(self) -> bool:
         """Whether the state says by itself why the last run ended."""
         return (
-            self.standing in (Standing.REJECTED, Standing.BLOCKED) or self.second or (self.newer and self.standing is Standing.SUPERSEDED)
+            self.standing in (Standing.REJECTED, Standing.BLOCKED)
+            or self.second
+            or (self.newer and self.standing is Standing.SUPERSEDED)
         )
 
     @property
@@ -139,7 +148,11 @@ class ReleaseLine:
             return f"Nothing: {self.followed} took its place."
         if self.newer and self.standing is not Standing.RUNNING:
             again = ASKED if self.second else WITHOUT if self.dropped else AGAIN
-            return f"{again} {NEVERTHELESS}" if self.standing is Standing.APPROVAL and not self.dropped else again
+            return (
+                f"{again} {NEVERTHELESS}"
+                if self.standing is Standing.APPROVAL and not self.dropped
+                else again
+            )
         return self.standing.next
 
     @property
@@ -149,7 +162,9 @@ class ReleaseLine:
 
     @property
     def takes_in(self) -> bool:
-        """Whether a further run takes in newer deliveries. While a second file waits, every run stops before its release is made."""
+        """Whether a further run takes in newer deliveries. While a second file waits, every run
+        stops before its release is made.
+        """
         return self.newer and not self.second and not self.gave_way
 
     @property
@@ -164,17 +179,20 @@ class ReleaseLine:
 
 
 def version_out(lines: Sequence[ReleaseLine]) -> ReleaseLine | None:
-    """The newest version that is out and was not retracted. `lines`: the releases of a cycle, the newest first."""
+    """The newest version that is out and was not retracted. `lines`: the releases of a cycle, the newest
+    first.
+    """
     return next((each for each in lines if each.version is not None and each.retracted is None), None)
 
 
 def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tuple[ReleaseLine, ...]:
-    """The releases of a cycle from records of `reader.history`, the newest first. Beside what each says of itself:
+    """The releases of a cycle from records of `reader.history`, the newest first. Beside what each says of
+    itself:
 
-    A release waits for an approval only while a run asks; a run of Airflow that ended, perhaps because the domain file was changed, asks
-    no more. The newest one gives way to the version that is out, also where it was rejected or blocked, once that is made of what counts
-    again. A release that changed nothing is retracted, or shown, with the version whose table it repeats, and that version is not out of
-    date.
+    A release waits for an approval only while a run asks; a run of Airflow that ended, perhaps because the
+    domain file was changed, asks no more. The newest one gives way to the version that is out, also where it
+    was rejected or blocked, once that is made of what counts again. A release that changed nothing is
+    retracted, or shown, with the version whose table it repeats, and that version is not out of date.
     `runs`: the runs known of the cycle.
     """
     lines = [release_line(each) for each in rows]
@@ -189,15 +207,27 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
         line = lines[place] = replace(line, starters=tuple(dict.fromkeys((*line.starters, *people))))
         if line.standing is Standing.APPROVAL and mine and not any(each.asks for each in mine):
             lines[place] = replace(line, standing=Standing.STOPPED)
-        if place == 0 and line.newer and line.followed and line.standing in (Standing.REJECTED, Standing.BLOCKED):
+        if (
+            place == 0
+            and line.newer
+            and line.followed
+            and line.standing in (Standing.REJECTED, Standing.BLOCKED)
+        ):
             lines[place] = replace(line, standing=Standing.SUPERSEDED)
         if line.standing is Standing.UNCHANGED:
             same = next((each for each in lines[place:] if each.version is not None), None)
             if same is not None and same.retracted is not None:
                 lines[place] = replace(line, standing=Standing.RETRACTED, retracted=same.retracted)
             elif same is not None:
-                back = place == 0 and line.newer and not same.newer  # what counts now is out already: a run would change nothing
-                lines[place] = replace(line, visible=same.visible, newer=line.newer and not back, dropped=line.dropped and not back)
+                back = (
+                    place == 0 and line.newer and not same.newer
+                )  # what counts now is out already: a run would change nothing
+                lines[place] = replace(
+                    line,
+                    visible=same.visible,
+                    newer=line.newer and not back,
+                    dropped=line.dropped and not back,
+                )
     return tuple(lines)
 
 
@@ -221,7 +251,9 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
         dropped=bool(row["dropped"]),
         second=bool(row["second"]),
         followed=row["followed"],
-        rejected=(row["decided_by"], json.loads(row["decision_details"])["note"]) if row["decision"] == "reject" else None,
+        rejected=(row["decided_by"], json.loads(row["decision_details"])["note"])
+        if row["decision"] == "reject"
+        else None,
         starters=(row["submitter"],) if row["submitter"] else (),
         agreed=tuple(row["agreed"]),
     )

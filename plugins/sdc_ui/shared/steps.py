@@ -1,4 +1,6 @@
-"""The steps of a run, task by task, as the listener recorded them; for a release without Airflow, step by step."""
+"""The steps of a run, task by task, as the listener recorded them; for a release without Airflow, step by
+step.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,48 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-TONES = {"success": "good", "failed": "bad", "upstream_failed": "none", "up_for_retry": "warn", "running": "calm", "skipped": "none"}
+TONES = {
+    "success": "good",
+    "failed": "bad",
+    "upstream_failed": "none",
+    "up_for_retry": "warn",
+    "running": "calm",
+    "skipped": "none",
+}
 GRAPH = (
-    "discover", "ingest", "collect", "suppress", "assemble", "baseline", r"cta_\d.*", "adjust", "cta_outcome", "bases", "audit", "verdict",
-    "approval", r"approve_\d+", "publish", "report", "released",
-)  # fmt: skip
+    "discover",
+    "ingest",
+    "collect",
+    "suppress",
+    "assemble",
+    "baseline",
+    r"cta_\d.*",
+    "adjust",
+    "cta_outcome",
+    "bases",
+    "audit",
+    "verdict",
+    "approval",
+    r"approve_\d+",
+    "publish",
+    "report",
+    "released",
+)
 WAITS = "waiting for a person"
 QUESTIONS = r"approve_\d+|agree"  # tasks that ask a person, and then sleep: Airflow tells nobody of that
-ORDER = ("failed", "upstream_failed", "up_for_retry", WAITS, "running", "deferred", "queued", "scheduled", "success", "skipped", "removed")
+ORDER = (
+    "failed",
+    "upstream_failed",
+    "up_for_retry",
+    WAITS,
+    "running",
+    "deferred",
+    "queued",
+    "scheduled",
+    "success",
+    "skipped",
+    "removed",
+)
 
 
 @dataclass(frozen=True)
@@ -47,8 +83,8 @@ class Came:
 
 @dataclass(frozen=True)
 class Step:
-    """A task with all its instances, the most urgent first. `seconds`: in which at least one of them ran, the last try of each; None while
-    one runs.
+    """A task with all its instances, the most urgent first. `seconds`: in which at least one of them ran, the
+    last try of each; None while one runs.
     """
 
     name: str
@@ -78,11 +114,15 @@ class Step:
         """The instances with a line of their own: all that ran without a plain success, or the only one."""
         if not self.mapped:
             return self.instances
-        return tuple(each for each in self.instances if each.state not in ("success", "skipped", "upstream_failed"))
+        return tuple(
+            each for each in self.instances if each.state not in ("success", "skipped", "upstream_failed")
+        )
 
 
 def place(name: str) -> tuple[int, str]:
-    """The place of a task in the graph of its DAG, of a step in its release: the order of `dags/eu_release.py`."""
+    """The place of a task in the graph of its DAG, of a step in its release: the order of
+    `dags/eu_release.py`.
+    """
     found = next((number for number, begins in enumerate(GRAPH) if re.fullmatch(begins, name)), len(GRAPH))
     return found, name
 
@@ -96,14 +136,26 @@ def of_tasks(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
 
 
 def of_release(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
-    """The steps of records of `reader.steps`, in the order of the graph. Only finished steps have a record."""
+    """The steps of records of `reader.steps`, in the order of the graph. Only finished steps have
+    a record.
+    """
     found: dict[str, list[Mapping[str, Any]]] = {}
     for each in records:
         found.setdefault(each["step"], []).append(each)
     return tuple(
         Step(
             name,
-            (Instance(name, -1, "", "success", 1, _passed(rows), "; ".join(filter(None, (each["note"] for each in rows)))),),
+            (
+                Instance(
+                    name,
+                    -1,
+                    "",
+                    "success",
+                    1,
+                    _passed(rows),
+                    "; ".join(filter(None, (each["note"] for each in rows))),
+                ),
+            ),
             _passed(rows),
         )
         for name, rows in sorted(found.items(), key=lambda each: place(each[0]))
@@ -112,9 +164,14 @@ def of_release(records: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
 
 def _step(name: str, rows: list[Mapping[str, Any]]) -> Step:
     instances = [
-        Instance(name, each["map_index"], each["label"], _state(each), each["tries"], each["seconds"], each["said"]) for each in rows
+        Instance(
+            name, each["map_index"], each["label"], _state(each), each["tries"], each["seconds"], each["said"]
+        )
+        for each in rows
     ]
-    instances.sort(key=lambda each: (ORDER.index(each.state) if each.state in ORDER else 0, each.label, each.map_index))
+    instances.sort(
+        key=lambda each: (ORDER.index(each.state) if each.state in ORDER else 0, each.label, each.map_index)
+    )
     return Step(name, tuple(instances), _passed(rows))
 
 
@@ -124,11 +181,15 @@ def _state(row: Mapping[str, Any]) -> str:
 
 
 def _passed(rows: Iterable[Mapping[str, Any]]) -> float | None:
-    """Seconds in which at least one of them ran, the last try of each; None while something runs, or where nothing ran."""
+    """Seconds in which at least one of them ran, the last try of each; None while
+    something runs, or where nothing ran.
+    """
     ran = [each for each in rows if each["seconds"] is not None or each["finished_at"] is None]
     if not ran or any(each["finished_at"] is None for each in ran):
         return None
-    spans = sorted((each["finished_at"] - timedelta(seconds=each["seconds"]), each["finished_at"]) for each in ran)
+    spans = sorted(
+        (each["finished_at"] - timedelta(seconds=each["seconds"]), each["finished_at"]) for each in ran
+    )
     passed, until = timedelta(0), spans[0][0]
     for begun, ended in spans:
         passed += max(ended - max(begun, until), timedelta(0))

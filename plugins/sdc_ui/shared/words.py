@@ -55,9 +55,13 @@ def span(length: timedelta | float) -> str:
 
 
 def instant(moment: datetime) -> Markup:
-    """An instant in UTC. The script of the page shows it in the time zone that the reader has chosen in Airflow."""
+    """An instant in UTC. The script of the page shows it in the time zone that the reader has chosen in
+    Airflow.
+    """
     utc = moment.astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC")
+    return Markup('<time datetime="{}">{}</time>').format(
+        utc.isoformat(timespec="seconds"), f"{utc:%Y-%m-%d %H:%M} UTC"
+    )
 
 
 def unbroken(text: str) -> Markup:

@@ -22,7 +22,14 @@ from sdc_tasks.methods.rounding.names import DRAWN, Quality
 from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.rounding.small_count import CodeTree, Crossings, Dummy, InnerCells, RoundedCells, Steps
+    from sdc_tasks.methods.rounding.small_count import (
+        CodeTree,
+        Crossings,
+        Dummy,
+        InnerCells,
+        RoundedCells,
+        Steps,
+    )
 
 IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
 
@@ -30,51 +37,96 @@ IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
 def round_counts(
     file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
     dims: Annotated[str, typer.Option("--dims", help="the columns of the codes, as A,B,…")],
-    freq: Annotated[str | None, typer.Option("--freq", help="the column of the counts; without it each record counts one")] = None,
-    max_order: Annotated[
-        int | None, typer.Option("--max-order", min=0, help="publish all crossings of at most this number of dimensions")
+    freq: Annotated[
+        str | None, typer.Option("--freq", help="the column of the counts; without it each record counts one")
     ] = None,
-    crossings: Annotated[str | None, typer.Option("--crossings", help="publish these and their sub-totals, as A:B,C:D:E")] = None,
-    formula: Annotated[str | None, typer.Option("--formula", help="publish the terms of a formula, as ~(A+B)*C")] = None,
+    max_order: Annotated[
+        int | None,
+        typer.Option("--max-order", min=0, help="publish all crossings of at most this number of dimensions"),
+    ] = None,
+    crossings: Annotated[
+        str | None, typer.Option("--crossings", help="publish these and their sub-totals, as A:B,C:D:E")
+    ] = None,
+    formula: Annotated[
+        str | None, typer.Option("--formula", help="publish the terms of a formula, as ~(A+B)*C")
+    ] = None,
     hierarchy: Annotated[
         list[Path] | None,
-        typer.Option("--hierarchy", help="a dimension's code,parent or .hrc, as FILE (named DIM.csv) or DIM=FILE; repeat"),
+        typer.Option(
+            "--hierarchy",
+            help="a dimension's code,parent or .hrc, as FILE (named DIM.csv) or DIM=FILE; repeat",
+        ),
     ] = None,
-    base: Annotated[list[int] | None, typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]")] = None,
+    base: Annotated[
+        list[int] | None,
+        typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]"),
+    ] = None,
     seed: SeedOption = None,
-    quality: Annotated[Quality, typer.Option(help="paper: the algorithm of [4]; fast, best: refined")] = "fast",
+    quality: Annotated[
+        Quality, typer.Option(help="paper: the algorithm of [4]; fast, best: refined")
+    ] = "fast",
     max_round: Annotated[
-        int | None, typer.Option("--max-round", help="the largest published count to be rounded [default: base − 1]")
+        int | None,
+        typer.Option("--max-round", help="the largest published count to be rounded [default: base − 1]"),
     ] = None,
     zero_candidates: Annotated[
-        bool, typer.Option("--zero-candidates", help="empty inner cells of small published cells may be filled")
+        bool,
+        typer.Option("--zero-candidates", help="empty inner cells of small published cells may be filled"),
     ] = False,
-    protect_zeros: Annotated[bool, typer.Option("--protect-zeros", help="inner cells of empty published cells may be filled")] = False,
+    protect_zeros: Annotated[
+        bool, typer.Option("--protect-zeros", help="inner cells of empty published cells may be filled")
+    ] = False,
     leverage: Annotated[
-        bool, typer.Option("--leverage", help="also round small inner cells that follow from sums and differences")
+        bool,
+        typer.Option("--leverage", help="also round small inner cells that follow from sums and differences"),
     ] = False,
     rule_aware: Annotated[
-        bool, typer.Option("--rule-aware", help="also against somebody who runs the program on every hidden table: every small count moves")
+        bool,
+        typer.Option(
+            "--rule-aware",
+            help="also against somebody who runs the program on every hidden table: every small count moves",
+        ),
     ] = False,
     drawn: Annotated[
-        float | None, typer.Option("--drawn", help="--rule-aware: chance that the seed decides about a small count [default: 0.1]")
+        float | None,
+        typer.Option(
+            "--drawn", help="--rule-aware: chance that the seed decides about a small count [default: 0.1]"
+        ),
     ] = None,
-    force: Annotated[str | None, typer.Option("--force", help="a column with 1 where an inner cell must be rounded, 0 elsewhere")] = None,
-    given: Annotated[str | None, typer.Option("--given", help="a column of rounded values that are fixed, empty where free")] = None,
+    force: Annotated[
+        str | None,
+        typer.Option("--force", help="a column with 1 where an inner cell must be rounded, 0 elsewhere"),
+    ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option("--given", help="a column of rounded values that are fixed, empty where free"),
+    ] = None,
     steps: Annotated[
-        str | None, typer.Option("--steps", help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]")
+        str | None,
+        typer.Option(
+            "--steps", help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]"
+        ),
     ] = None,
     batch: Annotated[int | None, typer.Option("--batch", help="number of inner cells filled at once")] = None,
-    inner: Annotated[Path | None, typer.Option("--out", help="inner cells with original and rounded counts; confidential")] = None,
-    published: Annotated[
-        Path | None, typer.Option("--published", help="the rounded publication; only this file may leave the house")
+    inner: Annotated[
+        Path | None, typer.Option("--out", help="inner cells with original and rounded counts; confidential")
     ] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help="measures and the tables of [4]; confidential")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="the tables of [4] as a picture, .svg or .png; confidential")] = None,
+    published: Annotated[
+        Path | None,
+        typer.Option("--published", help="the rounded publication; only this file may leave the house"),
+    ] = None,
+    facts: Annotated[
+        Path | None, typer.Option("--json", help="measures and the tables of [4]; confidential")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="the tables of [4] as a picture, .svg or .png; confidential")
+    ] = None,
 ) -> None:
-    """Rounds small counts so that no published cell is in 1 … base − 1, and all cells stay close, additive and consistent.
+    """Rounds small counts so that no published cell is in 1 … base − 1, and all cells stay
+    close, additive and consistent.
 
-    Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing is written if the input is wrong.
+    Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing
+    is written if the input is wrong.
     """
     from sdc_tasks.intake.tables.counts import read_counts
     from sdc_tasks.methods.rounding.small_count import CountOptions, dummy_of
@@ -91,22 +143,43 @@ def round_counts(
         raise InvalidInput("--drawn: only with --rule-aware. Remedy: leave out --drawn, or give --rule-aware")
     if rule_aware and len(bases) > 1:
         raise InvalidInput(
-            "--base: with --rule-aware only one. Two roundings of one table together leave fewer candidates. Remedy: give one --base"
+            "--base: with --rule-aware only one. Two roundings of one table together leave fewer candidates. "
+            "Remedy: give one --base"
         )
     secret, chance = drawn_seed(seed), DRAWN if drawn is None else drawn
     options = [
-        CountOptions(secret, b, quality, max_round, zero_candidates, protect_zeros, leverage, _steps(steps), batch, rule_aware, chance)
+        CountOptions(
+            secret,
+            b,
+            quality,
+            max_round,
+            zero_candidates,
+            protect_zeros,
+            leverage,
+            _steps(steps),
+            batch,
+            rule_aware,
+            chance,
+        )
         for b in bases
     ]
     with _progress() as tell:
         tell("reading")
         table = read_counts(file, [name.strip() for name in dims.split(",")], freq, force, given)
         tell("published cells")
-        dummy = dummy_of(table.cells, _publication(table.cells, max_order, crossings, formula, hierarchy or []))
-        results = [round_all(dummy, each, table.force, table.given, _under(tell, each.base, len(bases))) for each in options]
+        dummy = dummy_of(
+            table.cells, _publication(table.cells, max_order, crossings, formula, hierarchy or [])
+        )
+        results = [
+            round_all(dummy, each, table.force, table.given, _under(tell, each.base, len(bases)))
+            for each in options
+        ]
         tell("writing")
         _write(results, inner, published, facts, plot)
-    out.print(f"{len(table.cells)} inner cells, {dummy.published} published cells in {len(dummy.parent)} crossings", style="dim")
+    out.print(
+        f"{len(table.cells)} inner cells, {dummy.published} published cells in {len(dummy.parent)} crossings",
+        style="dim",
+    )
     for result in results:
         out.print(_shown(result))
     tell_sums(facts, plot)
@@ -116,13 +189,19 @@ def round_counts(
         out.print(f"publication: {published}")
 
 
-def _publication(cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]) -> Crossings:
+def _publication(
+    cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]
+) -> Crossings:
     from sdc_tasks.api.rounding import publication_of
 
     hierarchies = dict(_hierarchy(cells, file) for file in files)
     if len(hierarchies) < len(files):
         raise InvalidInput("--hierarchy: a dimension has two files. Remedy: give one file for each dimension")
-    named = None if crossings is None else [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
+    named = (
+        None
+        if crossings is None
+        else [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
+    )
     return publication_of(cells, max_order, named, formula, hierarchies)
 
 
@@ -134,7 +213,8 @@ def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, CodeTree]:
     dimension = name if path is not given else given.stem
     if dimension not in cells.dimensions:
         raise InvalidInput(
-            f"{given}: the dimension of this hierarchy is missing. Remedy: write DIM=FILE, with DIM one of {', '.join(cells.dimensions)}"
+            f"{given}: the dimension of this hierarchy is missing. Remedy: write DIM=FILE, with DIM one of "
+            f"{', '.join(cells.dimensions)}"
         )
     return dimension, read_hierarchy(path)
 
@@ -146,7 +226,10 @@ def _steps(text: str | None) -> Steps:
         return Steps()
     numbers = text.split(",")
     if len(numbers) > 3 or not all(number.strip().isdigit() for number in numbers):
-        raise InvalidInput(f"--steps {text}: up to three numbers are expected. Remedy: give FORWARD,BACK,FINAL, such as 10,5,10")
+        raise InvalidInput(
+            f"--steps {text}: up to three numbers are expected. Remedy: give FORWARD,BACK,FINAL, such as "
+            f"10,5,10"
+        )
     forward = int(numbers[0])
     backward = int(numbers[1]) if len(numbers) > 1 else forward // 2
     return Steps(forward, backward, int(numbers[2]) if len(numbers) > 2 else max(forward, 1))
@@ -174,7 +257,13 @@ def _under(tell: Callable[[str], None], base: int, count: int) -> Callable[[str]
     return tell if count == 1 else lambda what: tell(f"base {base}: {what}")
 
 
-def _write(results: list[RoundedCells], inner: Path | None, published: Path | None, facts: Path | None, plot: Path | None) -> None:
+def _write(
+    results: list[RoundedCells],
+    inner: Path | None,
+    published: Path | None,
+    facts: Path | None,
+    plot: Path | None,
+) -> None:
     """Writes the files. All contents are computed before the first file is written."""
     import numpy as np
 
@@ -186,7 +275,9 @@ def _write(results: list[RoundedCells], inner: Path | None, published: Path | No
     if plot is not None:
         made.append((plot, _picture(results[0], plot), 0o600))
     if facts is not None:
-        made.append((facts, (json.dumps(_facts(results), ensure_ascii=False, indent=1) + "\n").encode(), 0o600))
+        made.append(
+            (facts, (json.dumps(_facts(results), ensure_ascii=False, indent=1) + "\n").encode(), 0o600)
+        )
     if inner is not None:
         codes = {
             name: np.array(labels, dtype=object)[own]
@@ -225,7 +316,12 @@ def _picture(result: RoundedCells, plot: Path) -> bytes:
     from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies
     from sdc_tasks.report.rounding_figures import plot_rounding
 
-    return plot_rounding(frequencies(result), differences(result), differences(result, simple=True), IMAGES[plot.suffix.lower()])
+    return plot_rounding(
+        frequencies(result),
+        differences(result),
+        differences(result, simple=True),
+        IMAGES[plot.suffix.lower()],
+    )
 
 
 def _facts(results: list[RoundedCells]) -> dict[str, Any]:
@@ -239,7 +335,11 @@ def _facts(results: list[RoundedCells]) -> dict[str, Any]:
         "roundings": [
             {
                 "options": asdict(result.options)
-                | {"seed": str(result.options.seed), "max_round": result.options.largest, "batch": result.options.filled_at_once},
+                | {
+                    "seed": str(result.options.seed),
+                    "max_round": result.options.largest,
+                    "batch": result.options.filled_at_once,
+                },
                 "parts": result.parts,
                 "rounds": result.rounds,
                 "rounded_inner_cells": int(result.rounded.sum()),
@@ -259,11 +359,29 @@ def _shown(result: RoundedCells) -> Grid:
     """Measures of the whole table, without the count of any cell."""
     from sdc_tasks.methods.rounding.small_count.measures import measures
 
-    grid = Grid("", "cells", "changed", "max |difference|", "mean", "root mean square", "utility", title=f"base {result.options.base}")
+    grid = Grid(
+        "",
+        "cells",
+        "changed",
+        "max |difference|",
+        "mean",
+        "root mean square",
+        "utility",
+        title=f"base {result.options.base}",
+    )
     grid.title_justify = "left"
     dummy = result.dummy
-    for name, found in (("inner", measures(dummy.cells.y, result.inner)), ("published", measures(dummy.z, result.published))):
+    for name, found in (
+        ("inner", measures(dummy.cells.y, result.inner)),
+        ("published", measures(dummy.z, result.published)),
+    ):
         grid.add_row(
-            name, str(found.cells), str(found.changed), str(found.maximum), f"{found.mean:.4f}", f"{found.rms:.4f}", f"{found.utility:.6f}"
+            name,
+            str(found.cells),
+            str(found.changed),
+            str(found.maximum),
+            f"{found.mean:.4f}",
+            f"{found.rms:.4f}",
+            f"{found.utility:.6f}",
         )
     return grid

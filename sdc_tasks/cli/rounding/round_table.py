@@ -17,7 +17,14 @@ import typer
 from rich.table import Table
 
 from sdc_tasks.cli.searches.told import tell_sums
-from sdc_tasks.cli.shared import SeedOption, codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
+from sdc_tasks.cli.shared import (
+    SeedOption,
+    codes_of_totals,
+    dimensions_of,
+    is_jj,
+    parents_by_dimension,
+    refuse_place,
+)
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import drawn_seed
@@ -30,15 +37,24 @@ if TYPE_CHECKING:
 
 def round_table(
     file: Annotated[
-        Path, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, or a CSV or Parquet file with a line for each cell")
+        Path,
+        typer.Argument(
+            help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, or a CSV or Parquet file with a line "
+            "for each cell"
+        ),
     ],
     base: Annotated[
-        str, typer.Option(help="the rounding base; auto (quadratic): the least that the levels allow, a divisor of their sum if possible")
+        str,
+        typer.Option(
+            help="the rounding base; auto (quadratic): the least that the levels allow, a divisor "
+            "of their sum if possible"
+        ),
     ],
     method: Annotated[
         Literal["controlled", "quadratic"],
         typer.Option(
-            help="controlled: all cells become multiples; quadratic: sensitive cells become multiples, others are adjusted, "
+            help="controlled: all cells become multiples; quadratic: sensitive cells become "
+            "multiples, others are adjusted, "
             "totals stay that tell no sensitive cell"
         ),
     ] = "controlled",
@@ -46,28 +62,48 @@ def round_table(
     value: Annotated[str, typer.Option(help="CSV: the column of values")] = "VALUE",
     totals: Annotated[
         list[str] | None,
-        typer.Option("--totals", help="CSV: the code of totals, as CODE or DIMENSION=CODE, none for none; else TOTAL, _T or Total; repeat"),
+        typer.Option(
+            "--totals",
+            help="CSV: the code of totals, as CODE or DIMENSION=CODE, none for none; else TOTAL, "
+            "_T or Total; repeat",
+        ),
     ] = None,
-    hierarchy: Annotated[list[str] | None, typer.Option(help="CSV: DIMENSION=FILE, a CSV file code,parent; may be given again")] = None,
-    zero_restricted: Annotated[bool, typer.Option("--zero-restricted", help="controlled: multiples of the base stay")] = False,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option(help="CSV: DIMENSION=FILE, a CSV file code,parent; may be given again")
+    ] = None,
+    zero_restricted: Annotated[
+        bool, typer.Option("--zero-restricted", help="controlled: multiples of the base stay")
+    ] = False,
     reach: Annotated[
-        int, typer.Option(min=1, help="controlled: how many multiples a cell may move at most; smaller numbers are tried first")
+        int,
+        typer.Option(
+            min=1,
+            help="controlled: how many multiples a cell may move at most; smaller numbers are tried first",
+        ),
     ] = 4,
     weights: Annotated[
-        Literal["one", "inverse", "sqrt"], typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a")
+        Literal["one", "inverse", "sqrt"],
+        typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a"),
     ] = "one",
     solver: Annotated[SolverName, typer.Option(help="the solver of the mixed-integer models")] = "highs",
     time_limit: Annotated[float, typer.Option("--time-limit", min=0.1, help="seconds of the search")] = 60.0,
-    gap: Annotated[float, typer.Option(min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this")] = 1e-3,
+    gap: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this"
+        ),
+    ] = 1e-3,
     seed: SeedOption = None,
     rounded: Annotated[
-        Path | None, typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value")
+        Path | None,
+        typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value"),
     ] = None,
     facts: Annotated[
         Path | None,
         typer.Option(
             "--json",
-            help="confidential, because the seed repeats the rounding and the distance is a sum over hidden cells: base, bound, …; no cell",
+            help="confidential, because the seed repeats the rounding and the distance is a sum "
+            "over hidden cells: base, bound, …; no cell",
         ),
     ] = None,
 ) -> None:
@@ -85,7 +121,10 @@ def round_table(
     wanted = _base(base, method)
     source = _source(file, dims, value, totals or [], hierarchy or [])
     table = source.table
-    out.print(f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries", style="dim")
+    out.print(
+        f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries",
+        style="dim",
+    )
     began = time.monotonic()
 
     def progress(line: str) -> None:
@@ -132,7 +171,9 @@ class Source:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.header)
-        writer.writerows((*key, printed(number + 0.0)) for key, number in zip(self.keys, x.tolist(), strict=True))
+        writer.writerows(
+            (*key, printed(number + 0.0)) for key, number in zip(self.keys, x.tolist(), strict=True)
+        )
         return text.getvalue()
 
 
@@ -143,10 +184,15 @@ def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarc
 
     if is_jj(file):
         if dims is not None or hierarchy or totals:
-            raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out --dims, --totals and --hierarchy")
+            raise InvalidInput(
+                f"{file}: a JJ file brings its own relations. Remedy: leave out --dims, --totals and "
+                f"--hierarchy"
+            )
         table = of_jj(read_jj(file))
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
-    read = read_table(file, dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy))
+    read = read_table(
+        file, dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy)
+    )
     return Source(read.table, [*read.dimensions, value], list(read.keys))
 
 

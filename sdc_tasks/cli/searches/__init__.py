@@ -1,1 +1,3 @@
-"""Commands that search while somebody waits. They show progress, stop in time, and write the best result found so far."""
+"""Commands that search while somebody waits. They show progress, stop in time, and write the best result
+found so far.
+"""

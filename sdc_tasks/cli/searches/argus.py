@@ -14,12 +14,19 @@ from sdc_tasks.model.secret import drawn_seed
 
 
 def argus(
-    batch: Annotated[Path, typer.Argument(metavar="BATCH.arb", help="a batch file; what it names is sought beside it")],
-    folder: Annotated[Path | None, typer.Option("--out", help="folder for what it writes [default: that of the batch]")] = None,
-    hst: Annotated[Path | None, typer.Option("--hst", help="write the last pattern as a-priori file, .hst; confidential")] = None,
+    batch: Annotated[
+        Path, typer.Argument(metavar="BATCH.arb", help="a batch file; what it names is sought beside it")
+    ],
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="folder for what it writes [default: that of the batch]")
+    ] = None,
+    hst: Annotated[
+        Path | None, typer.Option("--hst", help="write the last pattern as a-priori file, .hst; confidential")
+    ] = None,
     seed: SeedOption = None,
 ) -> None:
-    """Runs a τ-ARGUS batch: reads its data, applies its rules, protects its tables with our methods, and says what differs.
+    """Runs a τ-ARGUS batch: reads its data, applies its rules, protects its tables with our
+    methods, and says what differs.
 
     Exit codes: 0 all tables protected, 2 bad input or a command that is not ours, 3 no protection found.
     """

@@ -23,23 +23,33 @@ CheckOption = Annotated[
     Path | None,
     typer.Option(
         "--check",
-        help="judges the pattern in this file, which --out wrote, and seeks none; for several tables the folder of their patterns",
+        help="judges the pattern in this file, which --out wrote, and seeks none; for several "
+        "tables the folder of their patterns",
     ),
 ]
 
 
-def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path, asked: PatternSearch) -> None:
+def check(
+    files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path, asked: PatternSearch
+) -> None:
     """Judges a pattern with the verifier, which needs nothing of how it was found.
 
-    Always ends the command: exit code 0 if it is safe, 3 if not. Names the primary cells that are not shown to be protected; no value.
+    Always ends the command: exit code 0 if it is safe, 3 if not. Names the primary cells that are not
+    shown to be protected; no value.
     """
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression.pattern.enough import too_few
     from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
 
-    if (asked.place, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (None, None, None, *USUAL_SEARCH):
+    if (asked.place, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (
+        None,
+        None,
+        None,
+        *USUAL_SEARCH,
+    ):
         raise InvalidInput(
-            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --time-limit, --method, --gap and --seed"
+            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --time-limit, "
+            "--method, --gap and --seed"
         )
     for file in (*files, pattern):
         refuse_place(asked.facts, file)
@@ -77,15 +87,25 @@ def check(files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path,
     if risky:
         out.print(f"not shown to be protected: {_named(problem, risky)}")
     if short:
-        out.print(f"fewer contributors than {problem.minimum} in relation {short[0]}{and_more(len(short) - 1)}")
+        out.print(
+            f"fewer contributors than {problem.minimum} in relation {short[0]}{and_more(len(short) - 1)}"
+        )
     if named_sums:
-        out.print(f"not shown to be protected: {'; '.join(named_sums[:NAMED_CELLS])}{and_more(max(0, len(named_sums) - NAMED_CELLS))}")
+        out.print(
+            f"not shown to be protected: "
+            f"{'; '.join(named_sums[:NAMED_CELLS])}{and_more(max(0, len(named_sums) - NAMED_CELLS))}"
+        )
     if limits is not None:
         out.print(limits)
     if figures["known_all_the_same"]:
-        out.print(f"{figures['known_all_the_same']} hidden cells must stay open or are empty; they are taken as known")
+        out.print(
+            f"{figures['known_all_the_same']} hidden cells must stay open or are empty; they are taken as "
+            f"known"
+        )
     raise typer.Exit(0 if safe else Unprotectable.exit_code)
 
 
 def _named(problem: SuppressionProblem, cells: Sequence[int]) -> str:
-    return ", ".join(problem.name(cell) for cell in cells[:NAMED_CELLS]) + and_more(max(0, len(cells) - NAMED_CELLS))
+    return ", ".join(problem.name(cell) for cell in cells[:NAMED_CELLS]) + and_more(
+        max(0, len(cells) - NAMED_CELLS)
+    )

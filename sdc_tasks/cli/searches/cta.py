@@ -1,7 +1,8 @@
 """`sdc cta`: reads a table, and writes the closest protected table found in time.
 
-The method works in a thread of its own. The main thread shows progress and watches the clock: at the limit, or at Ctrl-C, it asks
-the method to stop, waits a moment, and writes the best table of the run, verified once more.
+The method works in a thread of its own. The main thread shows progress and watches the clock:
+at the limit, or at Ctrl-C, it asks the method to stop, waits a moment, and writes the best
+table of the run, verified once more.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP, figures_text, history_until, show_figures, tell_sums
+from sdc_tasks.cli.searches.told import (
+    FACTS_HELP,
+    PLOT_HELP,
+    figures_text,
+    history_until,
+    show_figures,
+    tell_sums,
+)
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
@@ -34,31 +42,53 @@ if TYPE_CHECKING:
 def cta(
     context: typer.Context,
     file: Annotated[Path | None, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz")] = None,
-    table: Annotated[Path | None, typer.Option("--table", help="the same with FILE.cells.csv beside it, as export-jj writes it")] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--table", help="the same with FILE.cells.csv beside it, as export-jj writes it"),
+    ] = None,
     method: Annotated[Method, typer.Option(help="how to search")] = "auto",
     solver: Annotated[SolverName, typer.Option(help="the solver of the mixed-integer models")] = "highs",
     weights: Annotated[
-        Literal["file", "one", "inverse", "sqrt"], typer.Option(help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a")
+        Literal["file", "one", "inverse", "sqrt"],
+        typer.Option(help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a"),
     ] = "file",
     distance: Annotated[Literal["l1", "l2"], typer.Option(help="Σ w|z| or Σ w z²")] = "l1",
     time_limit: Annotated[
-        float, typer.Option("--time-limit", min=0.0, help="seconds, reading included; the search gets at least half of them")
+        float,
+        typer.Option(
+            "--time-limit", min=0.0, help="seconds, reading included; the search gets at least half of them"
+        ),
     ] = 60.0,
-    gap: Annotated[float, typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this")] = 1e-4,
+    gap: Annotated[
+        float,
+        typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this"),
+    ] = 1e-4,
     seed: Annotated[int, typer.Option(min=0, help="another seed searches in another order")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="more of them change the time, not the result")] = 2,
     solution: Annotated[
-        Path | None, typer.Option("--out", help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table",
+        ),
     ] = None,
     facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help=PLOT_HELP.format(what="table and bound"))] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help=PLOT_HELP.format(what="table and bound"))
+    ] = None,
     deviations: Annotated[
-        Path | None, typer.Option("--deviations", help="confidential; with --table: how far each cell of each area moved, .svg or .png")
+        Path | None,
+        typer.Option(
+            "--deviations",
+            help="confidential; with --table: how far each cell of each area moved, .svg or .png",
+        ),
     ] = None,
 ) -> None:
-    """Moves every primary cell of a table by at least its protection level, and all other cells as little as possible.
+    """Moves every primary cell of a table by at least its protection level, and all
+    other cells as little as possible.
 
-    At Ctrl-C and at the time limit it writes the best table found so far. Exit codes: 0 a protected table, 2 bad input, 3 none.
+    At Ctrl-C and at the time limit it writes the best table found so far. Exit codes: 0 a
+    protected table, 2 bad input, 3 none.
     """
     import numpy as np
 
@@ -80,7 +110,10 @@ def cta(
         problem = replace(problem, label=keys.__getitem__)
     left = max(time_limit - interruption.elapsed, time_limit / 2)
     run, options = Run(problem, left, gap), EngineOptions(method, solver, left, gap, seed, threads=threads)
-    out.print(f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries", style="dim")
+    out.print(
+        f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries",
+        style="dim",
+    )
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
@@ -88,7 +121,10 @@ def cta(
     found = _found(run, worker, interruption)
     if found.z is not None and solution is not None:
         x = np.clip(whole.a + found.z * problem.unit, whole.lb, whole.ub)
-        write_private(solution, solution_text(whole, x) if keys is None or not _is_csv(solution) else _by_key(keys, whole.a, x))
+        write_private(
+            solution,
+            solution_text(whole, x) if keys is None or not _is_csv(solution) else _by_key(keys, whole.a, x),
+        )
     if facts is not None:
         write_private(facts, _facts(found, run, options, weights))
     if plot is not None and draw is not None:
@@ -106,7 +142,9 @@ def cta(
 
 @dataclass(frozen=True)
 class Ending:
-    """The result at the end. `z` (n,) are the deviations of all cells in the best table, protected or not, in units."""
+    """The result at the end. `z` (n,) are the deviations of all cells in the best table, protected or not, in
+    units.
+    """
 
     status: Status
     objective: float | None
@@ -127,11 +165,15 @@ def _source(file: Path | None, table: Path | None, solution: Path | None) -> tup
     """The JJ file, and the keys of its cells if it has a file with keys."""
     if (file is None) == (table is None):
         raise InvalidInput(
-            "one table is expected. Remedy: give it as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` with its cells file"
+            "one table is expected. Remedy: give it as `sdc cta FILE.jj`, or as `sdc cta --table FILE.jj` "
+            "with its cells file"
         )
     if file is not None:
         if solution is not None and _is_csv(solution):
-            raise InvalidInput(f"{solution}: a .csv names cells by key. Remedy: give the table as --table FILE.jj, or name it .sol")
+            raise InvalidInput(
+                f"{solution}: a .csv names cells by key. Remedy: give the table as --table FILE.jj, or name "
+                f"it .sol"
+            )
         return file, None
     from sdc_tasks.cli.export import cells_file, read_cells
 
@@ -144,14 +186,21 @@ def _is_csv(path: Path) -> bool:
 
 
 def _areas(keys: Sequence[str] | None, picture: Path) -> list[str]:
-    """The areas of the table, in order: the beginnings of its keys. Each area has the same number of cells."""
+    """The areas of the table, in order: the beginnings of its keys. Each area has the same number
+    of cells.
+    """
     image_kind(picture)
     if keys is None:
-        raise InvalidInput(f"{picture}: the areas of the cells are unknown. Remedy: give the table as --table FILE.jj, with its cells file")
+        raise InvalidInput(
+            f"{picture}: the areas of the cells are unknown. Remedy: give the table as --table FILE.jj, with "
+            f"its cells file"
+        )
     own = [codes_in(key)[0] for key in keys]
     areas = list(dict.fromkeys(own))
     if own != [area for area in areas for _ in range(len(keys) // len(areas))]:
-        raise InvalidInput(f"{picture}: the areas of this table do not follow each other with equal numbers of cells")
+        raise InvalidInput(
+            f"{picture}: the areas of this table do not follow each other with equal numbers of cells"
+        )
     return areas
 
 
@@ -160,7 +209,9 @@ def _map_of(picture: Path, z: Floats, areas: Sequence[str]) -> bytes:
     from sdc_tasks.report.cta_figures import plot_deviations
 
     by_area = z.reshape(len(areas), -1)
-    return plot_deviations(by_area, areas, f"{by_area.shape[1]} cells of each area", "the table's unit", image_kind(picture))
+    return plot_deviations(
+        by_area, areas, f"{by_area.shape[1]} cells of each area", "the table's unit", image_kind(picture)
+    )
 
 
 def _progress(run: Run) -> str:
@@ -182,7 +233,14 @@ def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     if verdict.unprotected or not verdict.is_table:
         short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED_CELLS])
         return Ending(
-            _status(worker, interruption, False, False), None, bound, None, verdict.unprotected, verdict.violation, seconds, short
+            _status(worker, interruption, False, False),
+            None,
+            bound,
+            None,
+            verdict.unprotected,
+            verdict.violation,
+            seconds,
+            short,
         )
     gap = 0.0 if verdict.objective <= 0 else max(0.0, (verdict.objective - bound) / verdict.objective)
     status = _status(worker, interruption, True, gap <= run.gap_wanted)
@@ -235,15 +293,26 @@ def _facts(found: Ending, run: Run, options: EngineOptions, weights: str) -> str
 def _show(found: Ending, run: Run, solution: Path | None) -> None:
     """Prints the result of the run."""
     if found.z is None:
-        reason = {"unprotectable": "no table can protect", "interrupted": "interrupted: no table yet that protects"}
-        out.print(f"{reason.get(found.status, 'no table yet that protects')} every primary cell", style="bold")
+        reason = {
+            "unprotectable": "no table can protect",
+            "interrupted": "interrupted: no table yet that protects",
+        }
+        out.print(
+            f"{reason.get(found.status, 'no table yet that protects')} every primary cell", style="bold"
+        )
         if found.unprotected:
             more = found.unprotected - len(found.short)
-            out.print(f"the best one leaves {', '.join(found.short)}{f' and {more} more' if more else ''} short of their level")
+            out.print(
+                f"the best one leaves {', '.join(found.short)}{f' and {more} more' if more else ''} short of "
+                f"their level"
+            )
         if solution is not None:
             out.print(f"{solution} was not written")
         return
-    ending = {"optimal": "proven within the requested gap", "interrupted": "interrupted: the best table so far"}
+    ending = {
+        "optimal": "proven within the requested gap",
+        "interrupted": "interrupted: the best table so far",
+    }
     figures = {
         "objective": f"{found.objective:.10g}",
         "bound": f"{found.bound:.10g}",

@@ -1,4 +1,6 @@
-"""What `sdc suppress` is given beside the table: instructions for single cells, and patterns of earlier publications."""
+"""What `sdc suppress` is given beside the table: instructions for single cells, and
+patterns of earlier publications.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,18 @@ if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.problem import SuppressionProblem
     from sdc_tasks.model.table import Bools
 
-APRIORI_HELP = "lines key…,what,number…: u primary, s safe, z must stay open, c its cost, pl its levels; the key of a JJ cell is its number"
-PREVIOUS_HELP = "this table as it was published before, with its pattern: what was open then stays open; for several tables the folder"
-KEEP_HELP = "the pattern of the last period, for the same cells: what was hidden then costs less, so that the pattern changes rarely"
+APRIORI_HELP = (
+    "lines key…,what,number…: u primary, s safe, z must stay open, c its cost, pl "
+    "its levels; the key of a JJ cell is its number"
+)
+PREVIOUS_HELP = (
+    "this table as it was published before, with its pattern: what was open then "
+    "stays open; for several tables the folder"
+)
+KEEP_HELP = (
+    "the pattern of the last period, for the same cells: what was hidden then costs "
+    "less, so that the pattern changes rarely"
+)
 DISCOUNT_HELP = "with --keep: the number by which these costs are divided"
 
 
@@ -39,7 +50,9 @@ class GivenFiles:
 
 @dataclass(frozen=True)
 class GivenProblem:
-    """A problem after what was given: the instructions, and the pattern of the last period, None without one."""
+    """A problem after what was given: the instructions, and the pattern of the last period, None
+    without one.
+    """
 
     problem: SuppressionProblem = field(repr=False)
     instructions: Sequence[Instruction] = field(repr=False)
@@ -56,9 +69,14 @@ class GivenProblem:
 
 
 def given_problem(
-    files: GivenFiles, problem: SuppressionProblem, keys: Sequence[tuple[str, ...]], read: Callable[[Path], EarlierPattern]
+    files: GivenFiles,
+    problem: SuppressionProblem,
+    keys: Sequence[tuple[str, ...]],
+    read: Callable[[Path], EarlierPattern],
 ) -> GivenProblem:
-    """The problem after what was given. `keys` (n): the codes of the cells; `read` takes an earlier pattern for them from a file."""
+    """The problem after what was given. `keys` (n): the codes of the cells; `read` takes an
+    earlier pattern for them from a file.
+    """
     from sdc_tasks.intake.tables.given.apriori import read_apriori
     from sdc_tasks.methods.suppression.given.earlier import coordinated, frozen
     from sdc_tasks.methods.suppression.given.instructions import instructed

@@ -1,4 +1,6 @@
-"""`sdc intervals`: a table with primaries in, an interval for each cell out; watched and stopped in time, as `sdc suppress`."""
+"""`sdc intervals`: a table with primaries in, an interval for each cell out; watched and
+stopped in time, as `sdc suppress`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ PRINTED_DECIMALS = 6
 
 @dataclass(frozen=True)
 class KeyedProblem:
-    """The problem of a table, and what names its cells: a column of codes for each dimension; a JJ cell has its number."""
+    """The problem of a table, and what names its cells: a column of codes for each
+    dimension; a JJ cell has its number.
+    """
 
     problem: SuppressionProblem = field(repr=False)
     dimensions: Sequence[str]
@@ -43,34 +47,59 @@ class KeyedProblem:
 def intervals(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(help="a τ-ARGUS JJ file with status u for primaries; or, with --dims, CSV or Parquet with STATUS, LPL, UPL")
+        Path,
+        typer.Argument(
+            help="a τ-ARGUS JJ file with status u for primaries; or, with --dims, CSV or Parquet "
+            "with STATUS, LPL, UPL"
+        ),
     ],
-    costs: Annotated[CellCosts, typer.Option(help=f"{COST_HELP}; an interval as wide as the value costs as much as hiding it")] = "value",
+    costs: Annotated[
+        CellCosts,
+        typer.Option(help=f"{COST_HELP}; an interval as wide as the value costs as much as hiding it"),
+    ] = "value",
     blur: Annotated[
         float,
-        typer.Option(min=0.0, max=10.0, help="each level is enlarged by a secret random share of it, at most this; 0: levels as they are"),
+        typer.Option(
+            min=0.0,
+            max=10.0,
+            help="each level is enlarged by a secret random share of it, at most this; 0: levels as they are",
+        ),
     ] = 0.5,
     seed: Annotated[
         int | None,
         typer.Option("--seed", min=0, help="repeats the enlarged levels; must stay secret [default: random]"),
     ] = None,
     unit: Annotated[
-        float | None, typer.Option(help="ends are moved outwards to multiples of this [default: the last decimal of the values]")
+        float | None,
+        typer.Option(
+            help="ends are moved outwards to multiples of this [default: the last decimal of the values]"
+        ),
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", min=0.0, help="seconds of the search; without it the search ends by counted work")
+        float | None,
+        typer.Option(
+            "--time-limit", min=0.0, help="seconds of the search; without it the search ends by counted work"
+        ),
     ] = None,
-    gap: Annotated[float, typer.Option(min=0.0, help="stop when (loss − bound) / loss is proven to be no more than this")] = 1e-3,
-    place: Annotated[Path | None, typer.Option("--out", help="CSV: the codes of each cell, LOW and HIGH; no other value")] = None,
+    gap: Annotated[
+        float, typer.Option(min=0.0, help="stop when (loss − bound) / loss is proven to be no more than this")
+    ] = 1e-3,
+    place: Annotated[
+        Path | None, typer.Option("--out", help="CSV: the codes of each cell, LOW and HIGH; no other value")
+    ] = None,
     facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)] = None,
-    dims: Annotated[str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)] = None,
+    dims: Annotated[
+        str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)
+    ] = None,
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
     value: Annotated[str, typer.Option(help="the column of values", rich_help_panel=DIMENSIONS)] = "VALUE",
 ) -> None:
-    """Finds the narrowest intervals that keep every primary cell of a table at its protection levels, instead of hiding cells.
+    """Finds the narrowest intervals that keep every primary cell of a table at its protection
+    levels, instead of hiding cells.
 
-    Ctrl-C and the time limit end with the best intervals found so far. Exit codes: 0 safe intervals, 2 bad input, 3 none.
+    Ctrl-C and the time limit end with the best intervals found so far. Exit codes: 0 safe
+    intervals, 2 bad input, 3 none.
     """
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression.partial.intervals import blurred, rounded_outwards, width_weights
@@ -82,15 +111,22 @@ def intervals(
     for each in (place, facts):
         refuse_place(each, file)
     if unit is not None and not (math.isfinite(unit) and unit > 0):
-        raise InvalidInput("--unit: a number above 0 is expected. Remedy: 1 for whole numbers, 0.01 for two decimals")
+        raise InvalidInput(
+            "--unit: a number above 0 is expected. Remedy: 1 for whole numbers, 0.01 for two decimals"
+        )
     if is_jj(file) and any(each is not None for each in (dims, totals, hierarchy)):
-        raise InvalidInput(f"{file}: a JJ file brings its own relations. Remedy: leave out options of dimensions")
+        raise InvalidInput(
+            f"{file}: a JJ file brings its own relations. Remedy: leave out options of dimensions"
+        )
     table = _jj(file, costs) if is_jj(file) else _crossed(file, dims, value, totals, hierarchy, costs)
     true = table.problem
     seconds = math.inf if time_limit is None else time_limit
     run = IntervalRun(blurred(true, blur, drawn_seed(seed)), width_weights(true), Limit(seconds), gap)
     told = Terminal(stderr=True)
-    told.print(f"{file}: {len(true.a)} cells, {true.M.shape[0]} relations, {len(true.primaries)} primaries", style="dim")
+    told.print(
+        f"{file}: {len(true.a)} cells, {true.M.shape[0]} relations, {len(true.primaries)} primaries",
+        style="dim",
+    )
     interruption.something_to_save = True
     worker = Worker(lambda: narrow_intervals(run))
     worker.start()
@@ -105,7 +141,9 @@ def intervals(
     code = 0 if best is not None else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if isinstance(worker.error, Unprotectable) and blur > 0:
-        raise Unprotectable(f"{worker.error}; or give --blur 0, as levels are enlarged by chance") from worker.error
+        raise Unprotectable(
+            f"{worker.error}; or give --blur 0, as levels are enlarged by chance"
+        ) from worker.error
     if worker.error is not None and not isinstance(worker.error, MemoryError):
         raise worker.error
     raise typer.Exit(code)
@@ -120,12 +158,19 @@ def _jj(file: Path, costs: CellCosts) -> KeyedProblem:
 
 
 def _crossed(
-    file: Path, dims: str | None, value: str, totals: list[str] | None, hierarchy: list[str] | None, costs: CellCosts
+    file: Path,
+    dims: str | None,
+    value: str,
+    totals: list[str] | None,
+    hierarchy: list[str] | None,
+    costs: CellCosts,
 ) -> KeyedProblem:
     from sdc_tasks.intake.tables.crossed import Wanted, suppression_in
     from sdc_tasks.intake.tables.rows import read_rows
 
-    wanted = Wanted(dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy))
+    wanted = Wanted(
+        dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy)
+    )
     table = suppression_in(read_rows(file), wanted, costs)
     return KeyedProblem(table.problem, table.dimensions, table.keys)
 
@@ -139,14 +184,24 @@ def _last_decimal(problem: SuppressionProblem) -> float:
 
 
 def _text(table: KeyedProblem, low: Floats, high: Floats) -> str:
-    """CSV: a line for each cell; LOW and HIGH are the same where it is open, empty where there is no bound."""
+    """CSV: a line for each cell; LOW and HIGH are the same where it is open, empty where there is
+    no bound.
+    """
     from sdc_tasks.intake.tables.jj import printed
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*table.dimensions, "LOW", "HIGH"])
     for key, *ends in zip(table.keys, low, high, strict=True):
-        writer.writerow([*key, *(printed(round(float(end), PRINTED_DECIMALS + 3) + 0.0) if math.isfinite(end) else "" for end in ends)])
+        writer.writerow(
+            [
+                *key,
+                *(
+                    printed(round(float(end), PRINTED_DECIMALS + 3) + 0.0) if math.isfinite(end) else ""
+                    for end in ends
+                ),
+            ]
+        )
     return text.getvalue()
 
 
@@ -182,7 +237,11 @@ def _show(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float
         if place is not None:
             out.print(f"{place} was not written")
         return
-    title = "proven within the gap asked for" if best.gap(bound) <= run.gap_wanted else "the best intervals so far"
+    title = (
+        "proven within the gap asked for"
+        if best.gap(bound) <= run.gap_wanted
+        else "the best intervals so far"
+    )
     figures = {
         "loss": f"{best.loss:.10g}",
         "bound": f"{bound:.10g}",

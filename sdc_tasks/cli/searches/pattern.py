@@ -1,7 +1,8 @@
 """A pattern is searched for somebody who waits: shown, stopped in time, written with what was found so far.
 
-The method works in a thread of its own. The main thread shows how far it is. At the limit, or at Ctrl-C, it asks the method to stop, gives
-it a moment, and writes the best pattern that the run holds. A run holds only patterns that its verifier has found safe.
+The method works in a thread of its own. The main thread shows how far it is. At the limit, or at Ctrl-C, it
+asks the method to stop, gives it a moment, and writes the best pattern that the run holds. A run holds only
+patterns that its verifier has found safe.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class PatternSearch:
 
 @dataclass(frozen=True)
 class TableAtHand:
-    """A table that was read: its problem, the codes of its cells (of a JJ cell its number), how to write it with a pattern, what more to
-    tell of one, if there is one, and how to read one that was written.
+    """A table that was read: its problem, the codes of its cells (of a JJ cell its number), how to write it
+    with a pattern, what more to tell of one, if there is one, and how to read one that was written.
     """
 
     problem: SuppressionProblem
@@ -56,7 +57,9 @@ class TableAtHand:
     pattern_in: Callable[[Path], Bools]
 
 
-def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: PatternSearch, interruption: Interruption) -> None:
+def search(
+    files: Sequence[Path], read: Callable[[], TableAtHand], asked: PatternSearch, interruption: Interruption
+) -> None:
     """Reads a table, or several as one, searches, writes and shows.
 
     Always ends the command: exit code 0 with a safe pattern, 3 with none.
@@ -67,9 +70,15 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
     from sdc_tasks.solver.clock import Limit
 
     for file in files:
-        for each in (asked.facts, asked.plot, asked.place if len(files) == 1 else None):  # several tables go to a folder
+        for each in (
+            asked.facts,
+            asked.plot,
+            asked.place if len(files) == 1 else None,
+        ):  # several tables go to a folder
             refuse_place(each, file)
-    draw = None if asked.plot is None else drawing(asked.plot, f"Suppression, costs: {asked.costs}", "pattern")
+    draw = (
+        None if asked.plot is None else drawing(asked.plot, f"Suppression, costs: {asked.costs}", "pattern")
+    )
     table = read()
     problem = table.problem
     seconds = math.inf if asked.seconds is None else asked.seconds
@@ -77,7 +86,8 @@ def search(files: Sequence[Path], read: Callable[[], TableAtHand], asked: Patter
     options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed)
     told = Terminal(stderr=True)
     told.print(
-        f"{', '.join(map(str, files))}: {len(problem.a)} cells, {problem.M.shape[0]} relations, {len(problem.primaries)} primaries",
+        f"{', '.join(map(str, files))}: {len(problem.a)} cells, {problem.M.shape[0]} relations, "
+        f"{len(problem.primaries)} primaries",
         style="dim",
     )
     interruption.something_to_save = True
@@ -128,9 +138,11 @@ def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interrupt
     return "feasible" if best is not None else "none"
 
 
-def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, str | int]) -> str:
-    """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method leaves at risk. No time: where
-    the search ends by counted work, equal input gives equal bytes.
+def _facts(
+    run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, str | int]
+) -> str:
+    """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method
+    leaves at risk. No time: where the search ends by counted work, equal input gives equal bytes.
     """
     from sdc_tasks.methods.suppression.pattern.sums import limits_of
 
@@ -154,15 +166,29 @@ def _facts(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: flo
 def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[str]]:
     """What a published method left before it was completed; the cells at risk by their keys."""
     at_risk = alone.at_risk.tolist()
-    return {"objective": alone.cost, "at_risk": len(at_risk), "keys": [run.problem.name(cell) for cell in at_risk]}
+    return {
+        "objective": alone.cost,
+        "at_risk": len(at_risk),
+        "keys": [run.problem.name(cell) for cell in at_risk],
+    }
 
 
-def _show(run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, status: Status, place: Path | None) -> None:
+def _show(
+    run: SuppressionRun,
+    best: Pattern | None,
+    bound: float,
+    elapsed: float,
+    status: Status,
+    place: Path | None,
+) -> None:
     """The end of the run on the terminal."""
     from sdc_tasks.methods.suppression.pattern.sums import limits_of
 
     if best is None:
-        reason = {"unprotectable": "no pattern can protect", "interrupted": "interrupted: none yet that protects"}
+        reason = {
+            "unprotectable": "no pattern can protect",
+            "interrupted": "interrupted: none yet that protects",
+        }
         out.print(f"{reason.get(status, 'none yet that protects')} every primary cell", style="bold")
         if place is not None:
             out.print(f"{place} was not written")

@@ -39,24 +39,34 @@ def protect(
     dims: Annotated[str, typer.Option(help="the dimensions, such as REGION,ACTIVITY")],
     p: Annotated[
         float | None,
-        typer.Option("--p", help="p%: no contributor may estimate another one more closely than this, in percent", rich_help_panel=RULES),
+        typer.Option(
+            "--p",
+            help="p%: no contributor may estimate another one more closely than this, in percent",
+            rich_help_panel=RULES,
+        ),
     ] = None,
     q: Annotated[
         float | None,
         typer.Option(
             "--q",
-            help="with --p: how closely everybody can estimate a contributor beforehand, in percent [default: 100]",
+            help="with --p: how closely everybody can estimate a contributor beforehand, in "
+            "percent [default: 100]",
             rich_help_panel=RULES,
         ),
     ] = None,
     nk: Annotated[
         list[str] | None,
         typer.Option(
-            "--nk", help="N,K: the N largest contributors may not hold more than K percent; may be given again", rich_help_panel=RULES
+            "--nk",
+            help="N,K: the N largest contributors may not hold more than K percent; may be given again",
+            rich_help_panel=RULES,
         ),
     ] = None,
     minimum: Annotated[
-        int | None, typer.Option("--min-frequency", help="a cell with fewer contributors is primary", rich_help_panel=RULES)
+        int | None,
+        typer.Option(
+            "--min-frequency", help="a cell with fewer contributors is primary", rich_help_panel=RULES
+        ),
     ] = None,
     frequency_range: Annotated[
         float | None,
@@ -70,33 +80,51 @@ def protect(
         str | None,
         typer.Option(
             "--request-percent",
-            help="the shares above which contributors who asked with 1, 2 … are protected, in percent, such as 70,85",
+            help="the shares above which contributors who asked with 1, 2 … are protected, in "
+            "percent, such as 70,85",
             rich_help_panel=RULES,
         ),
     ] = None,
     value: Annotated[str, typer.Option(help="the values", rich_help_panel=COLUMNS)] = "VALUE",
     contributor: Annotated[
-        str | None, typer.Option(help="microdata: the contributors; without it each record is another contributor", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(
+            help="microdata: the contributors; without it each record is another contributor",
+            rich_help_panel=COLUMNS,
+        ),
     ] = None,
     holding: Annotated[
-        str | None, typer.Option(help="microdata: the holdings; a holding counts as one contributor", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(
+            help="microdata: the holdings; a holding counts as one contributor", rich_help_panel=COLUMNS
+        ),
     ] = None,
     waiver: Annotated[
-        str | None, typer.Option(help="microdata: 1 where the contributor has waived protection, else 0", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(
+            help="microdata: 1 where the contributor has waived protection, else 0", rich_help_panel=COLUMNS
+        ),
     ] = None,
     request: Annotated[
         str | None,
         typer.Option(
-            help="microdata: 0, or 1, 2 … where the contributor asked to be protected by that share of --request-percent",
+            help="microdata: 0, or 1, 2 … where the contributor asked to be protected by that "
+            "share of --request-percent",
             rich_help_panel=COLUMNS,
         ),
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="microdata: sampling weights, at least 1", rich_help_panel=COLUMNS)] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="microdata: sampling weights, at least 1", rich_help_panel=COLUMNS)
+    ] = None,
     top: Annotated[
-        str | None, typer.Option("--top", help="a table: sizes of the largest contributions, as TOP1,TOP2", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(
+            "--top", help="a table: sizes of the largest contributions, as TOP1,TOP2", rich_help_panel=COLUMNS
+        ),
     ] = None,
     frequency: Annotated[
-        str | None, typer.Option(help="with --top: the count of contributors [default: COUNT]", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(help="with --top: the count of contributors [default: COUNT]", rich_help_panel=COLUMNS),
     ] = None,
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
@@ -107,15 +135,18 @@ def protect(
     time_limit: LimitOption = None,
     gap: GapOption = 1e-4,
     seed: OrderOption = 1,
-    place: Annotated[Path | None, typer.Option("--out", help="the table, CSV: codes, value, STATUS u m s z; true values")] = None,
+    place: Annotated[
+        Path | None, typer.Option("--out", help="the table, CSV: codes, value, STATUS u m s z; true values")
+    ] = None,
     facts: FactsOption = None,
     plot: PlotOption = None,
     pattern: CheckOption = None,
 ) -> None:
-    """Makes a table, finds its confidential cells by rules on contributions, and the cheapest secondary cells that protect them.
+    """Makes a table, finds its confidential cells by rules on contributions, and the cheapest
+    secondary cells that protect them.
 
-    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and none sought.
-    Exit codes: 0 a safe pattern, 2 bad input, 3 none.
+    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and
+    none sought. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
     interruption: Interruption = context.obj
 
@@ -130,18 +161,34 @@ def protect(
         require_columns(file)
         rules = _rules(p, q, nk or [], minimum, frequency_range, requests)
         wanted = Wanted(
-            dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), minimum=min_contributors
+            dimensions_of(file, dims),
+            value,
+            codes_of_totals(totals),
+            parents_by_dimension(hierarchy),
+            minimum=min_contributors,
         )
         columns = ContributorColumns(contributor, holding, waiver, request, weight)
         if top is None:
             if frequency is not None:
-                raise InvalidInput("--frequency is for tables, of which --top names contributions. Remedy: give both, or neither")
+                raise InvalidInput(
+                    "--frequency is for tables, of which --top names contributions. Remedy: give both, or "
+                    "neither"
+                )
             found = problem_by_rules(read_rows(file), wanted, rules, columns, costs, margins)
         else:
             if columns != ContributorColumns():
-                raise InvalidInput("--top is for tables, and contributors are columns of microdata. Remedy: leave out one or the other")
+                raise InvalidInput(
+                    "--top is for tables, and contributors are columns of microdata. Remedy: leave out one "
+                    "or the other"
+                )
             found = problem_of_cells(
-                read_rows(file), wanted, rules, frequency or "COUNT", [name.strip() for name in top.split(",")], costs, margins
+                read_rows(file),
+                wanted,
+                rules,
+                frequency or "COUNT",
+                [name.strip() for name in top.split(",")],
+                costs,
+                margins,
             )
         more = {f"primary_by_{rule}": count for rule, count in found.by_rule.items()}
         table = found.table
@@ -150,7 +197,9 @@ def protect(
             table.keys,
             lambda to, hidden: write_private(to, table.text(hidden)),
             lambda _: more,
-            lambda path: hidden_in(table.problem, read_earlier_csv(path, table.dimensions, table.value, table.keys)),
+            lambda path: hidden_in(
+                table.problem, read_earlier_csv(path, table.dimensions, table.value, table.keys)
+            ),
         )
 
     asked = PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot)
@@ -160,7 +209,12 @@ def protect(
 
 
 def _rules(
-    p: float | None, q: float | None, nk: list[str], minimum: int | None, frequency_range: float | None, requests: str | None
+    p: float | None,
+    q: float | None,
+    nk: list[str],
+    minimum: int | None,
+    frequency_range: float | None,
+    requests: str | None,
 ) -> ContributionRules:
     from sdc_tasks.methods.contributions import ContributionRules
 
@@ -175,5 +229,14 @@ def _rules(
     try:
         shares = tuple(float(each) for each in requests.split(",")) if requests else ()
     except ValueError as error:
-        raise InvalidInput("--request-percent: shares are expected, such as 70,85. Remedy: give them so") from error
-    return ContributionRules(p, 100.0 if q is None else q, pairs, minimum, 10.0 if frequency_range is None else frequency_range, shares)
+        raise InvalidInput(
+            "--request-percent: shares are expected, such as 70,85. Remedy: give them so"
+        ) from error
+    return ContributionRules(
+        p,
+        100.0 if q is None else q,
+        pairs,
+        minimum,
+        10.0 if frequency_range is None else frequency_range,
+        shares,
+    )

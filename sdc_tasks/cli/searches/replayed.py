@@ -1,4 +1,6 @@
-"""`sdc audit --replay N`: what is left for somebody who has the program (METHOD §9), in words without values."""
+"""`sdc audit --replay N`: what is left for somebody who has the program (METHOD §9), in words
+without values.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,19 @@ PRINTED_NOISE = 1e-9  # relative: values that a file printed and the program com
 NOT_JUDGED = "The verdict does not count this."
 
 
-def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publication, requirements: Requirements, most: int) -> str:
-    """Runs the program for every hidden table that fits, or, where these are more than `most`, for `most` nearest tables.
+def replayed(
+    case: CaseOptions,
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: Requirements,
+    most: int,
+) -> str:
+    """Runs the program for every hidden table that fits, or, where these are more than
+    `most`, for `most` nearest tables.
 
-    With bases.rule_aware: looks for two tables that prove the width of a primary, for `most` primaries. Raises InvalidInput where the
-    program does not publish this table for the deliveries: then a replay says nothing about it.
+    With bases.rule_aware: looks for two tables that prove the width of a primary, for `most`
+    primaries. Raises InvalidInput where the program does not publish this table for the deliveries:
+    then a replay says nothing about it.
     """
     import numpy as np
 
@@ -44,8 +54,10 @@ def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publica
     hidden = np.flatnonzero(problem.suppressed)
     if not chance(np.zeros(len(hidden))):
         raise InvalidInput(
-            "--replay: the program does not publish this table for these deliveries, so its runs say nothing about it. Remedy: give "
-            "table.csv of a first version, with its domain file; a rounding of a whole indicator is drawn by the secret of its warehouse"
+            "--replay: the program does not publish this table for these deliveries, so its runs say nothing "
+            "about it. Remedy: give "
+            "table.csv of a first version, with its domain file; a rounding of a whole indicator is drawn by "
+            "the secret of its warehouse"
         )
     steps = problem.space.last_decimals(each.decimals for each in spec.indicators)[hidden]
     fitting = replay.Fitting.of(problem, publication, steps)
@@ -54,23 +66,32 @@ def replayed(case: CaseOptions, problem: ProtectionProblem, publication: Publica
         found = replay.support(problem, needs, tables, chance)
         near, narrow, known = (int(each.sum()) for each in (found.broken, found.narrow, found.width == 0))
         return (
-            f"replay: {found.fit} hidden tables fit, and the program publishes this table for {found.tables} of them. For somebody who "
-            f"has the program, {near} of {len(found.cells)} primaries are nearer than a level to one end of what is left, {narrow} have "
+            f"replay: {found.fit} hidden tables fit, and the program publishes this table for {found.tables} "
+            f"of them. For somebody who "
+            f"has the program, {near} of {len(found.cells)} primaries are nearer than a level to one end of "
+            f"what is left, {narrow} have "
             f"less left than both levels together, {known} a single value. {NOT_JUDGED}"
         )
     some = replay.sampled(fitting, needs, chance, most, spec.audit.seed)
     return (
-        f"replay: more than {most} hidden tables fit, so {some.asked} of {some.sides} sides of primaries were drawn. For {some.kept} of "
-        "them the program publishes this table also where the primary lies a level away on that side, which proves the side against "
-        f"somebody who has the program; {some.none} had no nearest table in whole steps. With 95 % confidence each, this would prove at "
-        f"least {some.at_least():.0%} and at most {some.at_most():.0%} of all sides. Other sides are not shown, and not broken for that. "
+        f"replay: more than {most} hidden tables fit, so {some.asked} of {some.sides} sides of primaries "
+        f"were drawn. For {some.kept} of "
+        "them the program publishes this table also where the primary lies a level away on that side, which "
+        "proves the side against "
+        f"somebody who has the program; {some.none} had no nearest table in whole steps. With 95 % "
+        f"confidence each, this would prove at "
+        f"least {some.at_least():.0%} and at most {some.at_most():.0%} of all sides. Other sides are not "
+        f"shown, and not broken for that. "
         f"{NOT_JUDGED}"
     )
 
 
-def _against_keys(problem: ProtectionProblem, publication: Publication, requirements: Requirements, spec: Domain, most: int) -> str:
-    """Replays against bases.rule_aware: a key that publishes this table for other deliveries exists if and only if the table passes both
-    tests for them (METHOD §9, Theorem 4). One of them sees public figures alone, the other one is the audit.
+def _against_keys(
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, spec: Domain, most: int
+) -> str:
+    """Replays against bases.rule_aware: a key that publishes this table for other deliveries exists if and
+    only if the table passes both tests for them (METHOD §9, Theorem 4). One of them sees public figures
+    alone, the other one is the audit.
     """
     import numpy as np
 
@@ -80,9 +101,14 @@ def _against_keys(problem: ProtectionProblem, publication: Publication, requirem
     from sdc_tasks.model.results import Publication as Told
 
     hidden = np.flatnonzero(problem.suppressed)
-    if problem.integral.any() or problem.levels is None or not (problem.suppressed[: problem.space.first_aggregate]).any():
+    if (
+        problem.integral.any()
+        or problem.levels is None
+        or not (problem.suppressed[: problem.space.first_aggregate]).any()
+    ):
         raise InvalidInput(
-            "--replay: bases.rule_aware is replayed where a cell is hidden, and no indicator is counted. Remedy: leave out --replay"
+            "--replay: bases.rule_aware is replayed where a cell is hidden, and no indicator is counted. "
+            "Remedy: leave out --replay"
         )
     steps = problem.space.last_decimals(each.decimals for each in spec.indicators)
     needs, profiles = requirements.strongest, requirements.profiles
@@ -93,7 +119,8 @@ def _against_keys(problem: ProtectionProblem, publication: Publication, requirem
     first.settle()
     if first.broken:
         raise InvalidInput(
-            "--replay: this table does not pass the audit, so bases.rule_aware never publishes it. Remedy: replay one that does"
+            "--replay: this table does not pass the audit, so bases.rule_aware never publishes it. Remedy: "
+            "replay one that does"
         )
     tables = [witness.dense(len(hidden)) for _, witness in first.witnesses()]
 
@@ -109,18 +136,24 @@ def _against_keys(problem: ProtectionProblem, publication: Publication, requirem
     fitting = replay.Fitting.of(problem, publication, steps[hidden])
     some = replay.pairs(fitting, problem, needs, left.window, chance, most, spec.audit.seed)
     return (
-        "replay: bases.rule_aware. The test of the width, which sees public figures alone, shows both levels together for "
-        f"{int((~left.narrow).sum())} of {len(needs.primaries)} primaries of this table as it is printed; with nothing published it fails "
-        f"for {int(nothing.sum())}, which have no claim. Of {some.sides} primaries that their national tables protect, {some.asked} were "
-        f"drawn. For {some.kept} of them two hidden tables were found that are as far apart as both levels, and for each of the two a key "
-        f"publishes this table; {some.none} have no two such tables in whole steps. With 95 % confidence this would show at least "
+        "replay: bases.rule_aware. The test of the width, which sees public figures alone, shows both levels "
+        "together for "
+        f"{int((~left.narrow).sum())} of {len(needs.primaries)} primaries of this table as it is printed; "
+        f"with nothing published it fails "
+        f"for {int(nothing.sum())}, which have no claim. Of {some.sides} primaries that their national "
+        f"tables protect, {some.asked} were "
+        f"drawn. For {some.kept} of them two hidden tables were found that are as far apart as both levels, "
+        f"and for each of the two a key "
+        f"publishes this table; {some.none} have no two such tables in whole steps. With 95 % confidence "
+        f"this would show at least "
         f"{some.at_least():.0%} of them. Others are not shown, and not broken for that. {NOT_JUDGED}"
     )
 
 
 def moved(problem: ProtectionProblem, z: Floats) -> ProtectionProblem:
-    """The problem of the deliveries that deviate by z (suppressed cells,): totals follow, and so do levels. It has
-    `levels`, and nobody in it knows a part of a cell: what bases.rule_aware withstands are external attackers.
+    """The problem of the deliveries that deviate by z (suppressed cells,): totals follow, and so do
+    levels. It has `levels`, and nobody in it knows a part of a cell: what bases.rule_aware
+    withstands are external attackers.
     """
     import numpy as np
 
@@ -135,11 +168,15 @@ def moved(problem: ProtectionProblem, z: Floats) -> ProtectionProblem:
     return replace(problem, a=a, lpl=level, upl=level, known=np.full(len(a), np.nan))
 
 
-def program(tables: Sequence[NationalTable], problem: ProtectionProblem, domain: Domain) -> Callable[[Floats], Publication | None]:
-    """The program as somebody runs it who has it: from deviations (suppressed cells,) of the tables to what it publishes; None where it
-    refuses the deviating tables. Levels follow from the deviating values, with the flags, units and shares of the tables.
+def program(
+    tables: Sequence[NationalTable], problem: ProtectionProblem, domain: Domain
+) -> Callable[[Floats], Publication | None]:
+    """The program as somebody runs it who has it: from deviations (suppressed cells,) of the tables to what
+    it publishes; None where it refuses the deviating tables. Levels follow from the deviating values, with
+    the flags, units and shares of the tables.
 
-    `problem`: that of the tables. Raises InvalidInput where the receiver sets secondaries: a deviating table may get others.
+    `problem`: that of the tables. Raises InvalidInput where the receiver sets secondaries: a
+    deviating table may get others.
     """
     import numpy as np
 
@@ -148,7 +185,10 @@ def program(tables: Sequence[NationalTable], problem: ProtectionProblem, domain:
     from sdc_tasks.model.table import MOST_PLACES
 
     if domain.suppression.active:
-        raise InvalidInput("--replay: the receiver sets secondaries (suppression in the domain file), and a replay knows no rule for them")
+        raise InvalidInput(
+            "--replay: the receiver sets secondaries (suppression in the domain file), and a replay knows no "
+            "rule for them"
+        )
     given = {table.country: table for table in tables}
     ordered = [given[country] for country in problem.space.countries]
     hidden = problem.suppressed[: problem.space.first_aggregate]
@@ -156,7 +196,10 @@ def program(tables: Sequence[NationalTable], problem: ProtectionProblem, domain:
     def run(z: Floats) -> Publication | None:
         value = np.concatenate([table.value for table in ordered])
         value[hidden] = np.round(value[hidden] + z, MOST_PLACES)
-        moved = [replace(table, value=own) for table, own in zip(ordered, np.split(value, len(ordered)), strict=True)]
+        moved = [
+            replace(table, value=own)
+            for table, own in zip(ordered, np.split(value, len(ordered)), strict=True)
+        ]
         try:
             other = pipeline.build_problem(moved, domain, problem.salt)
             requirements, _ = pipeline.baseline(other, domain)

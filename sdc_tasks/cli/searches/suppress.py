@@ -10,7 +10,14 @@ import typer
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.searches.check import CheckOption, check
-from sdc_tasks.cli.searches.given import APRIORI_HELP, DISCOUNT_HELP, KEEP_HELP, PREVIOUS_HELP, GivenFiles, given_problem
+from sdc_tasks.cli.searches.given import (
+    APRIORI_HELP,
+    DISCOUNT_HELP,
+    KEEP_HELP,
+    PREVIOUS_HELP,
+    GivenFiles,
+    given_problem,
+)
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.searches.together import LINK_HELP, published_as, together
 from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP
@@ -32,10 +39,14 @@ CostsOption = Annotated[CellCosts, typer.Option(help=COST_HELP)]
 LimitOption = Annotated[
     float | None,
     typer.Option(
-        "--time-limit", min=0.0, help="seconds of the search; without it the search ends by counted work, the same on every machine"
+        "--time-limit",
+        min=0.0,
+        help="seconds of the search; without it the search ends by counted work, the same on every machine",
     ),
 ]
-GapOption = Annotated[float, typer.Option(min=0.0, help="stop when (cost − bound) / cost is proven to be no more than this")]
+GapOption = Annotated[
+    float, typer.Option(min=0.0, help="stop when (cost − bound) / cost is proven to be no more than this")
+]
 OrderOption = Annotated[int, typer.Option("--seed", min=0, help="another seed searches in another order")]
 FactsOption = Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)]
 PlotOption = Annotated[Path | None, typer.Option("--plot", help=PLOT_HELP.format(what="pattern and bound"))]
@@ -49,17 +60,27 @@ TotalsOption = Annotated[
 ]
 HierarchyOption = Annotated[
     list[str] | None,
-    typer.Option(help="DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; may be given again", rich_help_panel=DIMENSIONS),
+    typer.Option(
+        help="DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; may be given again",
+        rich_help_panel=DIMENSIONS,
+    ),
 ]
 CrowdOption = Annotated[
     int,
     typer.Option(
-        "--min-contributors", min=0, help="the least number of contributors behind what is hidden in a relation", rich_help_panel=DIMENSIONS
+        "--min-contributors",
+        min=0,
+        help="the least number of contributors behind what is hidden in a relation",
+        rich_help_panel=DIMENSIONS,
     ),
 ]
 MarginsOption = Annotated[
     float,
-    typer.Option(min=0.001, help="the factor on the cost of a cell, for each dimension in which it is a total", rich_help_panel=DIMENSIONS),
+    typer.Option(
+        min=0.001,
+        help="the factor on the cost of a cell, for each dimension in which it is a total",
+        rich_help_panel=DIMENSIONS,
+    ),
 ]
 
 
@@ -69,61 +90,91 @@ def suppress(
         list[Path],
         typer.Argument(
             metavar="FILE…",
-            help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, with status u for primaries; or, with --dims, CSV or Parquet; several are "
+            help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz, with status u for primaries; or, with "
+            "--dims, CSV or Parquet; several are "
             "protected at once",
         ),
     ],
     method: MethodOption = "auto",
     costs: CostsOption = "value",
-    counts: Annotated[Path | None, typer.Option("--counts", help="JJ, with costs by frequency: a CSV file cell,count")] = None,
+    counts: Annotated[
+        Path | None, typer.Option("--counts", help="JJ, with costs by frequency: a CSV file cell,count")
+    ] = None,
     link: Annotated[Path | None, typer.Option("--link", help=LINK_HELP)] = None,
     apriori: Annotated[Path | None, typer.Option("--apriori", help=APRIORI_HELP)] = None,
     previous: Annotated[Path | None, typer.Option("--previous", help=PREVIOUS_HELP)] = None,
     keep: Annotated[Path | None, typer.Option("--keep", help=KEEP_HELP)] = None,
-    keep_discount: Annotated[float | None, typer.Option("--keep-discount", help=f"{DISCOUNT_HELP} [default: 10]")] = None,
+    keep_discount: Annotated[
+        float | None, typer.Option("--keep-discount", help=f"{DISCOUNT_HELP} [default: 10]")
+    ] = None,
     time_limit: LimitOption = None,
     gap: GapOption = 1e-4,
     seed: OrderOption = 1,
     place: Annotated[
         Path | None,
-        typer.Option("--out", help="table with its pattern, .jj or .jj.gz, else CSV: u, m secondary, s, z; of several a folder"),
+        typer.Option(
+            "--out",
+            help="table with its pattern, .jj or .jj.gz, else CSV: u, m secondary, s, z; of several a folder",
+        ),
     ] = None,
     facts: FactsOption = None,
     plot: PlotOption = None,
     pattern: CheckOption = None,
-    dims: Annotated[str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)] = None,
+    dims: Annotated[
+        str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)
+    ] = None,
     totals: TotalsOption = None,
     hierarchy: HierarchyOption = None,
     empty: Annotated[
         bool,
-        typer.Option("--empty", help="inner cells without a record are empty, and everybody may know this", rich_help_panel=DIMENSIONS),
+        typer.Option(
+            "--empty",
+            help="inner cells without a record are empty, and everybody may know this",
+            rich_help_panel=DIMENSIONS,
+        ),
     ] = False,
     margins: MarginsOption = 1.0,
     min_contributors: CrowdOption = 0,
     value: Annotated[str, typer.Option(help="the values", rich_help_panel=COLUMNS)] = "VALUE",
     status: Annotated[
-        str | None, typer.Option(help="the statuses: u primary, z stays open, s or m free [STATUS]", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(
+            help="the statuses: u primary, z stays open, s or m free [STATUS]", rich_help_panel=COLUMNS
+        ),
     ] = None,
-    primary: Annotated[str | None, typer.Option(help="instead of statuses: 1 for a primary cell, else 0", rich_help_panel=COLUMNS)] = None,
-    level: Annotated[str | None, typer.Option(help="the protection level, the same on both sides", rich_help_panel=COLUMNS)] = None,
+    primary: Annotated[
+        str | None,
+        typer.Option(help="instead of statuses: 1 for a primary cell, else 0", rich_help_panel=COLUMNS),
+    ] = None,
+    level: Annotated[
+        str | None, typer.Option(help="the protection level, the same on both sides", rich_help_panel=COLUMNS)
+    ] = None,
     lpl: Annotated[str | None, typer.Option(help="the level below [LPL]", rich_help_panel=COLUMNS)] = None,
     upl: Annotated[str | None, typer.Option(help="the level above [UPL]", rich_help_panel=COLUMNS)] = None,
     singletons: Annotated[
-        str | None, typer.Option(help="1 for a cell with one respondent, who knows it, else 0 [SINGLETON]", rich_help_panel=COLUMNS)
+        str | None,
+        typer.Option(
+            help="1 for a cell with one respondent, who knows it, else 0 [SINGLETON]", rich_help_panel=COLUMNS
+        ),
     ] = None,
     respondent: Annotated[
         str | None,
         typer.Option(
-            help="the only respondent of a cell, or his holding; empty where there are several [RESPONDENT]", rich_help_panel=COLUMNS
+            help="the only respondent of a cell, or his holding; empty where there are several [RESPONDENT]",
+            rich_help_panel=COLUMNS,
         ),
     ] = None,
-    cost: Annotated[str | None, typer.Option(help="with costs of the file: the costs [COST]", rich_help_panel=COLUMNS)] = None,
-    frequency: Annotated[str | None, typer.Option(help="with costs by frequency: the counts [COUNT]", rich_help_panel=COLUMNS)] = None,
+    cost: Annotated[
+        str | None, typer.Option(help="with costs of the file: the costs [COST]", rich_help_panel=COLUMNS)
+    ] = None,
+    frequency: Annotated[
+        str | None, typer.Option(help="with costs by frequency: the counts [COUNT]", rich_help_panel=COLUMNS)
+    ] = None,
 ) -> None:
     """Finds the cheapest secondary cells that keep every primary cell of a table at its protection levels.
 
-    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and none sought.
-    Exit codes: 0 a safe pattern, 2 bad input, 3 none.
+    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and
+    none sought. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
     """
     interruption: Interruption = context.obj
     alone = GivenFiles(apriori, previous, keep, keep_discount)
@@ -139,31 +190,68 @@ def suppress(
 
         if not is_jj(file):
             if counts is not None:
-                raise InvalidInput("--counts: for JJ files alone. Remedy: name the column of counts, as --frequency COUNT")
+                raise InvalidInput(
+                    "--counts: for JJ files alone. Remedy: name the column of counts, as --frequency COUNT"
+                )
             columns = Columns(
-                status=status, primary=primary, level=level, lpl=lpl, upl=upl, singleton=singletons, respondent=respondent, cost=cost,
+                status=status,
+                primary=primary,
+                level=level,
+                lpl=lpl,
+                upl=upl,
+                singleton=singletons,
+                respondent=respondent,
+                cost=cost,
                 count=frequency,
-            )  # fmt: skip
+            )
             wanted = Wanted(
-                dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy), columns,
-                "zero" if empty else "refuse", min_contributors,
-            )  # fmt: skip
+                dimensions_of(file, dims),
+                value,
+                codes_of_totals(totals),
+                parents_by_dimension(hierarchy),
+                columns,
+                "zero" if empty else "refuse",
+                min_contributors,
+            )
             return _crossed(file, wanted, costs, margins, given_with(file), some=len(files) > 1)
-        of_others = (dims, totals, hierarchy, status, primary, level, lpl, upl, singletons, respondent, cost, frequency)
-        if empty or min_contributors or margins != 1 or value != "VALUE" or any(each is not None for each in of_others):
+        of_others = (
+            dims,
+            totals,
+            hierarchy,
+            status,
+            primary,
+            level,
+            lpl,
+            upl,
+            singletons,
+            respondent,
+            cost,
+            frequency,
+        )
+        if (
+            empty
+            or min_contributors
+            or margins != 1
+            or value != "VALUE"
+            or any(each is not None for each in of_others)
+        ):
             raise InvalidInput(
-                f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of dimensions and columns"
+                f"{file}: a JJ file brings its own relations and columns. Remedy: leave out options of "
+                f"dimensions and columns"
             )
         return _jj(file, costs, counts, given_with(file))
 
     def read() -> TableAtHand:
         if len(files) == 1:
             if link is not None:
-                raise InvalidInput("--link goes with several tables. Remedy: name all of them, or leave it out")
+                raise InvalidInput(
+                    "--link goes with several tables. Remedy: name all of them, or leave it out"
+                )
             return read_one(files[0])
         if any(each is not None for each in (counts, apriori, keep)):
             raise InvalidInput(
-                "--counts, --apriori and --keep go with one table alone. Remedy: write statuses, levels and costs into the tables"
+                "--counts, --apriori and --keep go with one table alone. Remedy: write statuses, levels and "
+                "costs into the tables"
             )
         return together(files, link, place, read_one)
 
@@ -173,7 +261,9 @@ def suppress(
     search(files, read, asked, interruption)
 
 
-def _crossed(file: Path, wanted: Wanted, costs: CellCosts, margins: float, given_files: GivenFiles, some: bool) -> TableAtHand:
+def _crossed(
+    file: Path, wanted: Wanted, costs: CellCosts, margins: float, given_files: GivenFiles, some: bool
+) -> TableAtHand:
     """`some`: of the dimensions those that the table has, as others have others."""
     from sdc_tasks.intake.tables.crossed import suppression_in
     from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
@@ -217,12 +307,20 @@ def _jj(file: Path, costs: CellCosts, counts: Path | None, given_files: GivenFil
     def write(place: Path, hidden: Bools) -> None:
         write_jj(place, suppressed(table, given.problem, hidden, stays))
 
-    return TableAtHand(given.problem, keys, write, given.facts, lambda path: hidden_in(given.problem, read_earlier_jj(path, table.A)))
+    return TableAtHand(
+        given.problem,
+        keys,
+        write,
+        given.facts,
+        lambda path: hidden_in(given.problem, read_earlier_jj(path, table.A)),
+    )
 
 
 def _frequencies(counts: Path | None, costs: CellCosts, n: int) -> Floats | None:
     from sdc_tasks.intake.tables.suppression import read_frequencies
 
     if (counts is None) == (costs == "frequency"):
-        raise InvalidInput("costs by frequency need --counts FILE, and no others do. Remedy: give both, or neither")
+        raise InvalidInput(
+            "costs by frequency need --counts FILE, and no others do. Remedy: give both, or neither"
+        )
     return None if counts is None else read_frequencies(counts, n)

@@ -1,4 +1,6 @@
-"""Several tables of `sdc suppress` that share cells: read one by one, protected as one, each written with its part of the pattern."""
+"""Several tables of `sdc suppress` that share cells: read one by one, protected as one, each
+written with its part of the pattern.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,24 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks.model.table import Bools
 
-LINK_HELP = "with several tables: a CSV file link,table,cell,coefficient that says which cells are the same and which relations hold"
+LINK_HELP = (
+    "with several tables: a CSV file link,table,cell,coefficient that says which "
+    "cells are the same and which relations hold"
+)
 ENDINGS = (".jj.gz", ".jj", ".csv", ".parquet")
 
 
-def together(files: Sequence[Path], link: Path | None, folder: Path | None, read: Callable[[Path], TableAtHand]) -> TableAtHand:
+def together(
+    files: Sequence[Path], link: Path | None, folder: Path | None, read: Callable[[Path], TableAtHand]
+) -> TableAtHand:
     """The tables of several files as one. `folder`: where each of them is written under its own name."""
     from sdc_tasks.intake.tables.given.links import read_links
     from sdc_tasks.methods.suppression.linked import linked
 
     if link is None:
         raise InvalidInput(
-            f"{', '.join(map(str, files))}: several tables, and no links. Remedy: list the cells that they share in a file, --link FILE"
+            f"{', '.join(map(str, files))}: several tables, and no links. Remedy: list the cells that they "
+            f"share in a file, --link FILE"
         )
     names = [_name(file) for file in files]
     twice = [name for i, name in enumerate(names) if name in names[:i]]
@@ -41,18 +49,32 @@ def together(files: Sequence[Path], link: Path | None, folder: Path | None, read
             tables[name].write(places[name], pattern)
 
     def patterns_in(folder: Path) -> Bools:
-        return both.together({name: tables[name].pattern_in(published_as(file, folder)) for name, file in zip(names, files, strict=True)})
+        return both.together(
+            {
+                name: tables[name].pattern_in(published_as(file, folder))
+                for name, file in zip(names, files, strict=True)
+            }
+        )
 
-    return TableAtHand(both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared}, patterns_in)
+    return TableAtHand(
+        both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared}, patterns_in
+    )
 
 
 def published_as(file: Path, folder: Path) -> Path:
-    """The file with the earlier pattern of one of several tables: under the name that `sdc suppress` gave it in its folder."""
+    """The file with the earlier pattern of one of several tables: under the name that `sdc
+    suppress` gave it in its folder.
+    """
     if not folder.is_dir():
-        raise InvalidInput(f"{folder}: not a folder. Remedy: with several tables, name the folder that --out named then")
+        raise InvalidInput(
+            f"{folder}: not a folder. Remedy: with several tables, name the folder that --out named then"
+        )
     found = folder / _written(file)
     if not found.is_file():
-        raise InvalidInput(f"{found}: no such file, so what was open in {file} is not known. Remedy: put its earlier pattern there")
+        raise InvalidInput(
+            f"{found}: no such file, so what was open in {file} is not known. Remedy: put its earlier "
+            f"pattern there"
+        )
     return found
 
 
@@ -62,7 +84,9 @@ def _written(file: Path) -> str:
 
 
 def _name(file: Path) -> str:
-    return next((file.name[: -len(ending)] for ending in ENDINGS if file.name.lower().endswith(ending)), file.name)
+    return next(
+        (file.name[: -len(ending)] for ending in ENDINGS if file.name.lower().endswith(ending)), file.name
+    )
 
 
 def _places(files: Sequence[Path], folder: Path | None) -> list[Path]:
@@ -70,7 +94,10 @@ def _places(files: Sequence[Path], folder: Path | None) -> list[Path]:
     if folder is None:
         return list(files)  # nothing is written
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InvalidInput(f"{folder}: not a folder that can be written to. Remedy: with several tables, --out names a folder")
+        raise InvalidInput(
+            f"{folder}: not a folder that can be written to. Remedy: with several tables, --out names a "
+            f"folder"
+        )
     places = [folder / _written(file) for file in files]
     for place in places:
         if place.resolve() in {file.resolve() for file in files}:

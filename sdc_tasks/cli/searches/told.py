@@ -1,4 +1,6 @@
-"""How a search ends for whoever waited: its figures as JSON, and on the terminal. Figures of the whole table, none of a cell."""
+"""How a search ends for whoever waited: its figures as JSON, and on the terminal. Figures of
+the whole table, none of a cell.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,14 @@ from rich.table import Table
 
 from sdc_tasks.cli.terminal import out
 
-SUMS = "figures such as objective, loss, distance, mean and bound are sums over hidden cells, each one more equation for an attacker"
-FACTS_HELP = "confidential, because sums over hidden cells are equations for an attacker: objective, bound, gap, history …; no cell"
+SUMS = (
+    "figures such as objective, loss, distance, mean and bound are sums over hidden "
+    "cells, each one more equation for an attacker"
+)
+FACTS_HELP = (
+    "confidential, because sums over hidden cells are equations for an attacker: "
+    "objective, bound, gap, history …; no cell"
+)
 PLOT_HELP = "confidential as these figures: {what} over time, .svg or .png"
 
 if TYPE_CHECKING:
@@ -21,12 +29,22 @@ if TYPE_CHECKING:
 
 def figures_text(figures: Mapping[str, object]) -> str:
     """JSON with a line for each figure, in their order."""
-    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(figure)}" for name, figure in figures.items()) + "\n}\n"
+    return (
+        "{\n"
+        + ",\n".join(f" {json.dumps(name)}: {json.dumps(figure)}" for name, figure in figures.items())
+        + "\n}\n"
+    )
 
 
 def history_until(history: Sequence[Moment], elapsed: float) -> list[list[object]]:
-    """The moments of a run until it ended for whoever waited: seconds, objective, bound, method. The method may go on meanwhile."""
-    return [[round(each.seconds, 3), each.objective, each.bound, each.method] for each in list(history) if each.seconds <= elapsed]
+    """The moments of a run until it ended for whoever waited: seconds, objective, bound, method.
+    The method may go on meanwhile.
+    """
+    return [
+        [round(each.seconds, 3), each.objective, each.bound, each.method]
+        for each in list(history)
+        if each.seconds <= elapsed
+    ]
 
 
 def tell_sums(*files: Path | None) -> None:

@@ -1,4 +1,6 @@
-"""A search for which somebody waits: it works in a thread of its own, shows progress, and is stopped in time with its best result."""
+"""A search for which somebody waits: it works in a thread of its own, shows progress, and is
+stopped in time with its best result.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 
 Status = Literal["optimal", "feasible", "interrupted", "none", "unprotectable", "out of memory", "failed"]
 TICK = 0.1  # seconds between two looks at the run
-PATIENCE = (0.5, 0.3)  # seconds for the method to end after a request, before and after its solver process is stopped
+PATIENCE = (
+    0.5,
+    0.3,
+)  # seconds for the method to end after a request, before and after its solver process is stopped
 
 
 class Watched(Protocol):
@@ -41,7 +46,9 @@ class Watched(Protocol):
 
 
 class Worker(threading.Thread):
-    """The thread in which the method works, with the linear algebra on one thread; `error` is what ended it early."""
+    """The thread in which the method works, with the linear algebra on one thread;
+    `error` is what ended it early.
+    """
 
     def __init__(self, job: Callable[[], object]) -> None:
         super().__init__(daemon=True)
@@ -65,7 +72,8 @@ def follow(
     progress: Callable[[], str],
     place: Path | None,
 ) -> None:
-    """Shows the progress of the run until it ends, its time is up, or somebody asks to stop. Returns soon after that.
+    """Shows the progress of the run until it ends, its time is up, or somebody asks to stop. Returns soon
+    after that.
 
     `place`: where the result will be written, if anywhere.
     """
@@ -82,7 +90,10 @@ def follow(
     if interruption.asked:
         found = any(each.objective is not None for each in list(run.history))
         ends = "writing" if place is not None else "ending with"
-        console.print(f"interrupted; {f'{ends} the best' if found else 'no'} verified {interruption.sought}{'' if found else ' yet'}")
+        console.print(
+            f"interrupted; {f'{ends} the best' if found else 'no'} verified "
+            f"{interruption.sought}{'' if found else ' yet'}"
+        )
     run.stop()
     worker.join(PATIENCE[0])
     if worker.is_alive():
@@ -91,7 +102,9 @@ def follow(
 
 
 def leave_if_stuck(worker: Worker, code: int) -> None:
-    """Ends the process with this exit code where the worker is still inside a solver that cannot be interrupted."""
+    """Ends the process with this exit code where the worker is still inside a solver that cannot be
+    interrupted.
+    """
     if worker.is_alive():
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,1 +1,3 @@
-"""Structures as registries and NSIs send them: code lists, data structures, data flows, content constraints; in a file or a folder."""
+"""Structures as registries and NSIs send them: code lists, data structures, data flows, content
+constraints; in a file or a folder.
+"""

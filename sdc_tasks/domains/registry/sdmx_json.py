@@ -25,8 +25,28 @@ from sdc_tasks.domains.registry.artefacts import (
 )
 from sdc_tasks.errors import InvalidInput
 
-_NAMED = ("id", "agencyID", "version", "name", "names", "description", "descriptions", "links", "annotations", "urn")
-_OF_CONSTRAINT = (*_NAMED, "isFinal", "role", "type", "constraintAttachment", "cubeRegions", "dataKeySets", "releaseCalendar")
+_NAMED = (
+    "id",
+    "agencyID",
+    "version",
+    "name",
+    "names",
+    "description",
+    "descriptions",
+    "links",
+    "annotations",
+    "urn",
+)
+_OF_CONSTRAINT = (
+    *_NAMED,
+    "isFinal",
+    "role",
+    "type",
+    "constraintAttachment",
+    "cubeRegions",
+    "dataKeySets",
+    "releaseCalendar",
+)
 _OF_REGION = ("include", "isIncluded", "keyValues", "annotations", "links")
 _OF_KEY_VALUE = ("id", "include", "values", "value")
 _COMPONENTS: tuple[tuple[str, str, Kind], ...] = (
@@ -48,7 +68,9 @@ def read(text: str, path: object) -> Artefacts:
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InvalidInput(f"{path}: no structure message of SDMX-JSON. Remedy: get the structure as one, or as SDMX-ML") from error
+        raise InvalidInput(
+            f"{path}: no structure message of SDMX-JSON. Remedy: get the structure as one, or as SDMX-ML"
+        ) from error
 
 
 def _artefacts(data: Mapping[str, Any]) -> Artefacts:
@@ -66,11 +88,16 @@ def _artefacts(data: Mapping[str, Any]) -> Artefacts:
     for each in _own(data, "dataflows"):
         if structure := referred(each.get("structure", "")):
             found.add("dataflows", _identity(each), structure[0])
-    for each in (*({"role": "Allowed", **since_2} for since_2 in _own(data, "dataConstraints")), *_own(data, "contentConstraints")):
+    for each in (
+        *({"role": "Allowed", **since_2} for since_2 in _own(data, "dataConstraints")),
+        *_own(data, "contentConstraints"),
+    ):
         if may_be(each.get("role", each.get("type"))):
             refuse_unread(f"content constraint {each['id']}", _said(each), _OF_CONSTRAINT)
             attached = each.get("constraintAttachment", {})
-            of = attached_to((kind, referred(str(to))) for kind, every in attached.items() for to in _several(every))
+            of = attached_to(
+                (kind, referred(str(to))) for kind, every in attached.items() for to in _several(every)
+            )
             found.add("constraints", _identity(each), Constraint(_identity(each), of, tuple(_regions(each))))
     return found
 
@@ -110,7 +137,12 @@ def _components(given: Mapping[str, Any]) -> Iterator[Component]:
         parts = given.get(listed, {}).get(name, [])
         for part in parts if isinstance(parts, list) else [parts]:
             concept = referred(part.get("conceptIdentity", ""))
-            yield Component(str(part.get("id") or (concept or ("", ""))[1]), kind, _enumerated(part.get("localRepresentation")), concept)
+            yield Component(
+                str(part.get("id") or (concept or ("", ""))[1]),
+                kind,
+                _enumerated(part.get("localRepresentation")),
+                concept,
+            )
 
 
 def _enumerated(represented: Mapping[str, Any] | None) -> Identity | None:
@@ -121,9 +153,15 @@ def _enumerated(represented: Mapping[str, Any] | None) -> Identity | None:
 def _regions(constraint: Mapping[str, Any]) -> Iterator[Region]:
     for region in constraint.get("cubeRegions", []):
         if region.get("attributes") or region.get("components"):
-            raise InvalidInput("a constraint on attributes, which is not read here. Remedy: list the flags in the domain file, and drop it")
+            raise InvalidInput(
+                "a constraint on attributes, which is not read here. Remedy: list the flags in the domain "
+                "file, and drop it"
+            )
         refuse_unread("a cube region", _said(region), _OF_REGION)
-        yield Region(_yes(region, "include", _yes(region, "isIncluded", True)), keys_of(map(_listed, region.get("keyValues", []))))
+        yield Region(
+            _yes(region, "include", _yes(region, "isIncluded", True)),
+            keys_of(map(_listed, region.get("keyValues", []))),
+        )
     for keys in constraint.get("dataKeySets", []):
         refuse_unread("a key set", _said(keys), ("isIncluded", "keys"))
         for key in keys.get("keys", []):
@@ -134,8 +172,14 @@ def _regions(constraint: Mapping[str, Any]) -> Iterator[Region]:
 def _listed(given: Mapping[str, Any]) -> tuple[str, Listed]:
     name, values = str(given["id"]), given.get("values", [given["value"]] if "value" in given else [])
     plain = [each if isinstance(each, dict) else {"value": each} for each in values]
-    if given.get("timeRange") or given.get("cascadeValues") or any(each.get("cascadeValues") for each in plain):
-        raise InvalidInput(f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code")
+    if (
+        given.get("timeRange")
+        or given.get("cascadeValues")
+        or any(each.get("cascadeValues") for each in plain)
+    ):
+        raise InvalidInput(
+            f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code"
+        )
     if given.get("removePrefix"):
         raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
     refuse_unread(name, _said(given), _OF_KEY_VALUE)

@@ -1,4 +1,6 @@
-"""Structure messages of SDMX-ML 2.1, 3.0 and 3.1. The message is small, so it is read as a tree; a document type is refused."""
+"""Structure messages of SDMX-ML 2.1, 3.0 and 3.1. The message is small, so it is read as a
+tree; a document type is refused.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,28 @@ _KINDS: dict[str, Kind] = {
 }
 _DEEPEST = 100
 _YES, _NO = ("true", "1"), ("false", "0")
-_MAINTAINED = ("id", "agencyID", "version", "urn", "uri", "isFinal", "isExternalReference", "Annotations", "Name", "Description", "Link")
-_OF_CONSTRAINT = (*_MAINTAINED, "type", "role", "ConstraintAttachment", "CubeRegion", "DataKeySet", "ReleaseCalendar")
+_MAINTAINED = (
+    "id",
+    "agencyID",
+    "version",
+    "urn",
+    "uri",
+    "isFinal",
+    "isExternalReference",
+    "Annotations",
+    "Name",
+    "Description",
+    "Link",
+)
+_OF_CONSTRAINT = (
+    *_MAINTAINED,
+    "type",
+    "role",
+    "ConstraintAttachment",
+    "CubeRegion",
+    "DataKeySet",
+    "ReleaseCalendar",
+)
 
 
 @dataclass
@@ -74,10 +96,17 @@ class _Node:
 def read(text: str, path: object) -> Artefacts:
     """The artefacts of a message. Raises InvalidInput naming the file, the line and the remedy."""
     found, root = Artefacts(), _tree(text, path)
-    for node in root.within("Codelist", "ConceptScheme", "DataStructure", "Dataflow", "ContentConstraint", "DataConstraint"):
+    for node in root.within(
+        "Codelist", "ConceptScheme", "DataStructure", "Dataflow", "ContentConstraint", "DataConstraint"
+    ):
         if "id" not in node.attributes:
             continue  # a reference
-        identity = Identity(*(node.attributes.get(name, usual) for name, usual in (("agencyID", ""), ("id", ""), ("version", "1.0"))))
+        identity = Identity(
+            *(
+                node.attributes.get(name, usual)
+                for name, usual in (("agencyID", ""), ("id", ""), ("version", "1.0"))
+            )
+        )
         try:
             if _yes(node, "isExternalReference", False):
                 continue  # it only says where the artefact is
@@ -96,9 +125,18 @@ def read(text: str, path: object) -> Artefacts:
             elif node.name == "Dataflow":
                 if structure := _reference(node.one("Structure")):
                     found.add("dataflows", identity, structure[0])
-            elif may_be(node.attributes.get("type", node.attributes.get("role", None if node.name == "ContentConstraint" else "Allowed"))):
+            elif may_be(
+                node.attributes.get(
+                    "type",
+                    node.attributes.get("role", None if node.name == "ContentConstraint" else "Allowed"),
+                )
+            ):
                 refuse_unread(f"content constraint {identity.id}", _said(node), _OF_CONSTRAINT)
-                found.add("constraints", identity, Constraint(identity, attached_to(_attached(node)), tuple(_regions(node))))
+                found.add(
+                    "constraints",
+                    identity,
+                    Constraint(identity, attached_to(_attached(node)), tuple(_regions(node))),
+                )
         except InvalidInput as error:
             raise InvalidInput(f"{path}, line {node.line}: {error}") from None
     return found
@@ -110,7 +148,10 @@ def _tree(text: str, path: object) -> _Node:
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if len(open_) == 1 and _MESSAGE.fullmatch(name) is None:
-            raise refused("no structure message of SDMX-ML 2.1, 3.0 or 3.1. Remedy: get the structure as one, or write a CSV file")
+            raise refused(
+                "no structure message of SDMX-ML 2.1, 3.0 or 3.1. Remedy: get the structure as one, or write "
+                "a CSV file"
+            )
         if len(open_) > _DEEPEST:
             raise refused(f"more than {_DEEPEST} levels. Remedy: get the structure again")
         node = _Node(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber)
@@ -124,17 +165,27 @@ def _tree(text: str, path: object) -> _Node:
         return InvalidInput(f"{path}, line {parser.CurrentLineNumber}: {why}")
 
     parser = xml_parser(lambda why: refused(f"{why}. Remedy: get the structure again"), "utf-8")
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, lambda _: open_.pop(), say
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = (
+        start,
+        lambda _: open_.pop(),
+        say,
+    )
     try:
         parser.Parse(text.encode(), True)
     except ExpatError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: not well-formed XML. Remedy: get the structure again") from error
+        raise InvalidInput(
+            f"{path}, line {error.lineno}: not well-formed XML. Remedy: get the structure again"
+        ) from error
     return root
 
 
 def _row(code: _Node) -> Row:
     parent = code.one("Parent")
-    above = "" if parent is None else (ref.attributes.get("id", "") if (ref := parent.one("Ref")) else parent.text.strip())
+    above = (
+        ""
+        if parent is None
+        else (ref.attributes.get("id", "") if (ref := parent.one("Ref")) else parent.text.strip())
+    )
     names = {each.attributes.get(_LANGUAGE, "en"): each.text.strip() for each in code.all("Name")}
     name = code.attributes.get("id", "")
     return name, above, names.get("en") or next(iter(names.values()), "") or name
@@ -146,7 +197,9 @@ def _components(structure: _Node) -> Iterator[Component]:
             for node in listed.all(*_KINDS):
                 concept = _reference(node.one("ConceptIdentity"))
                 name = node.attributes.get("id") or (concept[1] if concept else "")
-                yield Component(name, _KINDS[node.name], _enumerated(node.one("LocalRepresentation")), concept)
+                yield Component(
+                    name, _KINDS[node.name], _enumerated(node.one("LocalRepresentation")), concept
+                )
 
 
 def _enumerated(represented: _Node | None) -> Identity | None:
@@ -155,15 +208,17 @@ def _enumerated(represented: _Node | None) -> Identity | None:
 
 
 def _reference(node: _Node | None) -> tuple[Identity, str] | None:
-    """The artefact that an element refers to, and an item of it: by Ref or URN in 2.1, by a text since 3.0."""
+    """The artefact that an element refers to, and an item of it: by Ref or URN in 2.1, by a text
+    since 3.0.
+    """
     if node is None:
         return None
     if (ref := node.one("Ref")) is not None:
         said = ref.attributes
         if "maintainableParentID" in said:
-            return Identity(said["agencyID"], said["maintainableParentID"], said.get("maintainableParentVersion", "1.0")), said.get(
-                "id", ""
-            )
+            return Identity(
+                said["agencyID"], said["maintainableParentID"], said.get("maintainableParentVersion", "1.0")
+            ), said.get("id", "")
         return Identity(said.get("agencyID", ""), said.get("id", ""), said.get("version", "1.0")), ""
     urn = node.one("URN")
     return referred((urn or node).text)
@@ -178,7 +233,10 @@ def _attached(constraint: _Node) -> Iterator[tuple[str, tuple[Identity, str] | N
 def _regions(constraint: _Node) -> Iterator[Region]:
     for node in constraint.all("CubeRegion"):
         if node.one("Attribute") or node.one("Component"):
-            raise InvalidInput("a constraint on attributes, which is not read here. Remedy: list the flags in the domain file, and drop it")
+            raise InvalidInput(
+                "a constraint on attributes, which is not read here. Remedy: list the flags in the domain "
+                "file, and drop it"
+            )
         refuse_unread("a cube region", _said(node), ("include", "KeyValue", "Annotations"))
         yield Region(_yes(node, "include", True), keys_of(map(_listed, node.all("KeyValue"))))
     for keys in constraint.all("DataKeySet"):
@@ -192,18 +250,25 @@ def _listed(node: _Node) -> tuple[str, Listed]:
     name = node.attributes.get("id", "")
     cascaded = {each.attributes.get("cascadeValues", "false").strip() for each in (node, *node.all("Value"))}
     if node.one("TimeRange") or cascaded - {*_NO}:
-        raise InvalidInput(f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code")
+        raise InvalidInput(
+            f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code"
+        )
     if _yes(node, "removePrefix", False):
         raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
     refuse_unread(name, _said(node), ("id", "include", "removePrefix", "cascadeValues", "Value"))
     for each in node.all("Value"):
         refuse_unread(f"a code of {name}", _said(each), ("cascadeValues", _LANGUAGE, "lang"))
-    return name, Listed(_yes(node, "include", True), tuple(sorted({each.text.strip() for each in node.all("Value")})))
+    return name, Listed(
+        _yes(node, "include", True), tuple(sorted({each.text.strip() for each in node.all("Value")}))
+    )
 
 
 def _said(node: _Node) -> list[str]:
     """The names of its attributes and of what stands in it. Where the schema lies is none."""
-    return [*(name for name in node.attributes if "XMLSchema-instance" not in name), *(each.name for each in node.parts)]
+    return [
+        *(name for name in node.attributes if "XMLSchema-instance" not in name),
+        *(each.name for each in node.parts),
+    ]
 
 
 def _yes(node: _Node, name: str, usual: bool) -> bool:

@@ -1,10 +1,12 @@
-"""The part of the reader of Parquet and Arrow that runs as a script in a process of its own: some damaged files end pyarrow's process.
+"""The part of the reader of Parquet and Arrow that runs as a script in a process of its own: some
+damaged files end pyarrow's process.
 
     python columnar_apart.py '{"most": …, "known": […], "numbers": […]}' < file > columns.npz
 
-It imports nothing of this project. It ends with 0 and the columns, or with TOO_LARGE; anything else is a damaged file. `known` and
-`numbers` are names of columns in capitals. What the file says of its own size is compared with the bound before anything is unpacked, every
-batch is validated before anything else is asked of it, and the process may not have more memory than `most` records need.
+It imports nothing of this project. It ends with 0 and the columns, or with TOO_LARGE; anything else is a
+damaged file. `known` and `numbers` are names of columns in capitals. What the file says of its own size is
+compared with the bound before anything is unpacked, every batch is validated before anything else is asked of
+it, and the process may not have more memory than `most` records need.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ def main() -> None:
             texts, which, numbers = column
             joined = "\0".join(text.replace("\0", "\ufffd") for text in texts)
             arrays[f"texts{at}"] = np.frombuffer(joined.encode(), dtype=np.uint8)
-            arrays[f"which{at}"] = which.astype(np.min_scalar_type(len(texts)))  # most columns are codes: a byte or two of each record
+            arrays[f"which{at}"] = which.astype(
+                np.min_scalar_type(len(texts))
+            )  # most columns are codes: a byte or two of each record
             if numbers is not None:
                 arrays[f"numbers{at}"] = numbers
     said = json.dumps({"names": names, "rows": table.num_rows, "read": read}).encode()
@@ -65,14 +69,20 @@ def _parquet(data: bytes, most: int) -> Any:
     pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
 
     file = pq.ParquetFile(
-        pa.BufferReader(data), thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 20, page_checksum_verification=True
+        pa.BufferReader(data),
+        thrift_string_size_limit=1 << 20,
+        thrift_container_size_limit=1 << 20,
+        page_checksum_verification=True,
     )
     about = file.metadata
     if about.num_rows > most or about.num_columns > MOST_COLUMNS_READ:
         return None
     size = 0
     for group in range(about.num_row_groups):
-        size += sum(about.row_group(group).column(column).total_uncompressed_size for column in range(about.num_columns))
+        size += sum(
+            about.row_group(group).column(column).total_uncompressed_size
+            for column in range(about.num_columns)
+        )
     if not 0 <= size <= most * RECORD_BYTES:
         return None
     return _gathered(file.iter_batches(batch_size=1 << 16, use_threads=False), file.schema_arrow, most)
@@ -85,7 +95,9 @@ def _arrow(data: bytes, most: int) -> Any:
     source = pa.BufferReader(data)
     if data.startswith(_ARROW):
         reader = pa.ipc.open_file(source)
-        return _gathered((reader.get_batch(at) for at in range(reader.num_record_batches)), reader.schema, most)
+        return _gathered(
+            (reader.get_batch(at) for at in range(reader.num_record_batches)), reader.schema, most
+        )
     stream = pa.ipc.open_stream(source)
     return _gathered(stream, stream.schema, most)
 
@@ -104,7 +116,9 @@ def _gathered(batches: Iterable[Any], schema: Any, most: int) -> Any:
 
 
 def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
-    """The distinct texts, the text of each record and its binary number; None for a kind of column that is not read."""
+    """The distinct texts, the text of each record and its binary number; None for a kind of column that is
+    not read.
+    """
     pa = import_module("pyarrow")
 
     types, kind = pa.types, column.type
@@ -134,7 +148,9 @@ def _texts(column: Any, text: Any) -> tuple[list[str], Any, None]:
 
 
 def _coded(coded: Any, text: Any) -> tuple[list[str], Any, None]:
-    at = coded.indices.to_numpy(zero_copy_only=False)  # with NaN for none; fill_null would import half a second of pyarrow
+    at = coded.indices.to_numpy(
+        zero_copy_only=False
+    )  # with NaN for none; fill_null would import half a second of pyarrow
     if coded.indices.null_count:
         at = np.where(np.isnan(at), -1, at).astype(np.int64)
     texts = ["" if value is None or value != value else text(value) for value in coded.dictionary.to_pylist()]

@@ -1,9 +1,11 @@
-"""Delimited text, from bytes to records: SDMX-CSV and national CSV, and findings for files that are not well-formed.
+"""Delimited text, from bytes to records: SDMX-CSV and national CSV, and findings for
+files that are not well-formed.
 
-The formats differ in their separator, their decimal sign and the columns that name the structure (`header.py`). Reading is the same for
-all: find the records and their lines at the level of bytes, set aside records without the header's number of fields, and split the rest
-into columns of text: by bytes (`fields.py`), or by pandas where a field is quoted or long. Codes lose their labels. This module does not
-know the meaning of a column.
+The formats differ in their separator, their decimal sign and the columns that name the structure
+(`header.py`). Reading is the same for all: find the records and their lines at the level of bytes, set
+aside records without the header's number of fields, and split the rest into columns of text: by bytes
+(`fields.py`), or by pandas where a field is quoted or long. Codes lose their labels. This module does
+not know the meaning of a column.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ _LF, _QUOTE = 10, 34
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
-    """The well-formed records of the file; None where the whole file cannot be read (the findings say why). A file of more than
-    `most` lines is not parsed: the positions of its fields would take many times its memory.
+    """The well-formed records of the file; None where the whole file cannot be read (the
+    findings say why). A file of more than `most` lines is not parsed: the positions of its
+    fields would take many times its memory.
     """
     data = _plain(data, found)
     if found.refused:
@@ -43,7 +46,11 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         return None
     separator, names = header.separator, header.names
     if data.count(b"\n") > most or data.count(separator.encode()) > 2 * most * len(names):
-        found.add("140", f"the file has more than {most} lines, or too many fields for them: send the table and nothing else")
+        found.add(
+            "140",
+            f"the file has more than {most} lines, or too many fields for them: send the table and nothing "
+            f"else",
+        )
         return None
     layout = _layout(data, separator, found)
     if layout is None:
@@ -55,7 +62,9 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         found.add("140", "the file has a header but no record: send the complete table")
     if not good.size:
         return None
-    records = Records(header.wire, layout.line[good], _columns(data, layout, good, separator, names, concepts.numbers))
+    records = Records(
+        header.wire, layout.line[good], _columns(data, layout, good, separator, names, concepts.numbers)
+    )
     _refuse_several(records, header, found)
     return _without_partial(records, concepts, found) if header.partial else records
 
@@ -71,7 +80,11 @@ def _plain(data: bytes, found: Findings) -> bytes:
     if not data.strip(b"\xef\xbb\xbf \t\r\n"):
         found.add("140", "the file is empty: send the complete table")
     elif data.startswith(b"PK\x03\x04"):
-        found.add("140", "the file is an archive or a workbook, although its name says text: give it the name of what it is")
+        found.add(
+            "140",
+            "the file is an archive or a workbook, although its name says text: give it the name of what it "
+            "is",
+        )
     elif data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         found.add("140", "the file looks like XML: send SDMX-ML as .xml, or SDMX-CSV")
     else:
@@ -81,14 +94,19 @@ def _plain(data: bytes, found: Findings) -> bytes:
             found.add("140", message, line_at(data, control.start()))
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if not found.refused and b"\r" in data:
-        found.add("140", "a carriage return without a line feed: end every line with LF or CR LF", line_at(data, data.index(b"\r")))
+        found.add(
+            "140",
+            "a carriage return without a line feed: end every line with LF or CR LF",
+            line_at(data, data.index(b"\r")),
+        )
     return data
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """The position of each record of the file: bytes `start` to `end` (without the header), its first line, its number of fields; and the
-    `separators` of the whole file. `quoted`: whether there is any quotation mark.
+    """The position of each record of the file: bytes `start` to `end` (without the header),
+    its first line, its number of fields; and the `separators` of the whole file. `quoted`:
+    whether there is any quotation mark.
     """
 
     start: Ints
@@ -101,14 +119,19 @@ class _Layout:
 
 
 def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
-    """Finds the records, with quotation marks as in RFC 4180. None where the quotation or the length of a record is wrong."""
+    """Finds the records, with quotation marks as in RFC 4180. None where the quotation or
+    the length of a record is wrong.
+    """
     raw = np.frombuffer(data, dtype=np.uint8)
     line_ends = np.flatnonzero(raw == _LF)
     separators = np.flatnonzero(raw == ord(separator))
     record_ends = line_ends
     if (quotes := np.flatnonzero(raw == _QUOTE)).size:
         if (wrong := _wrong_quote(raw, quotes, ord(separator))) is not None:
-            message = "a quotation mark is not closed, or inside an unquoted field: quote whole fields; is the file complete?"
+            message = (
+                "a quotation mark is not closed, or inside an unquoted field: quote whole "
+                "fields; is the file complete?"
+            )
             found.add("140", message, line_at(data, wrong))
             return None
         outside = [np.searchsorted(quotes, at) % 2 == 0 for at in (line_ends, separators)]
@@ -123,7 +146,13 @@ def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
     fields = np.searchsorted(separators, ends) - np.searchsorted(separators, starts) + 1
     kept = np.flatnonzero(ends > starts)[1:]  # not the empty lines, not the header
     return _Layout(
-        starts[kept], ends[kept], np.searchsorted(line_ends, starts[kept]) + 1, fields[kept], separators, bool(quotes.size), terminated
+        starts[kept],
+        ends[kept],
+        np.searchsorted(line_ends, starts[kept]) + 1,
+        fields[kept],
+        separators,
+        bool(quotes.size),
+        terminated,
     )
 
 
@@ -142,25 +171,42 @@ def _good_records(layout: _Layout, width: int, found: Findings) -> Ints:
     """The records with as many fields as the header. Adds a finding for each other record."""
     bad = np.flatnonzero(layout.fields != width)
     if bad.size and not layout.terminated and bad[-1] == len(layout.fields) - 1:
-        found.add("140", "the file ends in the middle of a line: send it again, complete", int(layout.line[-1]))
+        found.add(
+            "140", "the file ends in the middle of a line: send it again, complete", int(layout.line[-1])
+        )
         bad = bad[:-1]
     found.each(
         "150/904-1",
         bad,
         layout.line,
-        lambda row: f"{layout.fields[row]} fields where the header has {width} columns: check separator and decimal sign",
+        lambda row: (
+            f"{layout.fields[row]} fields where the header has {width} columns: check separator and decimal "
+            f"sign"
+        ),
     )
     return np.flatnonzero(layout.fields == width)
 
 
 def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> None:
-    """Refuses a last field that may be cut short, an empty one too: the file has no final line break. A quoted field is whole."""
+    """Refuses a last field that may be cut short, an empty one too: the file has no final line
+    break. A quoted field is whole.
+    """
     if not last.strip().endswith(b'"'):
-        found.add("140", f"the file ends inside column {column}, which may be cut short: end the last line with a line break", line)
+        found.add(
+            "140",
+            f"the file ends inside column {column}, which may be cut short: end the last line with a line "
+            f"break",
+            line,
+        )
 
 
 def _columns(
-    data: bytes, layout: _Layout, good: Ints, separator: str, names: Sequence[str | None], numbers: Sequence[str]
+    data: bytes,
+    layout: _Layout,
+    good: Ints,
+    separator: str,
+    names: Sequence[str | None],
+    numbers: Sequence[str],
 ) -> dict[str, tuple[list[str], Ints]]:
     """The good records as one column for each concept of the domain or the format."""
     labelled = LABEL.encode() in data
@@ -172,7 +218,9 @@ def _columns(
     return found
 
 
-def _split_by_bytes(data: bytes, layout: _Layout, good: Ints, names: Sequence[str | None]) -> dict[str, tuple[list[str], Ints]] | None:
+def _split_by_bytes(
+    data: bytes, layout: _Layout, good: Ints, names: Sequence[str | None]
+) -> dict[str, tuple[list[str], Ints]] | None:
     """The columns of a text without quotation marks; None where a field is long."""
     found: dict[str, tuple[list[str], Ints]] = {}
     start, end = layout.start[good], layout.end[good]
@@ -197,7 +245,9 @@ def _split_by_pandas(
     known = {number: name for number, name in enumerate(names) if name is not None}
     spans = zip(layout.start[good].tolist(), layout.end[good].tolist(), strict=True)
     frame = pd.read_csv(
-        io.BytesIO(codecs.BOM_UTF8 + b"\n".join(data[start:end] for start, end in spans)),  # pandas takes a mark away: not that of a field
+        io.BytesIO(
+            codecs.BOM_UTF8 + b"\n".join(data[start:end] for start, end in spans)
+        ),  # pandas takes a mark away: not that of a field
         sep=separator,
         header=None,
         usecols=list(known),
@@ -214,7 +264,9 @@ def _split_by_pandas(
 
 
 def _without_label(text: str, number: bool) -> str:
-    """The code of `LU: Luxembourg`. What is a number has no label but itself, so that nothing is cut off a value."""
+    """The code of `LU: Luxembourg`. What is a number has no label but itself, so that nothing is cut off a
+    value.
+    """
     code, separator, label = text.partition(LABEL)
     if separator and (not code.strip() or (number and label.strip() != code)):
         return text  # a label without a code is no code
@@ -231,15 +283,19 @@ def _refuse_several(records: Records, header: CsvHeader, found: Findings) -> Non
 
 
 def _without_partial(records: Records, concepts: Concepts, found: Findings) -> Records | None:
-    """The observations, with what the other records say of a part of a key: those that have no value and not the whole key. A dimension
-    that is left open is empty or ~.
+    """The observations, with what the other records say of a part of a key: those that have no value and not
+    the whole key. A dimension that is left open is empty or ~.
     """
     dimensions = [name for name in concepts.dimensions if name in records.columns]
     is_open = {name: records.where(name, _OPEN.__contains__) for name in dimensions}
     partial = np.logical_or.reduce(list(is_open.values())) & records.where("OBS_VALUE", lambda text: not text)
     if not partial.any():
         return records
-    said = [name for name in (*concepts.required, *concepts.optional) if name not in concepts.dimensions and records.has(name)]
+    said = [
+        name
+        for name in (*concepts.required, *concepts.optional)
+        if name not in concepts.dimensions and records.has(name)
+    ]
     groups: list[Group] = []
     for row in np.flatnonzero(partial).tolist():
         key = {name: records.text(name, row) for name in dimensions if not is_open[name][row]}
@@ -249,21 +305,35 @@ def _without_partial(records: Records, concepts: Concepts, found: Findings) -> R
         found.add("140", "no record has a value: send the complete table")
         return None
     for name in OF_FORMAT:
-        if records.has(name) and (other := np.setdiff1d(records.which(name)[partial], records.which(name)[~partial])).size:
+        if (
+            records.has(name)
+            and (other := np.setdiff1d(records.which(name)[partial], records.which(name)[~partial])).size
+        ):
             row = np.flatnonzero(partial & np.isin(records.which(name), other))[0]
-            message = f"{name} of a record of a part of a key is not that of an observation: a delivery is one table, and deletes nothing"
+            message = (
+                f"{name} of a record of a part of a key is not that of an observation: a delivery "
+                f"is one table, and deletes nothing"
+            )
             found.add("SDC/action" if name == "ACTION" else "SDC/structure", message, int(records.line[row]))
     kept = np.flatnonzero(~partial)
     texts: dict[str, dict[str, int]] = {}
     which: dict[str, Ints] = {}
     for name, (mine, at) in records.columns.items():
         texts[name] = {}
-        numbers = np.array([texts[name].setdefault(text, len(texts[name])) if text else UNSAID for text in mine], dtype=np.int64)
+        numbers = np.array(
+            [texts[name].setdefault(text, len(texts[name])) if text else UNSAID for text in mine],
+            dtype=np.int64,
+        )
         which[name] = numbers[at[kept]]
     for name in sorted(spread(groups, texts, which, found)):
-        message = f"{name} is said twice of one observation, differently, by records of a part of its key: say it once"
+        message = (
+            f"{name} is said twice of one observation, differently, by records of a part of "
+            f"its key: say it once"
+        )
         found.add("150/007", message, int(records.line[np.flatnonzero(partial)[0]]))
-    columns = {name: ([*texts[name], ""], np.where(at == UNSAID, len(texts[name]), at)) for name, at in which.items()}
+    columns = {
+        name: ([*texts[name], ""], np.where(at == UNSAID, len(texts[name]), at)) for name, at in which.items()
+    }
     return Records(records.format, records.line[kept], columns)
 
 

@@ -1,6 +1,8 @@
-"""The encoding of a text: UTF-8, UTF-16, or Windows-1252. A mark at its beginning declares it; what is guessed without one is told.
+"""The encoding of a text: UTF-8, UTF-16, or Windows-1252. A mark at its beginning declares it; what
+is guessed without one is told.
 
-Codes and numbers are ASCII, so a wrong guess changes no value: it changes labels, or makes a code that no list has.
+Codes and numbers are ASCII, so a wrong guess changes no value: it changes labels, or makes a code that no
+list has.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ _LOOKED_AT = 512  # bytes
 
 
 def as_utf_8(data: bytes, found: Findings) -> bytes:
-    """The same text in UTF-8; a mark of UTF-8 stays. Adds a warning where the encoding was guessed, an error where none fits."""
+    """The same text in UTF-8; a mark of UTF-8 stays. Adds a warning where the encoding was
+    guessed, an error where none fits.
+    """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _read(data[len(mark) :], encoding, found)
@@ -51,7 +55,12 @@ def _wide(data: bytes) -> str | None:
 def _guessed(data: bytes, encoding: str, told: str, line: int | None, found: Findings) -> bytes:
     text = _read(data, encoding, found)
     if text is not data:
-        found.add("140", f"the encoding is not declared, and read as {told}: save the text as UTF-8", line, severity=Severity.WARNING)
+        found.add(
+            "140",
+            f"the encoding is not declared, and read as {told}: save the text as UTF-8",
+            line,
+            severity=Severity.WARNING,
+        )
     return text
 
 
@@ -60,7 +69,9 @@ def _read(data: bytes, encoding: str, found: Findings) -> bytes:
         return data.decode(encoding).encode()
     except UnicodeError:
         found.add(
-            "140", "the text is neither UTF-8 nor UTF-16 nor Windows-1252: save it as UTF-8", line_at(data, _first_wrong(data, encoding))
+            "140",
+            "the text is neither UTF-8 nor UTF-16 nor Windows-1252: save it as UTF-8",
+            line_at(data, _first_wrong(data, encoding)),
         )
         return data
 

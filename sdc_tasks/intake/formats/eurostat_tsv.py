@@ -1,4 +1,5 @@
-r"""Eurostat's TSV, from bytes to records: `freq,indic,geo\TIME_PERIOD`, a column for each period, flags behind the values.
+r"""Eurostat's TSV, from bytes to records: `freq,indic,geo\TIME_PERIOD`, a column for each
+period, flags behind the values.
 
     79000.0 e     a value and its OBS_STATUS            748591 @A    a value and its CONF_STATUS
     :             nobody has the value                  : c, : @C    confidential, and not sent
@@ -23,12 +24,16 @@ from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 TSV = WireFormat("Eurostat TSV", ".", ())
 BEHIND = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS")
 _CELL = re.compile(r"(?P<value>:|[^\s:@]+)? ?(?P<flags>[a-z]*) ?(?:@(?P<conf>[A-Z]))?")
-_MATTERS = "mohlq"  # of several flags, one that says that there is no value, or that it is hidden; else the first
+_MATTERS = (
+    "mohlq"  # of several flags, one that says that there is no value, or that it is hidden; else the first
+)
 _CONFIDENTIAL, _UNSENT = "c", "x"
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
-    """The records of the file, one for each row and period; None where it cannot be read (the findings say why)."""
+    """The records of the file, one for each row and period; None where it cannot be read (the findings say
+    why).
+    """
     text = as_utf_8(data, found).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     if found.refused:
         return None
@@ -55,7 +60,11 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         found.add("140", "the file has a header but no record: send the complete table")
         return None
     known = known_columns(concepts)
-    read = {name: (list(mine), np.array(at)) for name, mine, at in zip(columns, texts, which, strict=True) if name in known}
+    read = {
+        name: (list(mine), np.array(at))
+        for name, mine, at in zip(columns, texts, which, strict=True)
+        if name in known
+    }
     return Records(TSV, np.array(line), read)
 
 
@@ -64,7 +73,12 @@ def _header(lines: list[str], concepts: Concepts, found: Findings) -> tuple[list
     head, *periods = (part.strip() for part in lines[0].rstrip("\r").split("\t"))
     key, slash, over = head.partition("\\")
     if not slash or over.upper() not in ("TIME_PERIOD", "TIME") or not periods:
-        found.add("140", r"the first line is not that of Eurostat's TSV, such as freq,geo\TIME_PERIOD and then the periods", 1)
+        found.add(
+            "140",
+            r"the first line is not that of Eurostat's TSV, such as freq,geo\TIME_PERIOD and then the "
+            r"periods",
+            1,
+        )
         return None
     known = known_columns(concepts)
     names = [concept_of(name.strip(), known) for name in key.split(",")]
@@ -81,10 +95,14 @@ def first(data: bytes, concept: str) -> str:
     head, _, rest = readable(data).partition("\n")
     names = [name.strip().upper() for name in head.partition("\\")[0].split(",")]
     fields = rest.partition("\t")[0].split(",")
-    return next((text.strip() for name, text in zip(names, fields, strict=False) if name == concept.upper()), "")
+    return next(
+        (text.strip() for name, text in zip(names, fields, strict=False) if name == concept.upper()), ""
+    )
 
 
-def _records(lines: list[str], width: int, periods: list[str], found: Findings) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    lines: list[str], width: int, periods: list[str], found: Findings
+) -> Iterator[tuple[int, list[str]]]:
     """The line and the texts of each record. Adds a finding for each line of another width."""
     for at, row in enumerate(lines[1:], start=2):
         if not (row := row.rstrip("\r")):
@@ -92,7 +110,10 @@ def _records(lines: list[str], width: int, periods: list[str], found: Findings) 
         key, *cells = row.split("\t")
         codes = [code.strip() for code in key.split(",")]
         if len(codes) != width or len(cells) != len(periods):
-            message = f"{len(codes)} codes and {len(cells)} values where the header has {width} and {len(periods)}: check commas and tabs"
+            message = (
+                f"{len(codes)} codes and {len(cells)} values where the header has {width} and "
+                f"{len(periods)}: check commas and tabs"
+            )
             found.add("150/904-1", message, at)
             continue
         for period, cell in zip(periods, cells, strict=True):
@@ -100,7 +121,9 @@ def _records(lines: list[str], width: int, periods: list[str], found: Findings) 
 
 
 def _cell(cell: str) -> tuple[str, str, str]:
-    """OBS_VALUE, OBS_STATUS and CONF_STATUS of a cell. What is not understood stays in the value, where it is no number."""
+    """OBS_VALUE, OBS_STATUS and CONF_STATUS of a cell. What is not understood stays in
+    the value, where it is no number.
+    """
     match = _CELL.fullmatch(cell)
     if match is None:
         return cell, "", ""

@@ -1,6 +1,8 @@
-"""The fields of delimited text without quotation marks, a column at a time: eight bytes of every record at once, no object for each field.
+"""The fields of delimited text without quotation marks, a column at a time: eight bytes of every record at
+once, no object for each field.
 
-`delimited.py` splits text with quotation marks, or with long fields, by pandas. Both must give the same columns.
+`delimited.py` splits text with quotation marks, or with long fields, by pandas. Both must give the same
+columns.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from sdc_tasks.model.table import Ints
 
 _WORD = 8  # bytes
 LONGEST_FIELD = 64  # bytes; of a longer one, pandas is as quick
-_BEGINNING = np.array([(1 << 8 * length) - 1 for length in range(_WORD)] + [2**64 - 1], dtype="<u8")  # keeps so many bytes of a word
+_BEGINNING = np.array(
+    [(1 << 8 * length) - 1 for length in range(_WORD)] + [2**64 - 1], dtype="<u8"
+)  # keeps so many bytes of a word
 
 
 class FieldBytes:
@@ -21,10 +25,13 @@ class FieldBytes:
     def __init__(self, data: bytes) -> None:
         self._data = data
         padded = data + bytes(_WORD)
-        self._words = np.ndarray((len(data) + 1,), dtype="<u8", buffer=padded, strides=(1,))  # one at each byte
+        self._words = np.ndarray(
+            (len(data) + 1,), dtype="<u8", buffer=padded, strides=(1,)
+        )  # one at each byte
 
     def column(self, start: Ints, end: Ints) -> tuple[list[str], Ints] | None:
-        """The distinct texts of the fields at these bytes, in the order in which they appear, and the text of each; None if one is long.
+        """The distinct texts of the fields at these bytes, in the order in which they appear, and the
+        text of each; None if one is long.
 
         `start end`: (records,). Raises UnicodeDecodeError.
         """
@@ -45,7 +52,9 @@ class FieldBytes:
                 both, pairs = pd.factorize(which * len(found) + np.asarray(mine, dtype=np.int64))
                 which, different = np.asarray(both, dtype=np.int64), len(pairs)
         first = np.zeros(different if len(start) else 0, dtype=np.int64)
-        first[which[::-1]] = np.arange(len(start))[::-1]  # the last assignment counts: the first record of each text
+        first[which[::-1]] = np.arange(len(start))[
+            ::-1
+        ]  # the last assignment counts: the first record of each text
         spans = zip(start[first].tolist(), end[first].tolist(), strict=True)
         joined = b"\n".join([self._data[begin:stop] for begin, stop in spans]).decode()
         return joined.split("\n") if first.size else [], which

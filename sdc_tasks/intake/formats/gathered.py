@@ -1,7 +1,9 @@
-"""The records of an SDMX message as they are gathered: what is said at the data set, a group, a series or an observation.
+"""The records of an SDMX message as they are gathered: what is said at the data set, a
+group, a series or an observation.
 
-The readers of SDMX-ML and SDMX-JSON find what a message says, and where; what makes records of it is here, once. Each distinct text is
-kept once, and a record is a number for each concept, of one byte where a concept has few texts: most have.
+The readers of SDMX-ML and SDMX-JSON find what a message says, and where; what makes records of it is here,
+once. Each distinct text is kept once, and a record is a number for each concept, of one byte where a
+concept has few texts: most have.
 """
 
 from __future__ import annotations
@@ -27,20 +29,24 @@ class UnfitMessage(Exception):
 
 
 class Gathered:
-    """What was read so far. `line` is where a record stands; None in a format without lines, whose records are counted as rows below a
-    header.
+    """What was read so far. `line` is where a record stands; None in a format without lines, whose records
+    are counted as rows below a header.
     """
 
     def __init__(self, concepts: Concepts, most: int) -> None:
         self._concepts, self._most = concepts, most
-        self.texts: dict[str, dict[str, int]] = {name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")}
+        self.texts: dict[str, dict[str, int]] = {
+            name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")
+        }
         self._which: dict[str, array[int]] = {name: array("b") for name in self.texts}
         self._columns = [(name, texts, self._which[name].append) for name, texts in self.texts.items()]
         self._lines = array("i")
         self._records = 0
         self._names: dict[str, int | None] = {}  # → the line on which it stands first
         self._twice: dict[str, int | None] = {}
-        self._sets: list[tuple[int, list[Group], int | None]] = []  # the first record, the groups and the line of each data set
+        self._sets: list[
+            tuple[int, list[Group], int | None]
+        ] = []  # the first record, the groups and the line of each data set
         self._unreached: list[Group] = []
         self._notes: tuple[int | None] | None = None
 
@@ -53,7 +59,9 @@ class Gathered:
         """Notes that a concept is said twice of one observation, differently."""
         self._twice.setdefault(name, line)
 
-    def both(self, before: Mapping[str, str], more: Mapping[str, str], line: int | None = None) -> dict[str, str]:
+    def both(
+        self, before: Mapping[str, str], more: Mapping[str, str], line: int | None = None
+    ) -> dict[str, str]:
         """What is said at two levels. Where they differ in a concept, it is noted."""
         for name in before:
             if name in more and before[name] != more[name]:
@@ -79,7 +87,9 @@ class Gathered:
         self._notes = self._notes or (line,)
 
     def group(self, said: Mapping[str, str], line: int | None = None, kind: str = "a group") -> None:
-        """A group, or attributes of a part of a key: what it says holds for every record of the data set with its dimensions."""
+        """A group, or attributes of a part of a key: what it says holds for every record of
+        the data set with its dimensions.
+        """
         self.above(said)
         self.seen(said, line)
         dimensions = self._concepts.dimensions
@@ -89,31 +99,49 @@ class Gathered:
 
     def says(self, said: Mapping[str, str]) -> bool:
         """Whether anything but dimensions is said of the records."""
-        return any(text for name, text in said.items() if name in self.texts and name not in self._concepts.dimensions)
+        return any(
+            text
+            for name, text in said.items()
+            if name in self.texts and name not in self._concepts.dimensions
+        )
 
     def of_known(self, names: Set[str]) -> None:
         """Raises UnfitMessage where one of these may be a dimension that is not in the structure."""
         if not names <= self.texts.keys():
             raise UnfitMessage(
-                "a group with a concept that is not in the structure, so it is not known of which records it speaks: correct it"
+                "a group with a concept that is not in the structure, so it is not known of which records it "
+                "speaks: correct it"
             )
 
-    def series(self, said: Mapping[str, str], since: int, line: int | None = None, kind: str = "a series") -> None:
+    def series(
+        self, said: Mapping[str, str], since: int, line: int | None = None, kind: str = "a series"
+    ) -> None:
         """A series ends that says this of the records that came `since`."""
         self.above(said)
         if self._records == since:
             self.seen(said, line)
-            self._unreached.append(Group({}, {name: said[name] for name in said if name not in self._concepts.dimensions}, kind, line))
+            self._unreached.append(
+                Group(
+                    {},
+                    {name: said[name] for name in said if name not in self._concepts.dimensions},
+                    kind,
+                    line,
+                )
+            )
 
     def above(self, said: Mapping[str, str]) -> None:
         """Raises UnfitMessage where a data set, a series or a group says a value."""
         if said.get(MEASURE):
-            raise UnfitMessage(f"{MEASURE} stands above an observation: a value stands at its own observation only")
+            raise UnfitMessage(
+                f"{MEASURE} stands above an observation: a value stands at its own observation only"
+            )
 
     def record(self, said: Mapping[str, str], line: int | None = None) -> None:
         """One observation with all that is said of it. Raises UnfitMessage where there are too many."""
         if self._records == self._most:
-            raise UnfitMessage(f"the file has more than {self._most} observations: send the table and nothing else")
+            raise UnfitMessage(
+                f"the file has more than {self._most} observations: send the table and nothing else"
+            )
         self._records += 1
         if line is not None:
             self._lines.append(line)
@@ -137,12 +165,18 @@ class Gathered:
             self._columns = [(each, of, self._which[each].append) for each, of in self.texts.items()]
         self._which[name].append(texts[text])
 
-    def records(self, wire: WireFormat, found: Findings, plain: Callable[[str, str], str] | None = None) -> Records | None:
-        """All that was read, with findings on what is missing, said twice or not known. `plain(name, text)` makes the text of a record."""
+    def records(
+        self, wire: WireFormat, found: Findings, plain: Callable[[str, str], str] | None = None
+    ) -> Records | None:
+        """All that was read, with findings on what is missing, said twice or not known. `plain(name,
+        text)` makes the text of a record.
+        """
         known = self.texts.keys()
         for name in self._concepts.required:
             if name not in self._names:
-                found.missing(f"concept {name}", "add it, at the observation, its series, a group or the data set")
+                found.missing(
+                    f"concept {name}", "add it, at the observation, its series, a group or the data set"
+                )
         for name, line in self._names.items():
             if name not in known:
                 told = shown(name, known)
@@ -152,7 +186,10 @@ class Gathered:
         which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
         self._spread(which, found, plain)
         for name, line in self._twice.items():
-            message = f"concept{f' {name}' if name in known else ''} is said twice of one observation, differently: say it once"
+            message = (
+                f"concept{f' {name}' if name in known else ''} is said twice of one observation, "
+                f"differently: say it once"
+            )
             found.add("150/007", message, line)
         if found.refused:
             return None
@@ -170,22 +207,38 @@ class Gathered:
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
         return Records(wire, lines, columns)
 
-    def _spread(self, which: dict[str, Numbers], found: Findings, plain: Callable[[str, str], str] | None) -> None:
-        """Gives records what the groups of their data set say, in place. What reaches no record is a finding."""
+    def _spread(
+        self, which: dict[str, Numbers], found: Findings, plain: Callable[[str, str], str] | None
+    ) -> None:
+        """Gives records what the groups of their data set say, in place. What reaches no record
+        is a finding.
+        """
         ends = [first for first, _, _ in self._sets[1:]] + [self._records]
         for end, (first, _, line) in zip(ends, self._sets, strict=True):
             if first == end and self._records:
-                found.add("140", "a data set without an observation: send it with its observations, or take it away", line)
+                found.add(
+                    "140",
+                    "a data set without an observation: send it with its observations, or take it away",
+                    line,
+                )
         for each in self._unreached:
             unreached(each.kind, each.said, self.texts, each.line, found)
-        concerned = {name for _, groups, _ in self._sets for group in groups for name in (*group.key, *group.said)}
+        concerned = {
+            name for _, groups, _ in self._sets for group in groups for name in (*group.key, *group.said)
+        }
         for name in concerned:  # they are compared as they are read, and may add texts
             merged: dict[str, int] = {}
-            at = [merged.setdefault(plain(name, text) if plain else text, len(merged)) for text in self.texts[name]]
+            at = [
+                merged.setdefault(plain(name, text) if plain else text, len(merged))
+                for text in self.texts[name]
+            ]
             self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
         for end, (first, groups, _) in zip(ends, self._sets, strict=True):
             if plain:
-                groups = [replace(each, key=_plain(each.key, plain), said=_plain(each.said, plain)) for each in groups]
+                groups = [
+                    replace(each, key=_plain(each.key, plain), said=_plain(each.said, plain))
+                    for each in groups
+                ]
             mine = {name: numbers[first:end] for name, numbers in which.items()}
             if first < end:
                 for name in sorted(spread(groups, self.texts, mine, found)):

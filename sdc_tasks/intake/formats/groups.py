@@ -1,4 +1,6 @@
-"""What a file says once of all records with one part of a key: in an SDMX group, or in a record of SDMX-CSV without the whole key."""
+"""What a file says once of all records with one part of a key: in an SDMX group, or in a record of
+SDMX-CSV without the whole key.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +28,32 @@ class Group:
     line: int | None = None
 
 
-def unreached(kind: str, said: Mapping[str, str], known: Collection[str], line: int | None, found: Findings) -> None:
-    """Refuses what is said of observations that the file does not have: a flag may have lost its record. Empty attributes say nothing."""
+def unreached(
+    kind: str, said: Mapping[str, str], known: Collection[str], line: int | None, found: Findings
+) -> None:
+    """Refuses what is said of observations that the file does not have: a flag may have lost its
+    record. Empty attributes say nothing.
+    """
     if names := sorted(name for name, text in said.items() if text.strip()):
         told = ", ".join(name for name in names if name in known) or "an attribute"
-        found.add("SDC/attribute", f"{told} of {kind} reaches no observation: correct the key, or take it away", line)
+        found.add(
+            "SDC/attribute",
+            f"{told} of {kind} reaches no observation: correct the key, or take it away",
+            line,
+        )
 
 
 def spread(
-    groups: Iterable[Group], texts: Mapping[str, MutableMapping[str, int]], which: Mapping[str, Numbers], found: Findings
+    groups: Iterable[Group],
+    texts: Mapping[str, MutableMapping[str, int]],
+    which: Mapping[str, Numbers],
+    found: Findings,
 ) -> set[str]:
-    """Gives the records of each group what it says, in place. Returns the concepts of which a record or another group says something else;
-    a group without a record is a finding.
+    """Gives the records of each group what it says, in place. Returns the concepts of which a record or
+    another group says something else; a group without a record is a finding.
 
-    `texts`: the number of each text of a concept. `which`: (records,) for each concept, UNSAID where a record does not say it.
+    `texts`: the number of each text of a concept. `which`: (records,) for each concept, UNSAID
+    where a record does not say it.
     """
     differently: set[str] = set()
     alike: dict[tuple[str, ...], list[Group]] = defaultdict(list)

@@ -2,11 +2,12 @@
 
     STRUCTURE[;]           the sub-field separator, where a concept may have several values
     CONF_STATUS[]          such a concept
-    GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU: Luxembourg`
-    GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME says so
-    SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
+    GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU:
+    Luxembourg` GEO,Area               with `labels=name`, a column of labels behind each column of codes;
+    STRUCTURE_NAME says so SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
 
-The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes `geo`.
+The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes
+`geo`.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ LABEL = ": "
 
 @dataclass(frozen=True)
 class CsvHeader:
-    """`names`: the concept of each column, None where a column is not read. `several`: the concepts that may have several values,
-    which stand between `between`.
+    """`names`: the concept of each column, None where a column is not read. `several`: the concepts that may
+    have several values, which stand between `between`.
     """
 
     wire: WireFormat
@@ -54,34 +55,58 @@ class CsvHeader:
 
 
 def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader | None:
-    """The header in the first line. The separator is the one that gives known columns; it is never guessed."""
+    """The header in the first line. The separator is the one that gives known columns; it is
+    never guessed.
+    """
     known = known_columns(concepts)
     splits = {separator: _split(head, separator) for separator in SEPARATORS}
-    separator, texts = max(splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known))
+    separator, texts = max(
+        splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known)
+    )
     parsed = [_concept(text, known) for text in texts]
     names = [name for name, _ in parsed]
     if len(known & set(names)) < 2:
-        message = "no known column in the first line: it must name the columns, separated by commas, semicolons or tabs"
+        message = (
+            "no known column in the first line: it must name the columns, separated by "
+            "commas, semicolons or tabs"
+        )
         found.add("140", message, 1)
         return None
     wire = FORMATS[separator, _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else _SDMX_1]
     columns_fit(names, known, (*wire.structure_columns, *concepts.required), found)
     between = next((bracket for name, bracket in parsed if name == "STRUCTURE" and bracket), "")[:1]
-    several = frozenset(name for name, bracket in parsed if bracket is not None and name in known and name != "STRUCTURE")
+    several = frozenset(
+        name for name, bracket in parsed if bracket is not None and name in known and name != "STRUCTURE"
+    )
     if several and not between:
-        found.add("150/007", "columns with [] need a sub-field separator in the header of the first one, such as STRUCTURE[;]: add it", 1)
+        found.add(
+            "150/007",
+            "columns with [] need a sub-field separator in the header of the first one, such as "
+            "STRUCTURE[;]: add it",
+            1,
+        )
     if found.refused:
         return None
-    return CsvHeader(wire, separator, tuple(name if name in known else None for name in names), several, between)
+    return CsvHeader(
+        wire, separator, tuple(name if name in known else None for name in names), several, between
+    )
 
 
-def fitting_names(kind: str, names: Sequence[str], concepts: Concepts, found: Findings) -> tuple[WireFormat, list[str | None]] | None:
-    """The format and the concept of each column of a table that is no text, None where a column is not read. None with findings."""
+def fitting_names(
+    kind: str, names: Sequence[str], concepts: Concepts, found: Findings
+) -> tuple[WireFormat, list[str | None]] | None:
+    """The format and the concept of each column of a table that is no text, None where a column
+    is not read. None with findings.
+    """
     known = known_columns(concepts)
     said = [_concept(name, known)[0] for name in names]
     layout = _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(said) else _SDMX_1
     columns_fit(said, known, (*layout[-1:], *concepts.required), found)
-    return None if found.refused else (WireFormat(kind, ".", layout), [name if name in known else None for name in said])
+    return (
+        None
+        if found.refused
+        else (WireFormat(kind, ".", layout), [name if name in known else None for name in said])
+    )
 
 
 def known_columns(concepts: Concepts) -> set[str]:
@@ -98,19 +123,26 @@ def concept_of(name: str, known: Set[str]) -> str:
 
 
 def first_of(header: str, record: str, column: str) -> str:
-    """The code of a column in a record, as far as one sees it without knowing the concepts; empty where there is none."""
+    """The code of a column in a record, as far as one sees it without knowing the
+    concepts; empty where there is none.
+    """
     for separator in SEPARATORS:
         found = [_COLUMN.fullmatch(name) for name in _split(header.encode(), separator)]
         names = [match[1].strip().upper() if match else "" for match in found]
         if column.upper() in names:
             fields = _split(record.encode(), separator)
-            return next((text for name, text in zip(names, fields, strict=False) if name == column.upper()), "").partition(LABEL)[0]
+            return next(
+                (text for name, text in zip(names, fields, strict=False) if name == column.upper()), ""
+            ).partition(LABEL)[0]
     return ""
 
 
 def _split(head: bytes, separator: str) -> list[str]:
     try:
-        return [name.strip() for name in next(csv.reader([head.decode("utf-8")], delimiter=separator, strict=True))]
+        return [
+            name.strip()
+            for name in next(csv.reader([head.decode("utf-8")], delimiter=separator, strict=True))
+        ]
     except (csv.Error, StopIteration):
         return []
 
@@ -131,7 +163,11 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
             found.missing(f"column {column}", line=1)
     for number, name in enumerate(names, start=1):
         if name in known and name in names[: number - 1]:
-            found.add("150/007", f"{_called(number, name, known)} repeats an earlier column: send each column once", 1)
+            found.add(
+                "150/007",
+                f"{_called(number, name, known)} repeats an earlier column: send each column once",
+                1,
+            )
         elif name in _UNREAD or (name not in known and labelled and names[number - 2] in known):
             found.pass_over()
         elif name not in known:

@@ -1,4 +1,6 @@
-"""The result of a reader of any format: the records of one file as texts. This module does not know the meaning of a column."""
+"""The result of a reader of any format: the records of one file as texts. This module does
+not know the meaning of a column.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ _ALL_PLAIN = re.compile(rf"(?:{_PLAIN.pattern}\n)*+")  # seen at once, as a mill
 
 @dataclass(frozen=True)
 class WireFormat:
-    """One way to write the same records. `decimal` is the sign that the format prescribes; another sign is accepted with a warning.
-    `structure_columns` are those that every file has, to say of which structure it is.
+    """One way to write the same records. `decimal` is the sign that the format prescribes;
+    another sign is accepted with a warning. `structure_columns` are those that every file has,
+    to say of which structure it is.
     """
 
     name: str
@@ -31,8 +34,8 @@ class WireFormat:
 
 @dataclass(frozen=True)
 class Concepts:
-    """The columns of a domain: those that every file must have, those that it may have, which of them are the key of a record, and which
-    hold numbers.
+    """The columns of a domain: those that every file must have, those that it may have, which of them are the
+    key of a record, and which hold numbers.
     """
 
     required: tuple[str, ...]
@@ -43,11 +46,12 @@ class Concepts:
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one file: for each known concept its distinct texts, without surrounding blanks, and the text of each record;
-    and the line on which each record starts. Where a format has no lines, a line is a row of the table below a header.
+    """The records of one file: for each known concept its distinct texts, without surrounding blanks, and the
+    text of each record; and the line on which each record starts. Where a format has no lines, a line is a
+    row of the table below a header.
 
-    `numbers`: for a column that the file holds as binary numbers, (records,), NaN where it has none; its text is then `A_NUMBER`, which
-    only says that there is one.
+    `numbers`: for a column that the file holds as binary numbers, (records,), NaN where it has none; its text
+    is then `A_NUMBER`, which only says that there is one.
     """
 
     format: WireFormat
@@ -71,11 +75,15 @@ class Records:
         return self.columns[column][1]
 
     def plain(self, column: str) -> bool:
-        """Whether every text of a column is a plain number, so that nobody looks through a million of them for something else."""
+        """Whether every text of a column is a plain number, so that nobody looks through a
+        million of them for something else.
+        """
         if column not in self._plain:
             texts = self.texts(column)
             joined = "".join(f"{text}\n" for text in texts)
-            self._plain[column] = joined.count("\n") == len(texts) and _ALL_PLAIN.fullmatch(joined) is not None  # a quoted field may break
+            self._plain[column] = (
+                joined.count("\n") == len(texts) and _ALL_PLAIN.fullmatch(joined) is not None
+            )  # a quoted field may break
         return self._plain[column]
 
     def among(self, column: str, texts: Set[str]) -> Bools:
@@ -90,7 +98,9 @@ class Records:
 
     def positions(self, column: str, index: Mapping[str, int]) -> Numbers:
         """(records,): the index of each record's code, −1 where it has none."""
-        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int32)[self.which(column)]
+        return np.array([index.get(text, -1) for text in self.texts(column)], dtype=np.int32)[
+            self.which(column)
+        ]
 
     def text(self, column: str, row: int) -> str:
         texts, which = self.columns[column]

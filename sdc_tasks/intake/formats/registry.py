@@ -2,8 +2,8 @@
 
     discover ──▶ Format.read ──▶ Records, or findings
 
-A new format needs a module beside `delimited.py` and `sdmx_ml.py` that returns `Records`, and a line here. It reads any bytes, or refuses
-them with findings, and returns at most the given number of records.
+A new format needs a module beside `delimited.py` and `sdmx_ml.py` that returns `Records`, and a line here. It
+reads any bytes, or refuses them with findings, and returns at most the given number of records.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ First = Callable[[bytes, str], str]
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file. `read(data, concepts, found, most)` returns at most `most` records, or None where findings refuse the file.
-    `first(data, concept)` is the text of the first record, as far as one sees it without reading: it only says whom to ask about a file
-    that is refused. `record_bytes`: no table needs more for a record.
+    """A kind of file. `read(data, concepts, found, most)` returns at most `most` records, or None
+    where findings refuse the file. `first(data, concept)` is the text of the first record, as far as
+    one sees it without reading: it only says whom to ask about a file that is refused. `record_bytes`:
+    no table needs more for a record.
     """
 
     name: str
@@ -37,9 +38,19 @@ class Format:
 
 
 FORMATS = (
-    Format("delimited text", frozenset({".csv", ".txt"}), delimited.parse, delimited.first, 512),  # a real record has 60 to 200
-    Format("SDMX-ML", frozenset({".xml"}), sdmx_ml.parse, sdmx_ml.first, 4096),  # a generic, flat one up to 2000
-    Format("Parquet or Arrow", frozenset({".parquet", ".pq", ".arrow", ".arrows", ".feather"}), columnar.parse, columnar.first, 512),
+    Format(
+        "delimited text", frozenset({".csv", ".txt"}), delimited.parse, delimited.first, 512
+    ),  # a real record has 60 to 200
+    Format(
+        "SDMX-ML", frozenset({".xml"}), sdmx_ml.parse, sdmx_ml.first, 4096
+    ),  # a generic, flat one up to 2000
+    Format(
+        "Parquet or Arrow",
+        frozenset({".parquet", ".pq", ".arrow", ".arrows", ".feather"}),
+        columnar.parse,
+        columnar.first,
+        512,
+    ),
     Format("Eurostat TSV", frozenset({".tsv"}), eurostat_tsv.parse, eurostat_tsv.first, 512),
     Format("Excel", frozenset({".xlsx"}), workbook.parse, workbook.first, 512),
     Format("SDMX-JSON", frozenset({".json"}), sdmx_json.parse, sdmx_json.first, 512),
@@ -54,5 +65,9 @@ def discover(file: str) -> Format | None:
 
 
 def may_be_read(file: str) -> bool:
-    """Whether a file of this name is opened: a format has its suffix, or that of what it holds. Only its content tells what a zip holds."""
-    return discover(inner_name(file)) is not None or (is_packed(file) and PurePath(file).suffix.lower() == ".zip")
+    """Whether a file of this name is opened: a format has its suffix, or that of what it holds. Only its
+    content tells what a zip holds.
+    """
+    return discover(inner_name(file)) is not None or (
+        is_packed(file) and PurePath(file).suffix.lower() == ".zip"
+    )

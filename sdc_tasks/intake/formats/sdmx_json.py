@@ -1,8 +1,10 @@
-"""SDMX-JSON 2.0 and 2.1, from bytes to records: data messages by series or flat, components at every level, values by index or as they are.
+"""SDMX-JSON 2.0 and 2.1, from bytes to records: data messages by series or flat, components at every level,
+values by index or as they are.
 
-The bytes are bounded before they are parsed. Numbers stay the texts that they are in the file. A name that stands twice in one object is
-refused, as a parser would keep the last one only; so is a name, a level or a value that has no place here, and what is said of a series or
-a group without an observation. A record is counted as a row of a table below a header: the first one is line 2.
+The bytes are bounded before they are parsed. Numbers stay the texts that they are in the file. A name that
+stands twice in one object is refused, as a parser would keep the last one only; so is a name, a level or a
+value that has no place here, and what is said of a series or a group without an observation. A record is
+counted as a row of a table below a header: the first one is line 2.
 """
 
 from __future__ import annotations
@@ -28,9 +30,22 @@ _LEVELS = {
 }
 _OF_A_MESSAGE, _OF_DATA = {"$schema", "meta", "data", "errors"}, {"structures", "dataSets"}
 _OF_A_SET = {
-    "structure", "action", "links", "annotations", "attributes", "dimensionGroupAttributes", "series", "observations", "setId",
-    "reportingBegin", "reportingEnd", "validFrom", "validTo", "publicationYear", "publicationPeriod",
-}  # fmt: skip
+    "structure",
+    "action",
+    "links",
+    "annotations",
+    "attributes",
+    "dimensionGroupAttributes",
+    "series",
+    "observations",
+    "setId",
+    "reportingBegin",
+    "reportingEnd",
+    "validFrom",
+    "validTo",
+    "publicationYear",
+    "publicationPeriod",
+}
 _OF_A_SERIES = {"attributes", "observations", "annotations"}
 _LONG_NUMBER = re.compile(rb"[0-9]{4301}")
 _WRONG = (KeyError, IndexError, TypeError, AttributeError, ValueError)
@@ -43,7 +58,11 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         return None
     try:
         if long := _LONG_NUMBER.search(text):
-            found.add("140", "a whole number of more digits than any table has: correct it", line_at(text, long.start()))
+            found.add(
+                "140",
+                "a whole number of more digits than any table has: correct it",
+                line_at(text, long.start()),
+            )
             return None
         message = json.loads(text, object_pairs_hook=_once, parse_float=str, parse_constant=_no_constant)
         read = _Read(concepts, most)
@@ -64,14 +83,20 @@ def first(data: bytes, concept: str) -> str:
     """The first value of a concept, empty where there is none: a guess, without parsing."""
     text = data.decode("utf-8", "replace")
     component = re.search(rf'"id"\s*:\s*"{re.escape(concept)}"', text)
-    value = re.search(r'"values"\s*:\s*\[\s*\{[^{}]*?"(?:id|value)"\s*:\s*"([^"]*)"', text[component.end() :]) if component else None
+    value = (
+        re.search(r'"values"\s*:\s*\[\s*\{[^{}]*?"(?:id|value)"\s*:\s*"([^"]*)"', text[component.end() :])
+        if component
+        else None
+    )
     return value[1] if value else ""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise UnfitMessage("a name stands twice in one object, such as one observation with two values: say it once")
+        raise UnfitMessage(
+            "a name stands twice in one object, such as one observation with two values: say it once"
+        )
     return found
 
 
@@ -80,7 +105,9 @@ def _no_constant(_: str) -> str:
 
 
 class _Component:
-    """A dimension, measure or attribute, and the texts of its values, None where they stand in the data themselves."""
+    """A dimension, measure or attribute, and the texts of its values, None where they stand in the data
+    themselves.
+    """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.name = str(given["id"])
@@ -90,12 +117,16 @@ class _Component:
         self.position = given.get("keyPosition", 0)
 
     def _listed(self, value: Mapping[str, Any]) -> str:
-        """The code, or the value, of one in the list. One that is empty and has nothing else is none; a name alone is no code."""
+        """The code, or the value, of one in the list. One that is empty and has nothing else
+        is none; a name alone is no code.
+        """
         told = {_plain(value.get(each)) for each in ("id", "value")} - {""}
         if not told and value and value.keys() <= {"id", "value"}:
             return ""
         if len(told) != 1:
-            raise UnfitMessage("a listed value has no id and no value, or two that differ: export the message again")
+            raise UnfitMessage(
+                "a listed value has no id and no value, or two that differ: export the message again"
+            )
         return self._number(told.pop())
 
     def _number(self, text: str) -> str:
@@ -108,7 +139,9 @@ class _Component:
         if self.values is None:
             return self._number(_plain(content))
         if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
-            raise UnfitMessage("the data name a value that the list of its concept does not have: export the message again")
+            raise UnfitMessage(
+                "the data name a value that the list of its concept does not have: export the message again"
+            )
         return self.values[content]
 
 
@@ -134,7 +167,10 @@ class _Read:
         if message.get("meta", {}).get("test", False) is not False:
             raise UnfitMessage("the message says that it is a test: send the delivery with test false")
         if message.get("errors"):
-            raise UnfitMessage("the message has errors, in which a service says what went wrong: send a complete message without them")
+            raise UnfitMessage(
+                "the message has errors, in which a service says what went wrong: send a complete message "
+                "without them"
+            )
         _only(message["data"], _OF_DATA, "data")
         structures = message["data"]["structures"]
         for data_set in message["data"]["dataSets"]:
@@ -143,9 +179,16 @@ class _Read:
     def _data_set(self, data_set: Mapping[str, Any], structure: Mapping[str, Any]) -> None:
         _only(data_set, _OF_A_SET, "data set")
         self.gathered.data_set()
-        self._dimensions, self._attributes = _levels(structure, "dimensions"), _levels(structure, "attributes")
+        self._dimensions, self._attributes = (
+            _levels(structure, "dimensions"),
+            _levels(structure, "attributes"),
+        )
         measures = _levels(structure, "measures")
-        self._measures = measures.get("observation", []) if structure.get("measures") is not None else [_Component({"id": MEASURE})]
+        self._measures = (
+            measures.get("observation", [])
+            if structure.get("measures") is not None
+            else [_Component({"id": MEASURE})]
+        )
         self._notes = len(structure.get("annotations") or ())
         if data_set.get("annotations"):
             self.gathered.note()
@@ -161,7 +204,9 @@ class _Read:
         self.gathered.above(said)
         self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
         if "series" not in data_set and any(each.default for each in self._attributes.get("series", [])):
-            raise UnfitMessage("a default for series, of which the data set has none: say it at the observations")
+            raise UnfitMessage(
+                "a default for series, of which the data set has none: say it at the observations"
+            )
         if "series" in data_set:
             for number, (key, series) in enumerate(data_set["series"].items(), start=1):
                 _only(series, _OF_A_SERIES, "series")
@@ -169,14 +214,18 @@ class _Read:
                     self.gathered.note()
                 since = self.gathered.number
                 own = self._attributed({}, self._attributes.get("series", []), series.get("attributes", []))
-                self._observations(self._both(self._keyed(said, "series", key), own), series.get("observations", {}))
+                self._observations(
+                    self._both(self._keyed(said, "series", key), own), series.get("observations", {})
+                )
                 self.gathered.series(own, since, kind=f"a series (number {number} of its data set)")
         self._observations(said, data_set.get("observations", {}))
 
     def _observations(self, said: Mapping[str, str], observations: Mapping[str, Sequence[object]]) -> None:
         components = [*self._measures, *self._attributes.get("observation", [])]
         for key, contents in observations.items():
-            self.gathered.record(self._attributed(self._keyed(said, "observation", key), components, contents or []))
+            self.gathered.record(
+                self._attributed(self._keyed(said, "observation", key), components, contents or [])
+            )
 
     def _keyed(self, said: Mapping[str, str], level: str, key: str) -> dict[str, str]:
         """With the dimensions of a level, whose indices are in the key."""
@@ -185,8 +234,12 @@ class _Read:
             self._say(found, dimension, int(index))
         return found
 
-    def _attributed(self, said: Mapping[str, str], components: Sequence[_Component], contents: Sequence[object]) -> dict[str, str]:
-        """With the values of these components; those at the end may be left out, and the numbers of annotations may follow."""
+    def _attributed(
+        self, said: Mapping[str, str], components: Sequence[_Component], contents: Sequence[object]
+    ) -> dict[str, str]:
+        """With the values of these components; those at the end may be left out, and the
+        numbers of annotations may follow.
+        """
         if len(contents) > len(components):
             self._beyond(contents[len(components) :])
         found = dict(said)
@@ -201,7 +254,10 @@ class _Read:
                 continue
             for note in content if isinstance(content, list) else [content]:
                 if not isinstance(note, int) or isinstance(note, bool) or not 0 <= note < self._notes:
-                    raise UnfitMessage("the data have more values than its structure has components: export the message again")
+                    raise UnfitMessage(
+                        "the data have more values than its structure has components: export the message "
+                        "again"
+                    )
             self.gathered.note()
 
     def _both(self, said: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
@@ -218,12 +274,16 @@ class _Read:
             self.gathered.differs(component.name)
 
     def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
-        dimensions = sorted((each for level in self._dimensions.values() for each in level), key=lambda each: each.position)
+        dimensions = sorted(
+            (each for level in self._dimensions.values() for each in level), key=lambda each: each.position
+        )
         for number, (key, contents) in enumerate(groups.items(), start=1):
             indices = zip(dimensions, key.split(":"), strict=True)
             part = {dimension.name: dimension.text(int(index)) for dimension, index in indices if index}
             if not part.keys() <= self.gathered.texts.keys():
-                raise UnfitMessage("attributes of a dimension that is not in the structure: send them with its dimensions")
+                raise UnfitMessage(
+                    "attributes of a dimension that is not in the structure: send them with its dimensions"
+                )
             own = self._attributed({}, self._attributes.get("dimensionGroup", []), contents)
             self.gathered.group({**part, **own}, kind=f"a group (number {number} of its data set)")
 
@@ -231,7 +291,10 @@ class _Read:
 def _levels(structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
     given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
     if not {level for level, components in given.items() if components} <= _LEVELS[of]:
-        raise UnfitMessage(f"a level that is not read here ({of}): send its values at the data set, a group, a series or an observation")
+        raise UnfitMessage(
+            f"a level that is not read here ({of}): send its values at the data set, a group, a series or an "
+            f"observation"
+        )
     return {level: [_Component(each) for each in components] for level, components in given.items()}
 
 

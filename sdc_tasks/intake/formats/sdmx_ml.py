@@ -1,9 +1,11 @@
-"""SDMX-ML 2.1, 3.0 and 3.1, from bytes to records: data messages, generic and structure-specific, by series or flat.
+"""SDMX-ML 2.1, 3.0 and 3.1, from bytes to records: data messages, generic and
+structure-specific, by series or flat.
 
-An attribute may stand at the data set, a group, a series or an observation; a record has it wherever it stands, and two different ones are
-a finding. Nothing of a data set is passed over: an element, an attribute or a text that has no place here refuses the file, and so does
-what is said of a series or a group without an observation. The parser reads as it goes and keeps each distinct text once. A document type
-is refused before anything in it is expanded. This module does not know the meaning of a concept.
+An attribute may stand at the data set, a group, a series or an observation; a record has it wherever it
+stands, and two different ones are a finding. Nothing of a data set is passed over: an element, an attribute
+or a text that has no place here refuses the file, and so does what is said of a series or a group without an
+observation. The parser reads as it goes and keeps each distinct text once. A document type is refused before
+anything in it is expanded. This module does not know the meaning of a concept.
 """
 
 from __future__ import annotations
@@ -19,13 +21,29 @@ from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
 from sdc_tasks.untrusted import xml_parser
 
 SDMX_ML = WireFormat("SDMX-ML", ".", ("DATAFLOW",))
-OF_A_SET = {"structureRef", "action", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear", "publicationPeriod"}
+OF_A_SET = {
+    "structureRef",
+    "action",
+    "setID",
+    "dataScope",
+    "validFromDate",
+    "validToDate",
+    "publicationYear",
+    "publicationPeriod",
+}
 TAKEN = 1 << 16  # bytes; what the parser takes at a time, so that too long a file is noticed early
-_KIND = re.compile(r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_1)/message (Generic|StructureSpecific)(TimeSeries)?Data")
+_KIND = re.compile(
+    r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_1)/message "
+    r"(Generic|StructureSpecific)(TimeSeries)?Data"
+)
 _URN = re.compile(r"(?:urn:sdmx:[\w.]+=)?([\w.-]+:[\w@$-]+\([\w.+*~]+\))")
 _OBSERVED = (["DataSet"], ["DataSet", "Series"])
 _XSI, _SDMX = "http://www.w3.org/2001/XMLSchema-instance ", "http://www.sdmx.org/resources/sdmxml/schemas/"
-_OF_SCHEMAS = {"type", "schemaLocation", "noNamespaceSchemaLocation"}  # what a schema has at any element, but for nil: no value
+_OF_SCHEMAS = {
+    "type",
+    "schemaLocation",
+    "noNamespaceSchemaLocation",
+}  # what a schema has at any element, but for nil: no value
 _SAID = {"Value"}
 _NOTED = {
     "Annotations": {"Annotation"},
@@ -47,9 +65,18 @@ _GENERIC = _NOTED | {
     "GroupKey": _SAID, "SeriesKey": _SAID, "ObsKey": _SAID, "Attributes": _SAID,
 }  # fmt: skip
 _OF_A_RECORD = {"action", "type"}
-UNKNOWN = "an element of a data set that is not read here, such as a concept of several values: send one value of each"
-_UNREAD = "an attribute of the format that is not read here: a concept has no namespace, and stands where the format says"
-_TEXT = "text where none may be, between the elements of a data set: is it a value or a flag? Send it as an attribute"
+UNKNOWN = (
+    "an element of a data set that is not read here, such as a concept of several "
+    "values: send one value of each"
+)
+_UNREAD = (
+    "an attribute of the format that is not read here: a concept has no namespace, "
+    "and stands where the format says"
+)
+_TEXT = (
+    "text where none may be, between the elements of a data set: is it a value or a "
+    "flag? Send it as an attribute"
+)
 _BEHIND = "attributes of a series or a data set behind its observations: send them before"
 _MISSING = "NaN"  # of the standard, for a value that is not there
 
@@ -62,9 +89,16 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
             message.parser.Parse(data[at : at + TAKEN], False)
         message.parser.Parse(b"", True)
     except ExpatError as error:
-        found.add("140", f"not well-formed XML ({errors.messages[error.code]}): is the file complete? Send it again", error.lineno)
+        found.add(
+            "140",
+            f"not well-formed XML ({errors.messages[error.code]}): is the file complete? Send it again",
+            error.lineno,
+        )
         return None
-    except (LookupError, ValueError):  # what Python says of an encoding that it does not have, or that takes several bytes a character
+    except (
+        LookupError,
+        ValueError,
+    ):  # what Python says of an encoding that it does not have, or that takes several bytes a character
         found.add("140", "the file declares an encoding that is not read here: save it as UTF-8", 1)
         return None
     except UnfitMessage as unfit:
@@ -107,7 +141,9 @@ class _Message:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         here = self._here
-        if name == self._value and here is not None:  # nine of ten elements of a generic message: as in `_say`
+        if (
+            name == self._value and here is not None
+        ):  # nine of ten elements of a generic message: as in `_say`
             if len(attributes) != 2 or "id" not in attributes or "value" not in attributes:
                 raise UnfitMessage(_UNREAD)
             concept, text = attributes["id"], attributes["value"]
@@ -124,19 +160,31 @@ class _Message:
         if not self._path:
             kind = _KIND.fullmatch(name)
             if kind is None:
-                raise UnfitMessage("XML, but no data message of SDMX-ML 2.1, 3.0 or 3.1: send one of these, or SDMX-CSV")
+                raise UnfitMessage(
+                    "XML, but no data message of SDMX-ML 2.1, 3.0 or 3.1: send one of these, or SDMX-CSV"
+                )
             self._generic = kind[2] == "Generic"
         self._path.append(local)
-        if local == "Obs" and not self._generic and self._path[1:-1] in _OBSERVED and not any(" " in each for each in attributes):
+        if (
+            local == "Obs"
+            and not self._generic
+            and self._path[1:-1] in _OBSERVED
+            and not any(" " in each for each in attributes)
+        ):
             self._record(self._with(self._series, attributes))  # as below, of most elements of most messages
             return
         if len(self._path) > 1 and self._path[1] == "Header":
             self._start_header(local, attributes)
         elif len(self._path) == 2:
             if local == "Footer":
-                raise UnfitMessage("the message has a footer, in which a service says what went wrong: send a complete message without it")
+                raise UnfitMessage(
+                    "the message has a footer, in which a service says what went wrong: send a complete "
+                    "message without it"
+                )
             if local != "DataSet":
-                raise UnfitMessage("an element beside header and data sets that is not read here: take it away")
+                raise UnfitMessage(
+                    "an element beside header and data sets that is not read here: take it away"
+                )
             self._start_set(attributes)
         elif len(self._path) > 2:
             self._start_data(local, attributes)
@@ -146,7 +194,9 @@ class _Message:
             self._header = attributes.get("structureID", "")
             self._at_observation[self._header] = attributes.get("dimensionAtObservation", "TIME_PERIOD")
         elif local == "Ref" and "id" in attributes:
-            self._structure[self._header] = f"{attributes.get('agencyID', '')}:{attributes['id']}({attributes.get('version', '1.0')})"
+            self._structure[self._header] = (
+                f"{attributes.get('agencyID', '')}:{attributes['id']}({attributes.get('version', '1.0')})"
+            )
         if local in ("Test", "URN", "Structure", "StructureUsage", "ProvisionAgreement", "ProvisionAgrement"):
             self._said = []
 
@@ -156,7 +206,10 @@ class _Message:
             of_format.setdefault(name, plain.pop(name))
         self._ref = of_format.get("structureRef", "")
         if self._ref not in self._structure:
-            raise UnfitMessage("the header does not say of which structure this data set is: add it, with agency, id and version")
+            raise UnfitMessage(
+                "the header does not say of which structure this data set is: add it, with agency, id and "
+                "version"
+            )
         self._set = {"DATAFLOW": self._structure[self._ref], **plain}
         if "action" in of_format:
             self._set["ACTION"] = ACTIONS.get(of_format["action"], of_format["action"])
@@ -185,7 +238,11 @@ class _Message:
 
     def _start_generic(self, local: str, attributes: dict[str, str]) -> None:
         if local == "ObsDimension":
-            self._say(self._own, attributes.get("id", self._at_observation.get(self._ref, "TIME_PERIOD")), attributes)
+            self._say(
+                self._own,
+                attributes.get("id", self._at_observation.get(self._ref, "TIME_PERIOD")),
+                attributes,
+            )
         elif local == "ObsValue":
             self._say(self._own, attributes.get("id", MEASURE), attributes)
         elif attributes and any(name != "type" and not name.startswith(_XSI) for name in attributes):
@@ -197,7 +254,9 @@ class _Message:
             self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
         else:
             above = self._path[-2]
-            if (above == "DataSet" and self.gathered.in_set) or (above == "Series" and self.gathered.number > self._since):
+            if (above == "DataSet" and self.gathered.in_set) or (
+                above == "Series" and self.gathered.number > self._since
+            ):
                 raise UnfitMessage(_BEHIND)
             self._here = {} if above == "DataSet" else self._own
 
@@ -219,7 +278,9 @@ class _Message:
     def _end_header(self, local: str, said: str) -> None:
         self._said = None
         if local == "Test" and said in ("true", "1"):
-            raise UnfitMessage("the header says that this is a test message: send the delivery with Test false")
+            raise UnfitMessage(
+                "the header says that this is a test message: send the delivery with Test false"
+            )
         if said and local != "Test" and (structure := structure_of(said)):
             self._structure[self._header] = structure
 
@@ -241,14 +302,20 @@ class _Message:
     def _text(self, text: str) -> None:
         if self._said is not None:
             self._said.append(text)
-        elif not text.isspace() and self._path[1:2] != ["Header"] and not self._path[-1].startswith("Annotation"):
+        elif (
+            not text.isspace()
+            and self._path[1:2] != ["Header"]
+            and not self._path[-1].startswith("Annotation")
+        ):
             raise UnfitMessage(_TEXT)
 
     def _comment(self, _: str) -> None:
         self.gathered.note(self.parser.CurrentLineNumber)
 
     def _say(self, here: dict[str, str], name: str, attributes: Mapping[str, str]) -> None:
-        """Adds what a generic element says of a concept. Where that was said before, differently, it is noted."""
+        """Adds what a generic element says of a concept. Where that was said before, differently, it is
+        noted.
+        """
         if "value" not in attributes or len(attributes) > 1 + ("id" in attributes):
             raise UnfitMessage(_UNREAD)
         text = attributes["value"]
@@ -277,8 +344,8 @@ def _plain(name: str, text: str) -> str:
 
 
 def _by_namespace(attributes: Mapping[str, str], known: Set[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Attributes without a namespace, which are concepts, and those of the format by their local names. Raises UnfitMessage for an
-    attribute of the format that is not known.
+    """Attributes without a namespace, which are concepts, and those of the format by their local names.
+    Raises UnfitMessage for an attribute of the format that is not known.
     """
     plain, of_format = {}, {}
     for name, text in attributes.items():
@@ -295,4 +362,6 @@ def _by_namespace(attributes: Mapping[str, str], known: Set[str]) -> tuple[dict[
 def _of_record(attributes: Mapping[str, str]) -> dict[str, str]:
     """The concepts of a series or an observation; SDMX-ML 3 allows it an action of its own."""
     plain, of_format = _by_namespace(attributes, _OF_A_RECORD)
-    return plain | ({"ACTION": ACTIONS.get(of_format["action"], of_format["action"])} if "action" in of_format else {})
+    return plain | (
+        {"ACTION": ACTIONS.get(of_format["action"], of_format["action"])} if "action" in of_format else {}
+    )

@@ -1,4 +1,5 @@
-"""Tables of counts: microdata or inner cells, as CSV (`,` `;` or tab, also .gz) or Parquet, a column for each dimension.
+"""Tables of counts: microdata or inner cells, as CSV (`,` `;` or tab, also .gz) or
+Parquet, a column for each dimension.
 
 Codes are read as they are written; an empty one is refused. Counts are whole numbers, 0 or more.
 """
@@ -34,13 +35,18 @@ FLAGS = {"0": False, "1": True, "false": False, "true": True}
 REMEDIES = {
     "count": "counts are whole numbers, 0 or more. Remedy: correct it",
     "force": "1 or 0 is expected. Remedy: mark inner cells that must be rounded with 1",
-    "given": "a whole number, 0 or more, or nothing is expected. Remedy: leave it empty where the rounded value is free",
+    "given": (
+        "a whole number, 0 or more, or nothing is expected. Remedy: leave it empty where "
+        "the rounded value is free"
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Inner cells as read; `force` (n): to be rounded in any case; `given` (n): rounded values fixed beforehand, −1 where free."""
+    """Inner cells as read; `force` (n): to be rounded in any case; `given` (n): rounded values
+    fixed beforehand, −1 where free.
+    """
 
     cells: InnerCells
     force: Bools | None = field(default=None, repr=False)
@@ -55,8 +61,15 @@ class _Column:
     labels: list[str]
 
 
-def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, force: str | None = None, given: str | None = None) -> Counts:
-    """Reads a table. Without `frequency` every record counts one. `force` and `given` name columns that hold what `Counts` says.
+def read_counts(
+    path: Path,
+    dimensions: Sequence[str],
+    frequency: str | None,
+    force: str | None = None,
+    given: str | None = None,
+) -> Counts:
+    """Reads a table. Without `frequency` every record counts one. `force` and `given` name
+    columns that hold what `Counts` says.
 
     Raises InvalidInput with file, line and column; never with a count.
     """
@@ -65,8 +78,12 @@ def read_counts(path: Path, dimensions: Sequence[str], frequency: str | None, fo
     return _counts_in(str(path), columns, line_of, dimensions, frequency, force, given)
 
 
-def counts_of(name: str, column: Callable[[str], list[str]], dimensions: Sequence[str], frequency: str | None) -> Counts:
-    """The same of rows that were read already, counted from 0: `column` gives the texts of a column by name. Raises InvalidInput."""
+def counts_of(
+    name: str, column: Callable[[str], list[str]], dimensions: Sequence[str], frequency: str | None
+) -> Counts:
+    """The same of rows that were read already, counted from 0: `column` gives the texts of a
+    column by name. Raises InvalidInput.
+    """
     columns: dict[str, _Column] = {}
     for wanted in _wanted(dimensions, frequency, None, None):
         texts = column(wanted)
@@ -76,12 +93,17 @@ def counts_of(name: str, column: Callable[[str], list[str]], dimensions: Sequenc
     return _counts_in(name, columns, numbered, dimensions, frequency, None, None)
 
 
-def _wanted(dimensions: Sequence[str], frequency: str | None, force: str | None, given: str | None) -> list[str]:
+def _wanted(
+    dimensions: Sequence[str], frequency: str | None, force: str | None, given: str | None
+) -> list[str]:
     if not dimensions or len(set(dimensions)) < len(dimensions):
         raise InvalidInput("dimensions: each is named once. Remedy: name the columns of the codes, as A,B,…")
     wanted = [*dimensions, *(name for name in (frequency, force, given) if name is not None)]
     if len(set(wanted)) < len(wanted):
-        raise InvalidInput("one column cannot be a dimension and a count, or two of the others. Remedy: name different columns")
+        raise InvalidInput(
+            "one column cannot be a dimension and a count, or two of the others. Remedy: name different "
+            "columns"
+        )
     return wanted
 
 
@@ -99,21 +121,31 @@ def _counts_in(
     for name in dimensions:
         if (empty := _first(columns[name], lambda label: not label.strip())) is not None:
             raise InvalidInput(
-                f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code that says unknown"
+                f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code "
+                f"that says unknown"
             )
         if (odd := _first(columns[name], formula)) is not None:
             raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
     counts = None if frequency is None else _whole(path, line_of, frequency, columns[frequency], "count")
     if counts is not None and float(counts.astype(np.float64).sum()) >= EXACT_BELOW:
-        raise InvalidInput(f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts")
-    cells, which = inner_cells(dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts)
+        raise InvalidInput(
+            f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts"
+        )
+    cells, which = inner_cells(
+        dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts
+    )
     _refuse_totals(path, cells)
     if (force or given) and len(cells) < len(which):
         twice = int(np.flatnonzero(np.bincount(which) > 1)[0])
-        raise InvalidInput(f"{path}: {cells.key(twice)} occurs twice. Remedy: one record per inner cell where --force or --given is used")
+        raise InvalidInput(
+            f"{path}: {cells.key(twice)} occurs twice. Remedy: one record per inner cell where --force or "
+            f"--given is used"
+        )
     return Counts(
         cells,
-        None if force is None else _scattered(which, _whole(path, line_of, force, columns[force], "force") > 0),
+        None
+        if force is None
+        else _scattered(which, _whole(path, line_of, force, columns[force], "force") > 0),
         None if given is None else _scattered(which, _whole(path, line_of, given, columns[given], "given")),
     )
 
@@ -126,10 +158,20 @@ def _refuse_totals(path: str, cells: InnerCells) -> None:
             raise InvalidInput(f"{path}: column {name}: {total} is the code of a total. {remedy}")
         others = [codes for j, codes in enumerate(cells.codes) if j != i]
         if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
-            raise InvalidInput(f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}")
-    if (found := lone([each.astype(np.int64) for each in cells.codes], cells.y.astype(float), range(len(cells.dimensions)))) is not None:
+            raise InvalidInput(
+                f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}"
+            )
+    if (
+        found := lone(
+            [each.astype(np.int64) for each in cells.codes],
+            cells.y.astype(float),
+            range(len(cells.dimensions)),
+        )
+    ) is not None:
         name, label = cells.dimensions[found[0]], cells.labels[found[0]][found[1]]
-        raise InvalidInput(f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {remedy}")
+        raise InvalidInput(
+            f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {remedy}"
+        )
 
 
 def _scattered(which: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -164,19 +206,30 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
                 numbers, rows = zip(*chunk, strict=True)
                 if any(len(row) != len(names) for row in rows):
                     wrong = next(number for number, row in chunk if len(row) != len(names))
-                    raise InvalidInput(f"{path}, line {wrong}: {len(names)} fields are expected. Remedy: as many as the header has")
+                    raise InvalidInput(
+                        f"{path}, line {wrong}: {len(names)} fields are expected. Remedy: as many as the "
+                        f"header has"
+                    )
                 for at, place in enumerate(places):
                     code = known[at].__getitem__
-                    codes[at].append(np.fromiter((code(row[place]) for row in rows), dtype=np.int32, count=len(rows)))
+                    codes[at].append(
+                        np.fromiter((code(row[place]) for row in rows), dtype=np.int32, count=len(rows))
+                    )
                 numbered.append(np.array(numbers))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InvalidInput(f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it without .gz") from error
+        raise InvalidInput(
+            f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it without .gz"
+        ) from error
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror or error}). Remedy: name a CSV or Parquet file") from error
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror or error}). Remedy: name a CSV or Parquet file"
+        ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: save it as CSV, UTF-8") from error
     none = np.empty(0, dtype=np.int32)
-    found = {name: _Column(np.concatenate([none, *codes[at]]), list(known[at])) for at, name in enumerate(wanted)}
+    found = {
+        name: _Column(np.concatenate([none, *codes[at]]), list(known[at])) for at, name in enumerate(wanted)
+    }
     return found, _Lines("line", np.concatenate([np.empty(0, dtype=np.int64), *numbered]))
 
 
@@ -189,9 +242,14 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
 
 def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int]:
     if not any(names):
-        raise InvalidInput(f"{path}: the file is empty. Remedy: a header with the names of the columns, and a line for each record")
+        raise InvalidInput(
+            f"{path}: the file is empty. Remedy: a header with the names of the columns, and a line for each "
+            f"record"
+        )
     if missing := [name for name in wanted if name not in names]:
-        raise InvalidInput(f"{path}, line 1: there is no column {missing[0]}. Remedy: name one of {', '.join(names)}")
+        raise InvalidInput(
+            f"{path}, line 1: there is no column {missing[0]}. Remedy: name one of {', '.join(names)}"
+        )
     if twice := [name for name in wanted if names.count(name) > 1]:
         raise InvalidInput(f"{path}, line 1: two columns are called {twice[0]}. Remedy: rename one")
     return [names.index(name) for name in wanted]
@@ -206,11 +264,16 @@ def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Li
         _places(path, about.schema.to_arrow_schema().names, wanted)
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
-            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: check that this is the right file")
+            raise InvalidInput(
+                f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: check that this is "
+                f"the right file"
+            )
         table = parquet.read_table(path, columns=list(wanted))
         found = {name: _labelled(table.column(name), arrow, compute) for name in wanted}
     except (arrow.ArrowException, OSError, ValueError) as error:
-        raise InvalidInput(f"{path}: not a Parquet file that can be read. Remedy: write it again, or give it as CSV") from error
+        raise InvalidInput(
+            f"{path}: not a Parquet file that can be read. Remedy: write it again, or give it as CSV"
+        ) from error
     return found, _Lines("record", np.arange(1, table.num_rows + 1))
 
 
@@ -221,20 +284,27 @@ def _labelled(chunked: Any, arrow: Any, compute: Any) -> _Column:
         whole = compute.equal(column, compute.floor(column))
         if compute.all(whole).as_py() in (True, None):
             column = column.cast(arrow.int64())
-    encoded = column if arrow.types.is_dictionary(column.type) else column.cast(arrow.string()).dictionary_encode("encode")
+    encoded = (
+        column
+        if arrow.types.is_dictionary(column.type)
+        else column.cast(arrow.string()).dictionary_encode("encode")
+    )
     labels = encoded.dictionary.cast(arrow.string()).to_pylist()
     codes = encoded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int32)
     return _used(_Column(codes, ["" if label is None else label for label in [*labels, None]]))
 
 
 def parquet_library() -> tuple[Any, ...]:
-    """pyarrow, its parquet and its compute; late, for a CSV file does not need them, nor does an office without Parquet have them.
-    Untyped: they have no stubs. Raises InvalidInput where they are not installed, or in a version that was not tested.
+    """pyarrow, its parquet and its compute; late, for a CSV file does not need them, nor does an office
+    without Parquet have them. Untyped: they have no stubs. Raises InvalidInput where they are not installed,
+    or in a version that was not tested.
     """
     try:
         found = tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
     except ModuleNotFoundError as error:
-        raise InvalidInput("Parquet needs pyarrow. Remedy: pip install sdc-release[parquet], or give the table as CSV") from error
+        raise InvalidInput(
+            "Parquet needs pyarrow. Remedy: pip install sdc-release[parquet], or give the table as CSV"
+        ) from error
     require_tested("parquet")
     return found
 
@@ -254,7 +324,9 @@ def _first(column: _Column, is_wrong: Any) -> int | None:
     return int(where[0]) if len(where) else None
 
 
-def _whole(path: str, line_of: _Lines, name: str, column: _Column, kind: Literal["count", "force", "given"]) -> Ints:
+def _whole(
+    path: str, line_of: _Lines, name: str, column: _Column, kind: Literal["count", "force", "given"]
+) -> Ints:
     """Each text once: there are far fewer than records."""
     values: list[int | None] = [_number(label.strip(), kind) for label in column.labels]
     if any(value is None for value in values):
@@ -276,11 +348,15 @@ def _number(text: str, kind: str) -> int | None:
 
 
 def table_bytes(path: Path, columns: dict[str, npt.NDArray[Any]]) -> bytes:
-    """The columns as a file of the kind that its name says, Parquet or CSV (compressed where it ends in .gz)."""
+    """The columns as a file of the kind that its name says, Parquet or CSV (compressed where it
+    ends in .gz).
+    """
     if path.suffix.lower() in (".parquet", ".pq"):
         arrow, parquet, _ = parquet_library()
         stream = io.BytesIO()
-        parquet.write_table(arrow.table({name: arrow.array(values) for name, values in columns.items()}), stream)
+        parquet.write_table(
+            arrow.table({name: arrow.array(values) for name, values in columns.items()}), stream
+        )
         return stream.getvalue()
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

@@ -12,7 +12,16 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import Letters, printed
-from sdc_tasks.intake.tables.keyed import USUAL, Columns, KeyedTable, Missing, keyed_table, marks_in, numbers_in, usual_bounds
+from sdc_tasks.intake.tables.keyed import (
+    USUAL,
+    Columns,
+    KeyedTable,
+    Missing,
+    keyed_table,
+    marks_in,
+    numbers_in,
+    usual_bounds,
+)
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
@@ -23,13 +32,16 @@ from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
 from sdc_tasks.untrusted import SEPARATORS
 
-TOLD_IN: Mapping[CellCosts, str] = {"file": "cost", "frequency": "count"}  # costs: the column that they are read from
+TOLD_IN: Mapping[CellCosts, str] = {
+    "file": "cost",
+    "frequency": "count",
+}  # costs: the column that they are read from
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """How to read a table: its dimensions, the column of values, codes of totals and parents by dimension, and where the rest stands.
-    `minimum`: of contributors behind what a pattern hides.
+    """How to read a table: its dimensions, the column of values, codes of totals and parents by dimension,
+    and where the rest stands. `minimum`: of contributors behind what a pattern hides.
     """
 
     dimensions: tuple[str, ...]
@@ -53,7 +65,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class CrossedSuppression:
-    """The problem of a table with dimensions. `keys` (n): the codes of each cell; `status` (n): its status before."""
+    """The problem of a table with dimensions. `keys` (n): the codes of each cell;
+    `status` (n): its status before.
+    """
 
     problem: SuppressionProblem
     dimensions: tuple[str, ...]
@@ -66,23 +80,37 @@ class CrossedSuppression:
         return np.where(self.problem.primary, "u", np.where(hidden, "m", np.where(self.stays, "z", "s")))
 
     def text(self, hidden: Bools) -> str:
-        """CSV: the dimensions, the value and STATUS of every cell, the levels of primary ones, and what else is not as usual: the same
-        table is read back from it. It holds true values.
+        """CSV: the dimensions, the value and STATUS of every cell, the levels of primary ones, and what else
+        is not as usual: the same table is read back from it. It holds true values.
         """
-        columns = {self.value: _printed(self.problem.a), "STATUS": self.statuses(hidden).tolist(), **self._told()}
+        columns = {
+            self.value: _printed(self.problem.a),
+            "STATUS": self.statuses(hidden).tolist(),
+            **self._told(),
+        }
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = [*self.dimensions, *columns]
-        doubt = any(sign in name for name in names for sign in SEPARATORS)  # a name with another separator would be taken for several
-        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if doubt else csv.QUOTE_MINIMAL).writerow(names)
-        writer.writerows((*key, *told) for key, told in zip(self.keys, zip(*columns.values(), strict=True), strict=True))
+        doubt = any(
+            sign in name for name in names for sign in SEPARATORS
+        )  # a name with another separator would be taken for several
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if doubt else csv.QUOTE_MINIMAL).writerow(
+            names
+        )
+        writer.writerows(
+            (*key, *told) for key, told in zip(self.keys, zip(*columns.values(), strict=True), strict=True)
+        )
         return text.getvalue()
 
     def _told(self) -> dict[str, list[str]]:
-        """Columns that tell more of each cell: levels; bounds unlike the usual ones; who is alone in a cell; contributors."""
+        """Columns that tell more of each cell: levels; bounds unlike the usual ones; who
+        is alone in a cell; contributors.
+        """
         problem = self.problem
         levels = {"LPL": problem.lpl, "UPL": problem.upl, "SPL": problem.spl}
-        told = {name: np.where(problem.primary, _printed(level), "").tolist() for name, level in levels.items()}
+        told = {
+            name: np.where(problem.primary, _printed(level), "").tolist() for name, level in levels.items()
+        }
         usual = usual_bounds(problem.a)
         for name, bound, other in (("LB", problem.lb, usual[0]), ("UB", problem.ub, usual[1])):
             if (bound != other).any():
@@ -100,49 +128,84 @@ def _printed(numbers: Floats) -> list[str]:
     return [printed(number + 0.0) for number in numbers.tolist()]
 
 
-def suppression_in(records: TextRows, wanted: Wanted, costs: CellCosts = "value", margins: float = 1.0) -> CrossedSuppression:
+def suppression_in(
+    records: TextRows, wanted: Wanted, costs: CellCosts = "value", margins: float = 1.0
+) -> CrossedSuppression:
     """The suppression problem of the table in records.
 
-    Empty cells and cells of status z stay open: empty cells are public zeros. `margins`: each dimension in which a cell is a total
-    multiplies its cost by this. Raises InvalidInput, with record, cell and remedy, where this is no table.
+    Empty cells and cells of status z stay open: empty cells are public zeros. `margins`: each dimension
+    in which a cell is a total multiplies its cost by this. Raises InvalidInput, with record, cell and
+    remedy, where this is no table.
     """
     columns = wanted.columns
     if columns.primary is None and columns.of(records, "status") is None:
         raise InvalidInput(
-            f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: primary), or of primaries (1)"
+            f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: "
+            f"primary), or of primaries (1)"
         )
     if columns.cost is not None and costs != "file":
         raise InvalidInput(
-            f"{records.name}: the column of costs {columns.cost}, and other costs. Remedy: choose costs of the file, or drop it"
+            f"{records.name}: the column of costs {columns.cost}, and other costs. Remedy: choose costs of "
+            f"the file, or drop it"
         )
     if columns.count is not None and costs != "frequency" and not wanted.minimum:
         raise InvalidInput(
-            f"{records.name}: the column of contributors {columns.count}, and nothing that counts them. Remedy: choose costs by frequency "
+            f"{records.name}: the column of contributors {columns.count}, and nothing that counts them. "
+            f"Remedy: choose costs by frequency "
             "or a minimum of contributors, or drop it"
         )
-    keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
+    keyed = keyed_table(
+        records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing
+    )
     table, n = keyed.table, len(keyed.table.a)
     primary = np.zeros(n, dtype=bool)
     primary[table.primary] = True
     levels = np.zeros((3, n))
     levels[:, table.primary] = [table.lpl, table.upl, table.spl]
     count = numbers_at_cells(records, keyed, columns, "count") if wanted.minimum else None
-    own = {name: numbers_at_cells(records, keyed, columns, column) for name, column in TOLD_IN.items() if name == costs}
+    own = {
+        name: numbers_at_cells(records, keyed, columns, column)
+        for name, column in TOLD_IN.items()
+        if name == costs
+    }
     grid = grid_of(keyed.axes)
-    cost = cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs) * margins**grid.margins
+    cost = (
+        cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs)
+        * margins**grid.margins
+    )
     singleton, respondent = _respondents(records, keyed, columns)
     problem = SuppressionProblem(
-        table.A, table.a, table.lb, table.ub, levels[0], levels[1], levels[2], cost, primary, ~primary & (table.fixed | (table.a == 0)),
-        table.A @ table.a, singleton, table.label, grid, respondent, None, count, wanted.minimum,
-    )  # fmt: skip
+        table.A,
+        table.a,
+        table.lb,
+        table.ub,
+        levels[0],
+        levels[1],
+        levels[2],
+        cost,
+        primary,
+        ~primary & (table.fixed | (table.a == 0)),
+        table.A @ table.a,
+        singleton,
+        table.label,
+        grid,
+        respondent,
+        None,
+        count,
+        wanted.minimum,
+    )
     return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
 
 
 def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tuple[Bools, Ints]:
-    """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where nobody told."""
+    """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where
+    nobody told.
+    """
     singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
     if (column := columns.of(records, "singleton")) is not None:
-        singleton[keyed.cell] = marks_in(records, column, key=lambda i: printed_key(keyed.keys[int(keyed.cell[i])]))
+        singleton[keyed.cell] = marks_in(
+            records, column, key=lambda i: printed_key(keyed.keys[int(keyed.cell[i])])
+        )
     if (column := columns.of(records, "respondent")) is not None:
         texts = records.column(column)
         number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}
@@ -161,6 +224,7 @@ def numbers_at_cells(records: TextRows, keyed: KeyedTable, columns: Columns, nam
     if len(missing):
         key = printed_key(keyed.keys[missing[0]])
         raise InvalidInput(
-            f"{records.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each cell a {records.word} with it"
+            f"{records.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each cell a "
+            f"{records.word} with it"
         )
     return np.where(np.isnan(told), 0.0, told)

@@ -6,9 +6,10 @@
     m
     rhs k : i (coefficient) i (coefficient) …        m lines of k terms each: Σ coefficient · a_i = rhs
 
-Status: `s` safe, `u` primary, `m` secondary, `z` fixed or empty. `lb ub` are what the world knows of a cell; `lpl upl spl` are distances.
-`lpl` may have been cut at the bound by whoever wrote the file and is not cut again here: where lpl > a − lb, the cell must go up. A name
-that ends in .gz is compressed. These files hold true values: they are written for their owner only, and no message repeats a value.
+Status: `s` safe, `u` primary, `m` secondary, `z` fixed or empty. `lb ub` are what the world knows of a cell;
+`lpl upl spl` are distances. `lpl` may have been cut at the bound by whoever wrote the file and is not cut
+again here: where lpl > a − lb, the cell must go up. A name that ends in .gz is compressed. These files hold
+true values: they are written for their owner only, and no message repeats a value.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ RELATION = re.compile(rb"\s*(\S+)\s+(\d{1,9})\s*:((?:" + TERM + rb")*)\s*")
 class JJTable:
     """A table `A a = rhs` of n cells, in the order of its file. Raises ValueError on what no table can be.
 
-    `status` is a letter for each cell; the bounds may be infinite; each row of A is sorted by cell and holds no zero.
+    `status` is a letter for each cell; the bounds may be infinite; each row of A is
+    sorted by cell and holds no zero.
     """
 
     a: Floats = field(repr=False)
@@ -90,34 +92,58 @@ class JJTable:
     @property
     def columns(self) -> dict[str, Floats]:
         """The numbers of the cell lines, in their order."""
-        return {"value": self.a, "cost": self.cost, "lb": self.lb, "ub": self.ub, "lpl": self.lpl, "upl": self.upl, "spl": self.spl}
+        return {
+            "value": self.a,
+            "cost": self.cost,
+            "lb": self.lb,
+            "ub": self.ub,
+            "lpl": self.lpl,
+            "upl": self.upl,
+            "spl": self.spl,
+        }
 
 
 def primaries_of(table: JJTable) -> Bools:
-    """(n): the primary cells. Raises InvalidInput for one without any level: no method would do anything for it."""
+    """(n): the primary cells. Raises InvalidInput for one without any level: no method would do anything for
+    it.
+    """
     primary = np.asarray(table.status == "u")
     without = np.flatnonzero(primary & (table.lpl == 0) & (table.upl == 0) & (table.spl == 0))
     if without.size:
-        raise InvalidInput(f"cell {without[0]}{and_more(without.size - 1)}: primary without a level. Remedy: give one of lpl, upl and spl")
+        raise InvalidInput(
+            f"cell {without[0]}{and_more(without.size - 1)}: primary without a level. Remedy: give one of "
+            f"lpl, upl and spl"
+        )
     return primary
 
 
 def problem_of(table: JJTable, weights: CellWeights = "file", distance: Distance = Distance.L1) -> CtaProblem:
-    """The CTA problem of a table in the paper setting: all cells move but the fixed ones; an empty cell with status s may rise.
+    """The CTA problem of a table in the paper setting: all cells move but the fixed ones; an
+    empty cell with status s may rise.
 
     `file`: the costs of the file are the weights. Raises InvalidInput for a primary without a level.
     """
     p = np.flatnonzero(primaries_of(table))
     return table_problem(
-        table.A, table.a, table.lb, table.ub, table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
-        p, table.lpl[p], table.upl[p], table.spl[p], table.fixed, distance,
-    )  # fmt: skip
+        table.A,
+        table.a,
+        table.lb,
+        table.ub,
+        table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
+        p,
+        table.lpl[p],
+        table.upl[p],
+        table.spl[p],
+        table.fixed,
+        distance,
+    )
 
 
 def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:
     """The table in a file. `keys` name its cells in messages, which else give their number alone.
 
-    Raises InvalidInput, with line and remedy, where the file is no such table or its relations do not hold for its values.
+    Raises InvalidInput, with line and remedy, where the file is no such table or its
+    relations do not hold for its values.
     """
     content = _bytes_of(path)
     if content.startswith(GZIP):
@@ -130,7 +156,9 @@ def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:
         raise lines.error(1, "a table without cells. Remedy: export the whole table")
     if keys is not None and len(keys) != n:
         raise lines.error(
-            1, f"{n} cells, but {len(keys)} of them are named. Remedy: use the file of names that was written with this table"
+            1,
+            f"{n} cells, but {len(keys)} of them are named. Remedy: use the file of names that was written "
+            f"with this table",
         )
     name: Namer = (lambda i: f"cell {i}") if keys is None else (lambda i: f"cell {i} ({keys[i]})")
     columns, status, rounding = _cells(lines, 2, n, name)
@@ -138,7 +166,9 @@ def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:
     A, rhs = _relations(lines, 3 + n, m, n, name)
     if len(lines.text) > 3 + n + m:
         raise lines.error(
-            3 + n + m, f"more lines than the {m} relations announced in line {lines.number[2 + n]}. Remedy: correct that number"
+            3 + n + m,
+            f"more lines than the {m} relations announced in line {lines.number[2 + n]}. Remedy: correct "
+            f"that number",
         )
     _check_sums(lines, 3 + n, A, rhs, columns["value"], rounding)
     return JJTable(a=columns.pop("value"), status=status, A=A, rhs=rhs, **columns)
@@ -147,18 +177,27 @@ def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:
 def write_jj(path: Path, table: JJTable) -> None:
     """Writes the whole file or nothing, for its owner only; `read_jj` gives equal arrays back."""
     value, cost, *others = (map(printed, column.tolist()) for column in table.columns.values())
-    cells = (f"{i} {' '.join(fields)}" for i, fields in enumerate(zip(value, cost, table.status.tolist(), *others, strict=True)))
-    terms = [f"{i} ({printed(c)})" for i, c in zip(table.A.indices.tolist(), table.A.data.tolist(), strict=True)]
+    cells = (
+        f"{i} {' '.join(fields)}"
+        for i, fields in enumerate(zip(value, cost, table.status.tolist(), *others, strict=True))
+    )
+    terms = [
+        f"{i} ({printed(c)})" for i, c in zip(table.A.indices.tolist(), table.A.data.tolist(), strict=True)
+    ]
     ends = table.A.indptr.tolist()
     relations = (
         f"{printed(rhs)} {end - start} : {' '.join(terms[start:end])}"
         for rhs, start, end in zip(table.rhs.tolist(), ends[:-1], ends[1:], strict=True)
     )
-    write_private(path, "\n".join(chain(["0", str(len(table.a))], cells, [str(len(table.rhs))], relations, [""])))
+    write_private(
+        path, "\n".join(chain(["0", str(len(table.a))], cells, [str(len(table.rhs))], relations, [""]))
+    )
 
 
 def solution_text(table: JJTable, x: Floats) -> str:
-    """A CTA solution, a line `i a_i x_i p_i` for each cell: p = 1 where a primary cell went up, −1 where it went down, else 0."""
+    """A CTA solution, a line `i a_i x_i p_i` for each cell: p = 1 where a primary cell went
+    up, −1 where it went down, else 0.
+    """
     side = np.zeros(len(x), dtype=np.int64)
     side[table.primary] = np.sign(x - table.a)[table.primary]
     rows = zip(map(printed, table.a.tolist()), map(printed, x.tolist()), side.tolist(), strict=True)
@@ -171,7 +210,9 @@ def printed(number: float) -> str:
 
 
 def write_private(path: Path, content: str | bytes) -> None:
-    """Replaces the file in one step, creating its folder; only its owner may read it. Compressed where the name ends in .gz."""
+    """Replaces the file in one step, creating its folder; only its owner may read it.
+    Compressed where the name ends in .gz.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     content = content.encode("utf-8") if isinstance(content, str) else content
@@ -193,7 +234,9 @@ class _Lines:
         self.text = [every[number - 1] for number in self.number]
         if b"_" in content:  # Python would read 1_000 as a number
             i = next((i for i, line in enumerate(self.text) if b"_" in line), 0)
-            raise self.error(i, "a JJ file holds numbers and status letters only, no names. Remedy: export the table as JJ")
+            raise self.error(
+                i, "a JJ file holds numbers and status letters only, no names. Remedy: export the table as JJ"
+            )
 
     def at(self, i: int, expected: str) -> bytes:
         """The i-th line; refuses a file that ends before it."""
@@ -211,13 +254,17 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return unpacked(path)
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: give the path of a JJ file") from error
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror}). Remedy: give the path of a JJ file"
+        ) from error
 
 
 def _count(lines: _Lines, i: int, what: str) -> int:
     text = lines.at(i, f"the number of {what}").strip()
     if not (text.isdigit() and len(text) < 10):
-        raise lines.error(i, f"the number of {what} is expected, alone on its line. Remedy: export the table as JJ")
+        raise lines.error(
+            i, f"the number of {what} is expected, alone on its line. Remedy: export the table as JJ"
+        )
     return int(text)
 
 
@@ -226,15 +273,25 @@ def _cells(lines: _Lines, first: int, n: int, name: Namer) -> tuple[dict[str, Fl
     rows = [line.split() for line in lines.text[first : first + n]]
     for i, row in enumerate(rows):
         if len(row) != len(FIELDS):
-            raise lines.error(first + i, f"{name(i)} is expected, as nine fields {' '.join(FIELDS)}. Remedy: correct the line")
+            raise lines.error(
+                first + i,
+                f"{name(i)} is expected, as nine fields {' '.join(FIELDS)}. Remedy: correct the line",
+            )
     lines.at(first + n - 1, f"{name(min(len(rows), n - 1))}, of {n} in all,")
     texts = dict(zip(FIELDS, zip(*rows, strict=True), strict=True))
     where = range(first, first + n)
     number = _numbers(lines, where, texts["i"], "the number of the cell")
     if len(wrong := np.flatnonzero(number != np.arange(n))):
         i = int(wrong[0])
-        raise lines.error(first + i, f"{name(i)} is expected: cells are numbered from 0 without gaps. Remedy: sort and number them")
-    columns = {field: _numbers(lines, where, texts[field], f"the {field}") for field in FIELDS if field not in {"i", "status"}}
+        raise lines.error(
+            first + i,
+            f"{name(i)} is expected: cells are numbered from 0 without gaps. Remedy: sort and number them",
+        )
+    columns = {
+        field: _numbers(lines, where, texts[field], f"the {field}")
+        for field in FIELDS
+        if field not in {"i", "status"}
+    }
     status = np.array([letter.decode("latin-1") for letter in texts["status"]])
     if fault := _first_fault(columns, status):
         raise lines.error(first + fault[0], f"{name(fault[0])}: {fault[1]}")
@@ -248,7 +305,9 @@ def _numbers(lines: _Lines, where: Sequence[int], texts: Sequence[bytes], what: 
         return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
     except ValueError:
         i = next(i for i, text in enumerate(texts) if not _is_number(text))
-        raise lines.error(where[i], f"{what} is not a number. Remedy: digits and a decimal point, no separators") from None
+        raise lines.error(
+            where[i], f"{what} is not a number. Remedy: digits and a decimal point, no separators"
+        ) from None
 
 
 def _is_number(text: bytes) -> bool:
@@ -265,21 +324,34 @@ def _first_fault(columns: Mapping[str, Floats], status: Letters) -> tuple[int, s
     slack = TERMS_NOISE * np.maximum(np.abs(value), 1.0)
     inside = (columns["lb"] <= value + slack) & (value - slack <= columns["ub"])
     faults = [
-        (~np.isin(status, STATUSES), "its status is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed"),
+        (
+            ~np.isin(status, STATUSES),
+            "its status is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed",
+        ),
         (~np.isfinite(value), "its value is not finite. Remedy: give the true value"),
-        (np.abs(value) > LARGEST, f"its value is above {LARGEST:g}, so that sums are not exact. Remedy: {LARGER_UNIT}"),
-        (~(np.isfinite(cost) & (cost >= 0)), "its cost is negative or not finite. Remedy: a weight is at least 0"),
+        (
+            np.abs(value) > LARGEST,
+            f"its value is above {LARGEST:g}, so that sums are not exact. Remedy: {LARGER_UNIT}",
+        ),
+        (
+            ~(np.isfinite(cost) & (cost >= 0)),
+            "its cost is negative or not finite. Remedy: a weight is at least 0",
+        ),
         (~inside, "its value is not between lb and ub. Remedy: bounds hold the true value"),
     ]
     for level in LEVELS:
         wrong = ~(np.isfinite(columns[level]) & (columns[level] >= 0))
-        faults.append((wrong, f"its {level} is negative or not finite. Remedy: levels are distances, at least 0"))
+        faults.append(
+            (wrong, f"its {level} is negative or not finite. Remedy: levels are distances, at least 0")
+        )
     found = [(int(np.flatnonzero(wrong)[0]), text) for wrong, text in faults if wrong.any()]
     return min(found, key=lambda fault: fault[0], default=None)
 
 
 def _half_of_last_place(text: bytes) -> float:
-    """How far a value may be from its text: half of the last decimal that is not 0. An empty cell is empty."""
+    """How far a value may be from its text: half of the last decimal that is not 0. An empty cell
+    is empty.
+    """
     mantissa, _, exponent = text.lower().partition(b"e")
     decimals = len(mantissa.partition(b".")[2].rstrip(b"0"))
     return 0.5 * 10.0 ** (int(exponent or 0) - decimals if decimals else 0)
@@ -291,10 +363,17 @@ def _relations(lines: _Lines, first: int, m: int, n: int, name: Namer) -> tuple[
     for k in range(m):
         found = RELATION.fullmatch(lines.at(first + k, f"relation {k + 1} of {m}"))
         if found is None:
-            raise lines.error(first + k, "a relation is expected, as `rhs k : i (coefficient) i (coefficient) …`. Remedy: correct the line")
+            raise lines.error(
+                first + k,
+                "a relation is expected, as `rhs k : i (coefficient) i (coefficient) …`. Remedy: correct the "
+                "line",
+            )
         counts.append(found[3].count(b"("))
         if counts[-1] != int(found[2]):
-            raise lines.error(first + k, f"{counts[-1]} terms, but another number before the colon. Remedy: send the whole line")
+            raise lines.error(
+                first + k,
+                f"{counts[-1]} terms, but another number before the colon. Remedy: send the whole line",
+            )
         sums.append(found[1])
         terms.append(found[3])
     rhs = _numbers(lines, range(first, first + m), sums, "the right-hand side")
@@ -304,20 +383,30 @@ def _relations(lines: _Lines, first: int, m: int, n: int, name: Namer) -> tuple[
     cell = np.fromiter(map(int, tokens[0::2]), dtype=np.int64, count=len(row))
     coefficient = _numbers(lines, where, tokens[1::2], "a coefficient")
     if len(outside := np.flatnonzero(cell >= n)):
-        raise lines.error(where[outside[0]], f"cell {cell[outside[0]]} is none of the {n} cells. Remedy: numbers run from 0 to {n - 1}")
+        raise lines.error(
+            where[outside[0]],
+            f"cell {cell[outside[0]]} is none of the {n} cells. Remedy: numbers run from 0 to {n - 1}",
+        )
     if len(endless := np.flatnonzero(~np.isfinite(coefficient) | ~np.isfinite(rhs)[row])):
-        raise lines.error(where[endless[0]], "this relation holds a number that is not finite. Remedy: correct the line")
+        raise lines.error(
+            where[endless[0]], "this relation holds a number that is not finite. Remedy: correct the line"
+        )
     A = sp.csr_array((coefficient, (row, cell)), shape=(m, n))
     A.sum_duplicates()
     if len(double := np.flatnonzero(np.diff(A.indptr) < counts)):
         found_in = np.sort(cell[row == double[0]])
         i = int(found_in[1:][np.diff(found_in) == 0][0])
-        raise lines.error(first + int(double[0]), f"{name(i)} stands twice in this relation. Remedy: add its coefficients up")
+        raise lines.error(
+            first + int(double[0]),
+            f"{name(i)} stands twice in this relation. Remedy: add its coefficients up",
+        )
     return A, rhs
 
 
 def _check_sums(lines: _Lines, first: int, A: sp.csr_array, rhs: Floats, a: Floats, rounding: Floats) -> None:
-    """Refuses the first relation that the values miss by more than rounding each of them explains; τ-ARGUS rounds to whole numbers."""
+    """Refuses the first relation that the values miss by more than rounding each of them explains;
+    τ-ARGUS rounds to whole numbers.
+    """
     size = abs(A)
     whole = size @ np.abs(a) + np.abs(rhs)
     miss = np.abs(A @ a - rhs)
@@ -325,6 +414,7 @@ def _check_sums(lines: _Lines, first: int, A: sp.csr_array, rhs: Floats, a: Floa
         row, more = int(missed[0]), f", as {len(missed) - 1} more," if len(missed) > 1 else ""
         raise lines.error(
             first + row,
-            f"this relation{more} does not hold for the values: it is off by {miss[row] / whole[row]:.2g} of what its cells add up to. "
+            f"this relation{more} does not hold for the values: it is off by {miss[row] / whole[row]:.2g} of "
+            f"what its cells add up to. "
             "Remedy: correct the values or the relation",
         )

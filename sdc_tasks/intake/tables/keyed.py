@@ -1,9 +1,11 @@
-"""A table whose cells have a code in each dimension, out of lines with a cell each: to be rounded, or to suppress cells of.
+"""A table whose cells have a code in each dimension, out of lines with a cell each: to be
+rounded, or to suppress cells of.
 
-There is a column of codes for each dimension, a column of values with a decimal point, and, where cells are to be protected, the columns
-STATUS (s u m z as in JJ), LPL, UPL and SPL; LB and UB where the world knows bounds. They may have other names (`Columns`). A dimension is
-its total and its parts, or what a file of codes with parents says. Totals without a line are added up, others must be right. An inner cell
-without a line is empty, where the reader allows that.
+There is a column of codes for each dimension, a column of values with a decimal point, and, where cells are
+to be protected, the columns STATUS (s u m z as in JJ), LPL, UPL and SPL; LB and UB where the world knows
+bounds. They may have other names (`Columns`). A dimension is its total and its parts, or what a file of codes
+with parents says. Totals without a line are added up, others must be right. An inner cell without a line is
+empty, where the reader allows that.
 """
 
 from __future__ import annotations
@@ -29,7 +31,16 @@ from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy
 from sdc_tasks.untrusted import FORMULA, formula
 
 Missing = Literal["zero", "refuse"]
-READ = ("STATUS", "LPL", "UPL", "SPL", "LB", "UB", "SINGLETON", "RESPONDENT")  # columns that tell more of a cell, or a result has
+READ = (
+    "STATUS",
+    "LPL",
+    "UPL",
+    "SPL",
+    "LB",
+    "UB",
+    "SINGLETON",
+    "RESPONDENT",
+)  # columns that tell more of a cell, or a result has
 MADE = ("LOW", "HIGH", "ADJUSTED", "ROUNDED")  # columns of results
 MOST_CELLS = 5_000_000  # cells of a table, the empty ones included
 
@@ -38,7 +49,8 @@ MOST_CELLS = 5_000_000  # cells of a table, the empty ones included
 class KeyedTable:
     """A table with the codes of each of its cells.
 
-    `cell` (records): which of them each record is; `given`: those that have a record; `stays`: those of status z.
+    `cell` (records): which of them each record is; `given`: those that have a record; `stays`: those of
+    status z.
     """
 
     table: RoundingTable
@@ -52,11 +64,13 @@ class KeyedTable:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that tell more of a cell than its value. None: the usual name, where the table has such a column.
+    """The columns that tell more of a cell than its value. None: the usual name, where the table has such a
+    column.
 
-    `primary` (1, 0, true, false) may stand in the place of a status, `level` in that of `lpl` and `upl`. `singleton` (1, 0): one
-    respondent stands behind the cell; `respondent`: who that is, or his holding, empty where there are several. An empty bound is none; an
-    empty status or mark, and an empty level of a primary cell, are refused.
+    `primary` (1, 0, true, false) may stand in the place of a status, `level` in that of `lpl` and
+    `upl`. `singleton` (1, 0): one respondent stands behind the cell; `respondent`: who that is, or his
+    holding, empty where there are several. An empty bound is none; an empty status or mark, and an
+    empty level of a primary cell, are refused.
     """
 
     status: str | None = None
@@ -74,12 +88,19 @@ class Columns:
 
     def __post_init__(self) -> None:
         if self.primary is not None and self.status is not None:
-            raise InvalidInput("a status and a column of primaries contradict one another. Remedy: name one of them")
+            raise InvalidInput(
+                "a status and a column of primaries contradict one another. Remedy: name one of them"
+            )
         if self.level is not None and (self.lpl is not None or self.upl is not None):
-            raise InvalidInput("one level for both sides, and a level for each, contradict one another. Remedy: name one or the other")
+            raise InvalidInput(
+                "one level for both sides, and a level for each, contradict one another. Remedy: name one or "
+                "the other"
+            )
 
     def of(self, records: TextRows, name: str) -> str | None:
-        """The column that tells this of a cell; None if the table has none. Raises InvalidInput if it lacks one that was named."""
+        """The column that tells this of a cell; None if the table has none. Raises InvalidInput
+        if it lacks one that was named.
+        """
         named: str | None = getattr(self, name)
         if named is not None:
             records.column(named)
@@ -92,8 +113,11 @@ class Columns:
 USUAL = Columns()
 
 
-def read_table(path: Path, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path]) -> KeyedTable:
-    """The table in a CSV or Parquet file. `totals`: the code of the total by dimension, under "" for every other; see totals.py.
+def read_table(
+    path: Path, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path]
+) -> KeyedTable:
+    """The table in a CSV or Parquet file. `totals`: the code of the total by dimension, under ""
+    for every other; see totals.py.
 
     Raises InvalidInput, with line, cell and remedy, where file and codes do not make a table.
     """
@@ -109,7 +133,9 @@ def keyed_table(
     columns: Columns = USUAL,
     missing: Missing = "zero",
 ) -> KeyedTable:
-    """The table in records, as `read_table`. `missing`: what an inner cell without a record is, empty or a fault."""
+    """The table in records, as `read_table`. `missing`: what an inner cell without a record is, empty or a
+    fault.
+    """
     path = records.name
     codes, axes = dimensions_in(records, dimensions, value, totals, parents)
     cell = _cells(records, dimensions, axes, codes)
@@ -121,7 +147,8 @@ def keyed_table(
     given[cell] = True
     if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
         raise InvalidInput(
-            f"{path}: {printed_key(keys[gone[0]])}{and_more(len(gone) - 1)}: inner cells without a {records.word}. Remedy: give every one "
+            f"{path}: {printed_key(keys[gone[0]])}{and_more(len(gone) - 1)}: inner cells without a "
+            f"{records.word}. Remedy: give every one "
             "its own, or say that missing cells are empty, which everybody may know"
         )
     a = _complete(records, axes, keys, cell, numbers)
@@ -132,44 +159,69 @@ def keyed_table(
 
 
 def dimensions_in(
-    records: TextRows, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path | Hierarchy]
+    records: TextRows,
+    dimensions: Sequence[str],
+    value: str,
+    totals: Mapping[str, str],
+    parents: Mapping[str, Path | Hierarchy],
 ) -> tuple[list[list[str]], tuple[Hierarchy, ...]]:
-    """The code of each record in every dimension, and the codes of each dimension with what they add up to."""
+    """The code of each record in every dimension, and the codes of each dimension with what they
+    add up to.
+    """
     path = records.name
     for name in (*dimensions, value):
         records.column(name)
     if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
-        raise InvalidInput(f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so")
+        raise InvalidInput(
+            f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so"
+        )
     if unknown := sorted(set(parents) - set(dimensions)):
-        raise InvalidInput(f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of {', '.join(dimensions)}")
+        raise InvalidInput(
+            f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of "
+            f"{', '.join(dimensions)}"
+        )
     refuse_own(path, dimensions, (*READ, *MADE, "COST", "COUNT"))
     refuse_own(path, [value], (*READ, "ADJUSTED", "ROUNDED"))
     codes = [records.column(name) for name in dimensions]
     if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
         raise InvalidInput(
-            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. Remedy: drop it"
+            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. "
+            f"Remedy: drop it"
         )
     axes = tuple(
         _axis(records, name, column, totals.get(name, totals.get("")), parents.get(name))
         for name, column in zip(dimensions, codes, strict=True)
     )
     if "" in totals and totals[""] != NONE and not any(totals[""] in column for column in codes):
-        raise InvalidInput(f"{path}: no cell has the code of totals {totals['']}. Remedy: name the one that stands there")
+        raise InvalidInput(
+            f"{path}: no cell has the code of totals {totals['']}. Remedy: name the one that stands there"
+        )
     if (size := int(np.prod([float(len(axis.codes)) for axis in axes]))) > MOST_CELLS:
-        raise InvalidInput(f"{path}: {size} cells, more than {MOST_CELLS}. Remedy: leave dimensions out, or round parts of the table")
+        raise InvalidInput(
+            f"{path}: {size} cells, more than {MOST_CELLS}. Remedy: leave dimensions out, or round parts of "
+            f"the table"
+        )
     return codes, axes
 
 
 def refuse_own(where: str, columns: Sequence[str], own: Sequence[str]) -> None:
     """Two columns of one name make one of a frame, and nobody can tell which."""
     if mine := [name for name in columns if name in own]:
-        raise InvalidInput(f"{where}: {mine[0]} is the name of a column of ours, and no dimension and no value. Remedy: rename it")
+        raise InvalidInput(
+            f"{where}: {mine[0]} is the name of a column of ours, and no dimension and no value. Remedy: "
+            f"rename it"
+        )
 
 
-def _axis(records: TextRows, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None) -> Hierarchy:
+def _axis(
+    records: TextRows, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None
+) -> Hierarchy:
     """The codes of a dimension with their parents."""
     if "" in column:
-        raise InvalidInput(f"{records.at(column.index(''))}: no code in {name}. Remedy: give each cell a code in every dimension")
+        raise InvalidInput(
+            f"{records.at(column.index(''))}: no code in {name}. Remedy: give each cell a code in every "
+            f"dimension"
+        )
     if (odd := next((i for i, code in enumerate(column) if formula(code)), None)) is not None:
         raise InvalidInput(f"{records.at(odd)}: the code in {name} {FORMULA}")
     total = known_total(records.name, name, column) if named is None else named
@@ -177,14 +229,17 @@ def _axis(records: TextRows, name: str, column: list[str], named: str | None, pa
     if parents is None:
         parts = tuple(sorted(set(column) - {total}))
         if not parts:
-            raise InvalidInput(f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out")
+            raise InvalidInput(
+                f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out"
+            )
         return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
     axis = parents if isinstance(parents, Hierarchy) else read_tree(parents, name, total)
     source = "its hierarchy" if isinstance(parents, Hierarchy) else parents
     for i, code in enumerate(column):
         if code not in axis.index:
             raise InvalidInput(
-                f"{records.at(i)}: {name} {code} is none of the codes in {source}. Remedy: add it there, or correct the {records.word}"
+                f"{records.at(i)}: {name} {code} is none of the codes in {source}. Remedy: add it there, or "
+                f"correct the {records.word}"
             )
     return axis
 
@@ -199,59 +254,84 @@ def refuse_totals(
     parents: Mapping[str, Path | Hierarchy],
 ) -> None:
     """A total that is taken for a part would be counted once more."""
-    asked = [i for i, name in enumerate(dimensions) if name not in parents and totals.get(name, totals.get("")) != NONE]
+    asked = [
+        i
+        for i, name in enumerate(dimensions)
+        if name not in parents and totals.get(name, totals.get("")) != NONE
+    ]
     asked = [i for i in asked if axes[i].codes[0] not in codes[i]]
     at = [np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)]
     inner = np.ones(len(numbers), dtype=bool)  # totals of the other dimensions need not all stand in the file
     for i, axis in enumerate(axes):
         if i not in asked:
-            inner &= ~np.isin(at[i], [axis.index[parent] for parent in set(axis.parent) - {None} if parent is not None])
+            inner &= ~np.isin(
+                at[i], [axis.index[parent] for parent in set(axis.parent) - {None} if parent is not None]
+            )
     for i in asked:
         code = unnamed(at[i][inner], [each[inner] for j, each in enumerate(at) if j != i], numbers[inner])
         if code is not None:
             name, total = dimensions[i], axes[i].codes[code]
             raise InvalidInput(
-                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, or --totals {name}={NONE} "
+                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals "
+                f"{name}={total}, or --totals {name}={NONE} "
                 "if it is none"
             )
     if asked and (found := lone([each[inner] for each in at], numbers[inner], asked)) is not None:
         name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
         raise InvalidInput(
-            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --totals {name}={total}, and so for the "
+            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --totals "
+            f"{name}={total}, and so for the "
             f"other dimensions of this cell, or --totals {NONE} if it is none"
         )
 
 
-def _cells(records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> Ints:
+def _cells(
+    records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]
+) -> Ints:
     """The cell of each line."""
     at = [[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)]
-    cell = np.ravel_multi_index([np.array(each) for each in at], tuple(len(axis.codes) for axis in axes)).astype(np.int64)
+    cell = np.ravel_multi_index(
+        [np.array(each) for each in at], tuple(len(axis.codes) for axis in axes)
+    ).astype(np.int64)
     order = np.argsort(cell, kind="stable")
     if (double := np.flatnonzero(np.diff(cell[order]) == 0)).size:
         first, second = order[double[0]], order[double[0] + 1]
         key = printed_key(column[first] for column in codes)
         raise InvalidInput(
-            f"{records.at(second)}: {key} stands in {records.word} {records.first + first} already. Remedy: give each cell once"
+            f"{records.at(second)}: {key} stands in {records.word} {records.first + first} already. Remedy: "
+            f"give each cell once"
         )
     return cell
 
 
 def numbers_in(records: TextRows, column: str, empty: float | None = None, endless: bool = False) -> Floats:
-    """A column of numbers. `empty`: what an empty field means, where it may be. `endless`: infinity may be, as of a bound."""
+    """A column of numbers. `empty`: what an empty field means, where it may be. `endless`:
+    infinity may be, as of a bound.
+    """
     found = np.zeros(len(records.rows))
     for i, text in enumerate(records.column(column)):
         try:
-            found[i] = empty if empty is not None and not text else float("none" if "_" in text else text)  # Python reads 1_000
+            found[i] = (
+                empty if empty is not None and not text else float("none" if "_" in text else text)
+            )  # Python reads 1_000
         except ValueError:
-            raise InvalidInput(f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no separators") from None
+            raise InvalidInput(
+                f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no "
+                f"separators"
+            ) from None
         if text and not np.isfinite(found[i]) and (not endless or np.isnan(found[i])):
             raise InvalidInput(f"{records.at(i)}: {column} is not finite. Remedy: give its value")
         if text and not endless and abs(found[i]) > LARGEST:
-            raise InvalidInput(f"{records.at(i)}: {column} is above {LARGEST:g}, so that sums are not exact. Remedy: {LARGER_UNIT}")
+            raise InvalidInput(
+                f"{records.at(i)}: {column} is above {LARGEST:g}, so that sums are not exact. Remedy: "
+                f"{LARGER_UNIT}"
+            )
     return found
 
 
-def _complete(records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, ...]], cell: Ints, numbers: Floats) -> Floats:
+def _complete(
+    records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, ...]], cell: Ints, numbers: Floats
+) -> Floats:
     """All cells: those inside as given or empty, totals added up; given totals must agree."""
     shape = tuple(len(axis.codes) for axis in axes)
     told = np.zeros(int(np.prod(shape)))
@@ -263,7 +343,8 @@ def _complete(records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple
         line = int(np.flatnonzero(off)[0])
         nor = f", nor are {int(off.sum()) - 1} more" if off.sum() > 1 else ""
         raise InvalidInput(
-            f"{records.at(line)}: {printed_key(keys[int(cell[line])])} is not the sum of its parts{nor}: it is "
+            f"{records.at(line)}: {printed_key(keys[int(cell[line])])} is not the sum of its parts{nor}: it "
+            f"is "
             f"off by {_share(found[cell[line]], numbers[line]):.2g} of that sum. "
             "Remedy: correct them, name the code of totals, or give files of parents"
         )
@@ -277,7 +358,9 @@ def _share(whole: float, told: float) -> float:
 
 
 def _statuses(records: TextRows, columns: Columns, key: Callable[[int], str]) -> list[str]:
-    """(records): the status of each. An empty one is no word of safety: a join that found no row leaves it."""
+    """(records): the status of each. An empty one is no word of safety: a join that found no row
+    leaves it.
+    """
     if columns.primary is not None:
         return ["u" if mark else "s" for mark in marks_in(records, columns.primary, key=key)]
     named = columns.of(records, "status")
@@ -287,12 +370,19 @@ def _statuses(records: TextRows, columns: Columns, key: Callable[[int], str]) ->
     if "" in texts:
         i = texts.index("")
         more = and_more(texts.count("") - 1)
-        raise InvalidInput(f"{records.at(i)}: {key(i)}{more}: no {named}. Remedy: s where the cell is safe, u where it is primary")
+        raise InvalidInput(
+            f"{records.at(i)}: {key(i)}{more}: no {named}. Remedy: s where the cell is safe, u where it is "
+            f"primary"
+        )
     return texts
 
 
-def marks_in(records: TextRows, column: str, empty: str = "", key: Callable[[int], str] | None = None) -> list[bool]:
-    """(records): what a column of 1 and 0 marks. `empty`: what an empty field means; refused where it means nothing. `key` of a record."""
+def marks_in(
+    records: TextRows, column: str, empty: str = "", key: Callable[[int], str] | None = None
+) -> list[bool]:
+    """(records): what a column of 1 and 0 marks. `empty`: what an empty field means; refused where it
+    means nothing. `key` of a record.
+    """
     texts = [text.lower() or empty for text in records.column(column)]
     if (odd := next((i for i, text in enumerate(texts) if text not in FLAGS), None)) is not None:
         what = f"{column} is neither 1 nor 0" if texts[odd] else f"no {column}"
@@ -318,13 +408,24 @@ def _table(
     for name in ("lb", "ub"):
         if (column := columns.of(records, name)) is not None:
             told[name][cell] = numbers_in(records, column, ends[name], endless=True)
-    for name, level in _levels(records, columns, status[cell] == "u", lambda i: printed_key(keys[int(cell[i])])).items():
+    for name, level in _levels(
+        records, columns, status[cell] == "u", lambda i: printed_key(keys[int(cell[i])])
+    ).items():
         told[name][cell] = level
     levels = np.array([told["lpl"], told["upl"], told["spl"]])
     faults = (
-        (~np.isin(status, STATUSES), "its STATUS is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed"),
-        ((a < told["lb"]) | (a > told["ub"]), "its value is not between LB and UB. Remedy: bounds hold the true value"),
-        (~(np.isfinite(levels) & (levels >= 0)).all(axis=0), "a level below 0, or without end. Remedy: levels are distances, at least 0"),
+        (
+            ~np.isin(status, STATUSES),
+            "its STATUS is none of s u m z. Remedy: s safe, u primary, m secondary, z fixed",
+        ),
+        (
+            (a < told["lb"]) | (a > told["ub"]),
+            "its value is not between LB and UB. Remedy: bounds hold the true value",
+        ),
+        (
+            ~(np.isfinite(levels) & (levels >= 0)).all(axis=0),
+            "a level below 0, or without end. Remedy: levels are distances, at least 0",
+        ),
         ((status == "u") & (levels.max(axis=0) == 0), "primary without a level. Remedy: give LPL, UPL, SPL"),
     )
     for mask, what in faults:
@@ -334,10 +435,18 @@ def _table(
     p = np.flatnonzero(status == "u")
     empty = ~given & (a == 0)
     return RoundingTable(
-        A=space.national_relations, rhs=np.zeros(space.national_relations.shape[0]), a=a, lb=told["lb"], ub=told["ub"],
-        fixed=(status == "z") | (told["lb"] == told["ub"]) | empty, primary=p,
-        lpl=told["lpl"][p], upl=told["upl"][p], spl=told["spl"][p], label=lambda i: printed_key(keys[i]),
-    )  # fmt: skip
+        A=space.national_relations,
+        rhs=np.zeros(space.national_relations.shape[0]),
+        a=a,
+        lb=told["lb"],
+        ub=told["ub"],
+        fixed=(status == "z") | (told["lb"] == told["ub"]) | empty,
+        primary=p,
+        lpl=told["lpl"][p],
+        upl=told["upl"][p],
+        spl=told["spl"][p],
+        label=lambda i: printed_key(keys[i]),
+    )
 
 
 def usual_bounds(a: Floats) -> tuple[float, float]:
@@ -345,18 +454,25 @@ def usual_bounds(a: Floats) -> tuple[float, float]:
     return -np.inf if (a < 0).any() else 0.0, np.inf
 
 
-def _levels(records: TextRows, columns: Columns, primary: Bools, key: Callable[[int], str]) -> dict[str, Floats]:
-    """(records) each: lpl, upl, spl. A primary cell tells both sides, and the sliding level where there is a column of it: what is missing
-    would count as 0, less than anybody asked for.
+def _levels(
+    records: TextRows, columns: Columns, primary: Bools, key: Callable[[int], str]
+) -> dict[str, Floats]:
+    """(records) each: lpl, upl, spl. A primary cell tells both sides, and the sliding level where there is a
+    column of it: what is missing would count as 0, less than anybody asked for.
     """
     named = {name: columns.of(records, name) for name in LEVELS}
     if primary.any() and len(one := [name for name in ("lpl", "upl") if named[name] is not None]) == 1:
         other = "UPL" if one == ["lpl"] else "LPL"
         which = f"levels {named[one[0]]} and none for the other side"
         raise InvalidInput(f"{records.name}: {which}. Remedy: add {other}, 0 where none is asked")
-    found = {name: numbers_in(records, column, np.nan) for name, column in named.items() if column is not None}
+    found = {
+        name: numbers_in(records, column, np.nan) for name, column in named.items() if column is not None
+    }
     for name, level in found.items():
         if len(gone := np.flatnonzero(primary & np.isnan(level))):
             where, more = f"{records.at(int(gone[0]))}: {key(int(gone[0]))}", and_more(len(gone) - 1)
-            raise InvalidInput(f"{where}{more}: primary without a level in {named[name]}. Remedy: give its level, 0 where none is asked")
+            raise InvalidInput(
+                f"{where}{more}: primary without a level in {named[name]}. Remedy: give its level, 0 where "
+                f"none is asked"
+            )
     return {name: np.where(np.isnan(level), 0.0, level) for name, level in found.items()}

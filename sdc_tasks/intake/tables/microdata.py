@@ -1,7 +1,8 @@
 """Microdata, or a table that tells the largest contributions of its cells, as a suppression problem by rules.
 
-Microdata: a record for each contribution, with inner codes alone; all totals are added up. A table: a record for each cell, totals too,
-with columns for the count of contributors and the sizes of the largest ones. A cell without a record is empty, which everybody may know.
+Microdata: a record for each contribution, with inner codes alone; all totals are added up. A table: a record
+for each cell, totals too, with columns for the count of contributors and the sizes of the largest ones. A
+cell without a record is empty, which everybody may know.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, numbers_
 from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
-from sdc_tasks.methods.contributions import Behind, ContributionRules, Contributions, Rule, behind_of, gathered, levels, usual_of
+from sdc_tasks.methods.contributions import (
+    Behind,
+    ContributionRules,
+    Contributions,
+    Rule,
+    behind_of,
+    gathered,
+    levels,
+    usual_of,
+)
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
@@ -31,8 +41,9 @@ LEFT_BY_PRINTING = 1e-6  # of a cell: what printing its contributions with fewer
 
 @dataclass(frozen=True)
 class ContributorColumns:
-    """Columns of microdata: who contributes (else each record is a contributor of its own), the holding that he belongs to, whether he
-    waived (1, 0), whether he asked to be protected (0, 1, 2 …: which share of the rules), and a sampling weight.
+    """Columns of microdata: who contributes (else each record is a contributor of its own), the holding
+    that he belongs to, whether he waived (1, 0), whether he asked to be protected (0, 1, 2 …: which share
+    of the rules), and a sampling weight.
     """
 
     contributor: str | None = None
@@ -58,20 +69,24 @@ def problem_by_rules(
     costs: CellCosts = "value",
     margins: float = 1.0,
 ) -> ProtectedTable:
-    """The table of microdata, and its primary cells by rules. Raises InvalidInput, with record, code and remedy, where this is none."""
+    """The table of microdata, and its primary cells by rules. Raises InvalidInput, with record, code
+    and remedy, where this is none.
+    """
     codes, axes = dimensions_in(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents)
     x, shape = numbers_in(records, wanted.value), tuple(len(axis.codes) for axis in axes)
     at = np.array([[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)])
     leaf = np.ravel_multi_index(tuple(at), shape)
     if (above := np.flatnonzero(~inside(axes).ravel()[leaf])).size:
         raise InvalidInput(
-            f"{records.at(int(above[0]))}: the code of a total{and_more(len(above) - 1)}. Remedy: microdata have inner codes alone; of a "
+            f"{records.at(int(above[0]))}: the code of a total{and_more(len(above) - 1)}. Remedy: microdata "
+            f"have inner codes alone; of a "
             "table name the columns of counts and of the largest contributions"
         )
     weight = np.ones(len(x)) if columns.weight is None else numbers_in(records, columns.weight)
     if (light := np.flatnonzero(weight < 1)).size:
         raise InvalidInput(
-            f"{records.at(int(light[0]))}: {columns.weight} is below 1. Remedy: a weight is how many contributors one stands for"
+            f"{records.at(int(light[0]))}: {columns.weight} is below 1. Remedy: a weight is how many "
+            f"contributors one stands for"
         )
     inner, first = np.unique(leaf, return_index=True)
     sums = np.zeros(len(inner))
@@ -100,18 +115,26 @@ def problem_of_cells(
     costs: CellCosts = "value",
     margins: float = 1.0,
 ) -> ProtectedTable:
-    """A table with counts and largest contributions, and its primary cells by rules. Raises InvalidInput, with record, cell and remedy."""
+    """A table with counts and largest contributions, and its primary cells by rules. Raises
+    InvalidInput, with record, cell and remedy.
+    """
     if len(top) < rules.most:
         raise InvalidInput(
-            f"{records.name}: the rules look at {rules.most} contributions of a cell, but {len(top)} are named. Remedy: name more"
+            f"{records.name}: the rules look at {rules.most} contributions of a cell, but {len(top)} are "
+            f"named. Remedy: name more"
         )
     if rules.requests:
-        raise InvalidInput(f"{records.name}: a table does not tell who asked. Remedy: give microdata, or leave the rule out")
-    keyed = keyed_table(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, missing="zero")
+        raise InvalidInput(
+            f"{records.name}: a table does not tell who asked. Remedy: give microdata, or leave the rule out"
+        )
+    keyed = keyed_table(
+        records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, missing="zero"
+    )
     a, n = keyed.table.a, len(keyed.keys)
     if (gone := np.flatnonzero(~keyed.given & (a != 0))).size:
         raise InvalidInput(
-            f"{records.name}: {printed_key(keyed.keys[gone[0]])}{and_more(len(gone) - 1)}: no {records.word}. Remedy: give totals one"
+            f"{records.name}: {printed_key(keyed.keys[gone[0]])}{and_more(len(gone) - 1)}: no "
+            f"{records.word}. Remedy: give totals one"
         )
     told = np.zeros((n, len(top) + 1))
     told[keyed.cell] = np.column_stack([numbers_in(records, name, 0.0) for name in (count, *top)])
@@ -122,7 +145,8 @@ def problem_of_cells(
         (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
         ((counts == 0) & (a != 0), "a value without contributors"),
         (
-            ((counts <= len(top)) | (sizes[:, -1] == 0)) & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
+            ((counts <= len(top)) | (sizes[:, -1] == 0))
+            & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
             "these are all, and they are less than the cell",
         ),
         (counts < (sizes > 0).sum(axis=1), "fewer contributors than sizes of contributions"),
@@ -130,7 +154,9 @@ def problem_of_cells(
     for wrong, what in faults:
         if (lines := np.flatnonzero(np.asarray(wrong)[keyed.cell])).size:
             i = int(lines[0])
-            raise InvalidInput(f"{records.at(i)}: {printed_key(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it")
+            raise InvalidInput(
+                f"{records.at(i)}: {printed_key(keyed.keys[int(keyed.cell[i])])}: {what}. Remedy: correct it"
+            )
     few = np.zeros(n, dtype=bool) if rules.minimum is None else counts < rules.minimum
     alone = np.where((counts == 1) | ((sizes[:, 0] > 0) & (sizes[:, 1] == 0) & ~few), np.arange(n), NOBODY)
     cells = Contributions(
@@ -151,34 +177,57 @@ def problem_of_cells(
     return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, own, known=False)
 
 
-def _holders(records: TextRows, columns: ContributorColumns, rules: ContributionRules) -> tuple[Ints, Bools, Floats]:
-    """(records) each: the number of who contributes, whether he waived, and the share from which he is protected because he asked."""
+def _holders(
+    records: TextRows, columns: ContributorColumns, rules: ContributionRules
+) -> tuple[Ints, Bools, Floats]:
+    """(records) each: the number of who contributes, whether he waived, and the share from which
+    he is protected because he asked.
+    """
     n = len(records.rows)
     named = columns.holding or columns.contributor
     if columns.weight is not None and named is not None:
-        raise InvalidInput(f"{records.name}: weights do not go with contributors or holdings. Remedy: leave out one of them")
+        raise InvalidInput(
+            f"{records.name}: weights do not go with contributors or holdings. Remedy: leave out one of them"
+        )
     holder = np.arange(n)
     if named is not None:
         texts = [f"= {text}" if text else "" for text in records.column(named)]
-        if columns.holding is not None and columns.contributor is not None:  # who belongs to no holding is one by himself
-            texts = [text or f"- {own}" for text, own in zip(texts, records.column(columns.contributor), strict=True)]
-        if (gone := next((i for i, text in enumerate(texts) if text in ("", "- ")), None)) is not None and columns.contributor is not None:
+        if (
+            columns.holding is not None and columns.contributor is not None
+        ):  # who belongs to no holding is one by himself
+            texts = [
+                text or f"- {own}"
+                for text, own in zip(texts, records.column(columns.contributor), strict=True)
+            ]
+        if (
+            gone := next((i for i, text in enumerate(texts) if text in ("", "- ")), None)
+        ) is not None and columns.contributor is not None:
             raise InvalidInput(f"{records.at(gone)}: no {columns.contributor}. Remedy: say who contributes")
         texts = [text or f"- {i}" for i, text in enumerate(texts)]
         holder = np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
-    waives = np.zeros(n, dtype=bool) if columns.waiver is None else np.array(marks_in(records, columns.waiver, "0"))
+    waives = (
+        np.zeros(n, dtype=bool)
+        if columns.waiver is None
+        else np.array(marks_in(records, columns.waiver, "0"))
+    )
     percent = np.full(n, np.nan)
     if columns.request is None and rules.requests:
-        raise InvalidInput(f"{records.name}: no column says who asked to be protected. Remedy: name the column of requests")
+        raise InvalidInput(
+            f"{records.name}: no column says who asked to be protected. Remedy: name the column of requests"
+        )
     if columns.request is not None:
         if not rules.requests:
             raise InvalidInput(
-                f"{records.name}: a column of requests without a share. Remedy: give the share that each kind of request means"
+                f"{records.name}: a column of requests without a share. Remedy: give the share that each "
+                f"kind of request means"
             )
         kinds = {"": np.nan, "0": np.nan} | {str(i): share for i, share in enumerate(rules.requests, start=1)}
         texts = records.column(columns.request)
         if (odd := next((i for i, text in enumerate(texts) if text not in kinds), None)) is not None:
-            raise InvalidInput(f"{records.at(odd)}: {columns.request} is none of {', '.join(filter(None, kinds))}. Remedy: correct it")
+            raise InvalidInput(
+                f"{records.at(odd)}: {columns.request} is none of {', '.join(filter(None, kinds))}. Remedy: "
+                f"correct it"
+            )
         percent = np.array([kinds[text] for text in texts])
     return holder, waives, percent
 
@@ -197,7 +246,11 @@ def _everywhere(at: Ints, axes: Sequence[Hierarchy]) -> tuple[Ints, Ints]:
         steps = list(way)
         there = np.flatnonzero((np.array(steps) >= 0).all(axis=0))
         record.append(there)
-        cell.append(np.ravel_multi_index(tuple(step[there] for step in steps), tuple(len(axis.codes) for axis in axes)))
+        cell.append(
+            np.ravel_multi_index(
+                tuple(step[there] for step in steps), tuple(len(axis.codes) for axis in axes)
+            )
+        )
     return np.concatenate(record), np.concatenate(cell)
 
 
@@ -214,11 +267,14 @@ def _protected(
     known: bool = True,
     behind: Behind | None = None,
 ) -> ProtectedTable:
-    """`own`: (cells,), the costs of the file, which stand beside cells. `known`: the numbers of respondents mean who they are; else each is
-    another one, unless it follows.
+    """`own`: (cells,), the costs of the file, which stand beside cells. `known`: the numbers of respondents
+    mean who they are; else each is another one, unless it follows.
     """
     if costs == "file" and own is None:
-        raise InvalidInput(f"{records.name}: costs of the file stand beside cells, not beside contributions. Remedy: choose other costs")
+        raise InvalidInput(
+            f"{records.name}: costs of the file stand beside cells, not beside contributions. Remedy: choose "
+            f"other costs"
+        )
     asked = levels(cells, rules)
     level = np.max(list(asked.values()), axis=0)
     primary, n = level > 0, len(a)
@@ -231,12 +287,28 @@ def _protected(
     none, free = np.zeros(n), np.full(n, np.inf)
     low = none if (cells.size - np.abs(a) <= 1e-9 * cells.size).all() and (a >= 0).all() else -free
     problem = SuppressionProblem(
-        M, a, low, free, level, level, none, cost, primary, ~primary & (stays | (a == 0)), M @ a, singleton & primary,
-        lambda i: printed_key(keys[i]), grid, np.where(primary, cells.respondent, NOBODY) if known else None,
-        cells.protected if known else None, cells.count.astype(float), wanted.minimum,
-        np.where(primary, cells.beside, 0.0) if known else None, cells.beside_respondent if known else None,
+        M,
+        a,
+        low,
+        free,
+        level,
+        level,
+        none,
+        cost,
+        primary,
+        ~primary & (stays | (a == 0)),
+        M @ a,
+        singleton & primary,
+        lambda i: printed_key(keys[i]),
+        grid,
+        np.where(primary, cells.respondent, NOBODY) if known else None,
+        cells.protected if known else None,
+        cells.count.astype(float),
+        wanted.minimum,
+        np.where(primary, cells.beside, 0.0) if known else None,
+        cells.beside_respondent if known else None,
         behind,
         True,
-    )  # fmt: skip
+    )
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

@@ -22,12 +22,17 @@ from sdc_tasks.methods.recoding.plan import Recodable
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Floats, Hierarchy, added_up, inside
 
-REMEDY = "write a CSV file dimension,code,into: codes that become one code `into`; without `into`, what is below the code goes"
+REMEDY = (
+    "write a CSV file dimension,code,into: codes that become one code `into`; "
+    "without `into`, what is below the code goes"
+)
 
 
 @dataclass(frozen=True)
 class RecodingFile:
-    """What a file names: groups of codes, and codes below which everything goes, each with the line that says so."""
+    """What a file names: groups of codes, and codes below which everything goes, each with the line that says
+    so.
+    """
 
     groups: tuple[CodeGroup, ...]
     closed: tuple[tuple[str, str, str], ...]  # dimension, code, place
@@ -57,14 +62,18 @@ def read_recoding(path: Path) -> RecodingFile:
 def recodable(rows: TextRows, wanted: Wanted, by_count: bool) -> Recodable:
     """The table in rows. `by_count`: counts will tell what is primary, else statuses do.
 
-    Raises InvalidInput, with row, cell and remedy, where this is no table, or an inner cell that is not empty has no count.
+    Raises InvalidInput, with row, cell and remedy, where this is no table, or an inner cell
+    that is not empty has no count.
     """
     columns = wanted.columns
     if not by_count and columns.primary is None and columns.of(rows, "status") is None:
         raise InvalidInput(
-            f"{rows.name}: nothing says which cells are primary. Remedy: a column STATUS (u: primary), or --least with counts"
+            f"{rows.name}: nothing says which cells are primary. Remedy: a column STATUS (u: primary), or "
+            f"--least with counts"
         )
-    keyed = keyed_table(rows, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing)
+    keyed = keyed_table(
+        rows, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing
+    )
     table, n = keyed.table, len(keyed.keys)
     primary, levels = np.zeros(n, dtype=bool), np.zeros((3, n))
     primary[table.primary] = True
@@ -82,7 +91,10 @@ def _counts(rows: TextRows, keyed: KeyedTable, wanted: Wanted) -> Floats:
     inner = inside(keyed.axes).ravel()
     if len(missing := np.flatnonzero(inner & np.isnan(told) & (keyed.table.a != 0))):
         key = printed_key(keyed.keys[missing[0]])
-        raise InvalidInput(f"{rows.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each inner cell its count")
+        raise InvalidInput(
+            f"{rows.name}: {key}{and_more(len(missing) - 1)}: no {column}. Remedy: give each inner cell its "
+            f"count"
+        )
     shape = tuple(len(axis.codes) for axis in keyed.axes)
     parts = np.where(inner & ~np.isnan(told), told, 0.0).reshape(shape)
     return np.where(np.isnan(told), added_up(parts, keyed.axes).ravel(), told)
@@ -93,7 +105,12 @@ def recoded_text(table: Recodable, value: str) -> str:
     keys = product(*(axis.codes for axis in table.axes))
     rows = zip(keys, table.a.tolist(), table.primary.tolist(), table.levels.T.tolist(), strict=True)
     lines = (
-        [*key, printed(a + 0.0), "u" if primary else "s", *(map(printed, levels) if primary and any(levels) else [""] * 3)]
+        [
+            *key,
+            printed(a + 0.0),
+            "u" if primary else "s",
+            *(map(printed, levels) if primary and any(levels) else [""] * 3),
+        ]
         for key, a, primary, levels in rows
     )
     return _csv([*(axis.dimension for axis in table.axes), value, "STATUS", "LPL", "UPL", "SPL"], lines)
@@ -101,7 +118,10 @@ def recoded_text(table: Recodable, value: str) -> str:
 
 def hierarchy_text(axis: Hierarchy) -> str:
     """CSV: code,parent."""
-    return _csv(["code", "parent"], ([code, parent or ""] for code, parent in zip(axis.codes, axis.parent, strict=True)))
+    return _csv(
+        ["code", "parent"],
+        ([code, parent or ""] for code, parent in zip(axis.codes, axis.parent, strict=True)),
+    )
 
 
 def _csv(header: list[str], lines: Iterable[list[str]]) -> str:

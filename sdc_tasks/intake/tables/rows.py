@@ -1,6 +1,8 @@
-"""The records of a table as text, out of a CSV file (`,` `;` or tab, also .gz), a Parquet file or a data frame; messages can name each.
+"""The records of a table as text, out of a CSV file (`,` `;` or tab, also .gz), a Parquet file or a
+data frame; messages can name each.
 
-A number of Parquet or of a frame is written so that it reads back as the same number; what is missing is an empty field.
+A number of Parquet or of a frame is written so that it reads back as the same number;
+what is missing is an empty field.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ PARQUET = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class TextRows:
-    """`rows`: as many fields each as the header has. Messages call record i `name, word (first + i)`: a file and its line."""
+    """`rows`: as many fields each as the header has. Messages call record i `name, word
+    (first + i)`: a file and its line.
+    """
 
     name: str
     header: list[str]
@@ -37,10 +41,14 @@ class TextRows:
         return f"{self.name}, {self.word} {self.first + i}"
 
     def column(self, name: str) -> list[str]:
-        """The fields of a column without blanks around. Raises InvalidInput if there is none of this name, or two."""
+        """The fields of a column without blanks around. Raises InvalidInput if there is none of this name, or
+        two.
+        """
         if self.header.count(name) != 1:
             found = "two columns" if name in self.header else "no column"
-            raise InvalidInput(f"{self.name}: {found} {name}. Remedy: name columns of the table: {', '.join(self.header)}")
+            raise InvalidInput(
+                f"{self.name}: {found} {name}. Remedy: name columns of the table: {', '.join(self.header)}"
+            )
         place = self.header.index(name)
         return [row[place].strip() for row in self.rows]
 
@@ -53,7 +61,13 @@ def read_rows(path: Path) -> TextRows:
 def rows_of(frame: pd.DataFrame, name: str = "the frame") -> TextRows:
     """The rows of a data frame, counted from 0."""
     columns = [_texts(frame[column].tolist(), frame[column].isna().tolist()) for column in frame.columns]
-    return TextRows(name, [str(column) for column in frame.columns], [list(row) for row in zip(*columns, strict=True)], "row", 0)
+    return TextRows(
+        name,
+        [str(column) for column in frame.columns],
+        [list(row) for row in zip(*columns, strict=True)],
+        "row",
+        0,
+    )
 
 
 def _csv(path: Path) -> TextRows:
@@ -61,15 +75,23 @@ def _csv(path: Path) -> TextRows:
         content = unpacked(path)
         text = content.decode("utf-8-sig")
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror or error}). Remedy: name a file that can be read") from error
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror or error}). Remedy: name a file that can be read"
+        ) from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(f"{path}, line {line}: not in UTF-8. Remedy: save it as UTF-8; if it is compressed, name it .gz") from error
+        raise InvalidInput(
+            f"{path}, line {line}: not in UTF-8. Remedy: save it as UTF-8; if it is compressed, name it .gz"
+        ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InvalidInput(f"{path}, line {line}: a NUL byte, which no text holds. Remedy: save it as CSV in UTF-8")
+        raise InvalidInput(
+            f"{path}, line {line}: a NUL byte, which no text holds. Remedy: save it as CSV in UTF-8"
+        )
     first = text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text.rstrip("\r\n") + "\n", newline=""), delimiter=separator_of(first), strict=True)
+    reader = csv.reader(
+        io.StringIO(text.rstrip("\r\n") + "\n", newline=""), delimiter=separator_of(first), strict=True
+    )
     rows: list[list[str]] = []
     try:
         for row in reader:
@@ -81,14 +103,17 @@ def _csv(path: Path) -> TextRows:
                     else "a field goes on over the end of its line"
                 )
                 raise InvalidInput(
-                    f"{path}, line {len(rows)}: {what}. Remedy: a line for each record, with as many fields as the header has"
+                    f"{path}, line {len(rows)}: {what}. Remedy: a line for each record, with as many fields "
+                    f"as the header has"
                 )
     except csv.Error as error:
         raise InvalidInput(f"{path}, line {reader.line_num}: not CSV. Remedy: save it as CSV") from error
     if len(rows) < 2:
         raise InvalidInput(f"{path}: no cells. Remedy: a header, then a line for each cell")
     if not text.endswith(("\n", "\r", '"')):
-        raise InvalidInput(f"{path}, line {len(rows)}: the last line may be cut short. Remedy: end it with a line break")
+        raise InvalidInput(
+            f"{path}, line {len(rows)}: the last line may be cut short. Remedy: end it with a line break"
+        )
     return TextRows(str(path), [name.strip() for name in rows[0]], rows[1:])
 
 
@@ -100,14 +125,24 @@ def _parquet(path: Path) -> TextRows:
         about = parquet.ParquetFile(path).metadata
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
-            raise InvalidInput(f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: check that this is the right file")
+            raise InvalidInput(
+                f"{path}: {about.num_rows} records, which unpack to {size} bytes. Remedy: check that this is "
+                f"the right file"
+            )
         table = parquet.read_table(path)
-        columns = [_texts(values := table.column(name).to_pylist(), [value is None for value in values]) for name in table.column_names]
+        columns = [
+            _texts(values := table.column(name).to_pylist(), [value is None for value in values])
+            for name in table.column_names
+        ]
     except (arrow.ArrowException, OSError, ValueError, KeyError) as error:
-        raise InvalidInput(f"{path}: not a Parquet file that can be read. Remedy: write it again, or give it as CSV") from error
+        raise InvalidInput(
+            f"{path}: not a Parquet file that can be read. Remedy: write it again, or give it as CSV"
+        ) from error
     if not table.num_rows:
         raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
-    return TextRows(str(path), list(table.column_names), [list(row) for row in zip(*columns, strict=True)], "record", 1)
+    return TextRows(
+        str(path), list(table.column_names), [list(row) for row in zip(*columns, strict=True)], "record", 1
+    )
 
 
 def _texts(values: Sequence[Any], missing: Sequence[bool]) -> list[str]:
@@ -115,7 +150,9 @@ def _texts(values: Sequence[Any], missing: Sequence[bool]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """As it would stand in a CSV file; a whole number that arrives as a float is written as one, for it may be a code."""
+    """As it would stand in a CSV file; a whole number that arrives as a float is written as one, for it may
+    be a code.
+    """
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)

@@ -20,25 +20,39 @@ from sdc_tasks.untrusted import unpacked
 HEADER = ["cell", "count"]
 
 
-def suppression_of(table: JJTable, costs: CellCosts = "value", frequency: Floats | None = None) -> SuppressionProblem:
-    """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public zeros.
+def suppression_of(
+    table: JJTable, costs: CellCosts = "value", frequency: Floats | None = None
+) -> SuppressionProblem:
+    """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public
+    zeros.
 
-    A status m is not read: secondaries are what is sought. `frequency` (n): contributors, for costs of that name. That the table adds up
-    was judged by its reader, who knows how its values were rounded. Raises InvalidInput for a primary without a level.
+    A status m is not read: secondaries are what is sought. `frequency` (n): contributors, for costs of that
+    name. That the table adds up was judged by its reader, who knows how its values were rounded. Raises
+    InvalidInput for a primary without a level.
     """
     primary = primaries_of(table)
     priced = Priced(table.A, table.a, primary, table.cost, frequency)
     return SuppressionProblem(
-        table.A, table.a, table.lb, table.ub, table.lpl, table.upl, table.spl, cell_costs(priced, costs), primary,
-        ~primary & (table.fixed | (table.a == 0)), table.A @ table.a,
-    )  # fmt: skip
+        table.A,
+        table.a,
+        table.lb,
+        table.ub,
+        table.lpl,
+        table.upl,
+        table.spl,
+        cell_costs(priced, costs),
+        primary,
+        ~primary & (table.fixed | (table.a == 0)),
+        table.A @ table.a,
+    )
 
 
 def suppressed(table: JJTable, problem: SuppressionProblem, hidden: Bools, stays: Bools) -> JJTable:
-    """The table with the statuses of a pattern `hidden` (n) of a problem of its cells, and the levels of the problem.
+    """The table with the statuses of a pattern `hidden` (n) of a problem of its cells, and the levels of the
+    problem.
 
-    u where the problem has a primary, every other hidden cell is m; z stays, and cells that an instruction keeps open (`stays`, n) are z;
-    all else is s.
+    u where the problem has a primary, every other hidden cell is m; z stays, and cells that an instruction
+    keeps open (`stays`, n) are z; all else is s.
     """
     status = np.where((table.status == "z") | stays, "z", "s")
     status = np.where(problem.primary, "u", np.where(hidden, "m", status))
@@ -53,7 +67,9 @@ def read_frequencies(path: Path, n: int) -> Floats:
     try:
         text = unpacked(path).decode("utf-8-sig")
     except OSError as error:
-        raise InvalidInput(f"{path}: cannot be read ({error.strerror}). Remedy: name a file cell,count") from error
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror}). Remedy: name a file cell,count"
+        ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path}: not a text in UTF-8. Remedy: save it as UTF-8") from error
     rows = csv.reader(io.StringIO(text, newline=""))
@@ -63,14 +79,22 @@ def read_frequencies(path: Path, n: int) -> Floats:
     for row in rows:
         if not row:
             continue
-        if len(row) != len(HEADER) or not all(each.strip().isdecimal() and len(each.strip()) < 16 for each in row):
-            raise InvalidInput(f"{path}, line {rows.line_num}: the number of a cell and its count are expected. Remedy: correct the line")
+        if len(row) != len(HEADER) or not all(
+            each.strip().isdecimal() and len(each.strip()) < 16 for each in row
+        ):
+            raise InvalidInput(
+                f"{path}, line {rows.line_num}: the number of a cell and its count are expected. Remedy: "
+                f"correct the line"
+            )
         cell = int(row[0])
         if cell >= n or not np.isnan(count[cell]):
             raise InvalidInput(
-                f"{path}, line {rows.line_num}: cell {cell} is not one of the {n} cells, or came before. Remedy: each cell once"
+                f"{path}, line {rows.line_num}: cell {cell} is not one of the {n} cells, or came before. "
+                f"Remedy: each cell once"
             )
         count[cell] = float(row[1])
     if len(missing := np.flatnonzero(np.isnan(count))):
-        raise InvalidInput(f"{path}: cell {missing[0]}{and_more(len(missing) - 1)}: no count. Remedy: one line for each cell")
+        raise InvalidInput(
+            f"{path}: cell {missing[0]}{and_more(len(missing) - 1)}: no count. Remedy: one line for each cell"
+        )
     return count

@@ -1,9 +1,10 @@
 """The code of a total, the same wherever we read or write a table.
 
-A dimension with a list of codes (a domain, `--hierarchy`) has its total on top of the list, whatever it is called. Without a list the
-total is what the user names, else `TOTAL`, `_T` (SDMX) or `Total`, whichever the table has; where it has none, we write `TOTAL`. A table
-whose totals go by another name would have them counted once more: `unnamed` finds them by what they are, the sum of all others, and `lone`
-finds those that stand in the totals of several dimensions alone, as `Alle,Alle,30`.
+A dimension with a list of codes (a domain, `--hierarchy`) has its total on top of the list, whatever it is
+called. Without a list the total is what the user names, else `TOTAL`, `_T` (SDMX) or `Total`, whichever the
+table has; where it has none, we write `TOTAL`. A table whose totals go by another name would have them
+counted once more: `unnamed` finds them by what they are, the sum of all others, and `lone` finds those that
+stand in the totals of several dimensions alone, as `Alle,Alle,30`.
 """
 
 from __future__ import annotations
@@ -24,24 +25,34 @@ NONE = "none"  # what a user says who has no totals, where codes look as if he h
 
 
 def without_noise(sums: Floats, parts: Floats) -> Floats:
-    """Sums rounded to the decimal places of their parts. The error of adding binary fractions depends on the parts, and tells of them."""
+    """Sums rounded to the decimal places of their parts. The error of adding binary fractions depends
+    on the parts, and tells of them.
+    """
     return np.asarray(np.round(sums, places(parts)))
 
 
 def known_total(where: str, dimension: str, codes: Iterable[str]) -> str | None:
-    """The code of these that is a total by its name, None where there is none. Raises InvalidInput where there are several."""
+    """The code of these that is a total by its name, None where there is none. Raises
+    InvalidInput where there are several.
+    """
     found = [code for code in KNOWN if code in set(codes)]
     if len(found) > 1:
-        raise InvalidInput(f"{where}: {dimension} has the totals {' and '.join(found)}. Remedy: keep one of them")
+        raise InvalidInput(
+            f"{where}: {dimension} has the totals {' and '.join(found)}. Remedy: keep one of them"
+        )
     return found[0] if found else None
 
 
 def unnamed(code: Ints, others: Sequence[Ints], values: Floats, least: int = 1) -> int | None:
-    """The first code of a dimension that is the sum of all others of it, wherever there is anything: beside two other codes or more, and in
-    at least `least` combinations of the other dimensions. Where it stands alone, it is the total of what it is elsewhere. `code` and
-    `others` by cell, each cell once.
+    """The first code of a dimension that is the sum of all others of it, wherever there is anything: beside
+    two other codes or more, and in at least `least` combinations of the other dimensions. Where it stands
+    alone, it is the total of what it is elsewhere. `code` and `others` by cell, each cell once.
     """
-    which = np.unique(np.stack(others), axis=1, return_inverse=True)[1].ravel() if others else np.zeros(len(code), dtype=np.int64)
+    which = (
+        np.unique(np.stack(others), axis=1, return_inverse=True)[1].ravel()
+        if others
+        else np.zeros(len(code), dtype=np.int64)
+    )
     whole = np.bincount(which, weights=values)
     there = int((whole != 0).sum())
     if len(np.unique(code)) < 3 or there < max(least, 1):
@@ -51,15 +62,18 @@ def unnamed(code: Ints, others: Sequence[Ints], values: Floats, least: int = 1) 
     n = int(code.max(initial=0)) + 1
     here, left = (np.bincount(code[mask], minlength=n) for mask in (half, alone))
     sums, rest = (np.bincount(code[mask], weights=values[mask], minlength=n) for mask in (half, alone))
-    explained = (left == 0) | _same(sums, rest)  # its combinations with nothing beside it are totals themselves
+    explained = (left == 0) | _same(
+        sums, rest
+    )  # its combinations with nothing beside it are totals themselves
     found = np.flatnonzero((here > 0) & (here + left >= least) & (here + left == there) & explained)
     return int(found[0]) if len(found) else None
 
 
 def lone(codes: Sequence[Ints], values: Floats, asked: Sequence[int]) -> tuple[int, int] | None:
-    """(dimension, code) of a total that stands beside totals of other dimensions alone: all cells of the code have one code in some other
-    dimension too, and they are the sum of all other cells, of three or more, for each combination of the codes that vary. `codes` by
-    dimension and cell, each cell once; `asked`: the dimensions whose totals nobody named.
+    """(dimension, code) of a total that stands beside totals of other dimensions alone: all cells of the code
+    have one code in some other dimension too, and they are the sum of all other cells, of three or more, for
+    each combination of the codes that vary. `codes` by dimension and cell, each cell once; `asked`: the
+    dimensions whose totals nobody named.
     """
     for i in asked:
         sums = np.bincount(codes[i], weights=values)
@@ -70,8 +84,15 @@ def lone(codes: Sequence[Ints], values: Floats, asked: Sequence[int]) -> tuple[i
             if len(fixed) < 2 or not all(varied) or (values[~mine] != 0).sum() <= LEAST_BESIDE:
                 continue
             free = [each for j, each in enumerate(codes) if j not in fixed]
-            which = np.unique(np.stack(free), axis=1, return_inverse=True)[1].ravel() if free else np.zeros(len(values), dtype=np.int64)
-            total, rest = np.bincount(which, weights=values * mine), np.bincount(which, weights=values * ~mine)
+            which = (
+                np.unique(np.stack(free), axis=1, return_inverse=True)[1].ravel()
+                if free
+                else np.zeros(len(values), dtype=np.int64)
+            )
+            total, rest = (
+                np.bincount(which, weights=values * mine),
+                np.bincount(which, weights=values * ~mine),
+            )
             if total.any() and _same(total, rest).all():
                 return i, code
     return None

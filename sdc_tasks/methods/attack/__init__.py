@@ -1,23 +1,26 @@
-"""The attackers: what they can compute about each primary cell from everything that is published (METHOD §2, §5).
+"""The attackers: what they can compute about each primary cell from everything that is published (METHOD §2,
+§5).
 
 The modules, in the order in which an audit uses them:
 
     requirements    how much uncertainty each primary must keep, against each profile
-    polyhedron      the tables that one attacker cannot tell from the truth (presolve: its exact reduction; vintage: earlier releases)
-    knowledge       what the insiders of a profile know, how that narrows the polyhedron, and which attackers a point fools
-    items           the requirements, each at its place in the polyhedron: the questions for a prover
-    ledger          what has been shown about the items so far
+    polyhedron      the tables that one attacker cannot tell from the truth (presolve: its exact reduction;
+    vintage: earlier releases) knowledge       what the insiders of a profile know, how that narrows the
+    polyhedron, and which attackers a point fools items           the requirements, each at its place in the
+    polyhedron: the questions for a prover ledger          what has been shown about the items so far
     prover          the order of the search: joint searches first, then item by item, lot by lot
-    lp, milp        the two provers: linear programs; integer programs against attackers who know that values are whole numbers
-    weaker          the attackers with less than all that a profile knows, who must be judged beside the strongest
-    blocks          the parts of a large table that are searched first
+    lp, milp        the two provers: linear programs; integer programs against attackers who know that values
+    are whole numbers weaker          the attackers with less than all that a profile knows, who must be
+    judged beside the strongest blocks          the parts of a large table that are searched first
     witness         the tables that prove a verdict, stored compactly
     proofs          the multipliers that prove an attack, as evidence
-    auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are joined
+    auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are
+    joined
 
-`auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same audit with nothing published.
-`replay` is the attacker who has the program: he runs it for every hidden table.
-Two modules stand apart: `small` (published figures that tell a small count) and `compositions` (what several compositions tell together).
+`auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same
+audit with nothing published. `replay` is the attacker who has the program: he runs it for every hidden
+table. Two modules stand apart: `small` (published figures that tell a small count) and `compositions` (what
+several compositions tell together).
 
 The profiles are defined in model/profiles. The code here names none of them except the external one.
 """
@@ -28,7 +31,13 @@ from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import MET, Attack
 from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
 from sdc_tasks.methods.attack.milp.system import whole_slacks
-from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system, contradicted, facing, refuse_mislabelled
+from sdc_tasks.methods.attack.polyhedron import (
+    AttackSystem,
+    attack_system,
+    contradicted,
+    facing,
+    refuse_mislabelled,
+)
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import small_told
 from sdc_tasks.methods.attack.vintage import earlier

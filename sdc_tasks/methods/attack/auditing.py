@@ -1,4 +1,6 @@
-"""The audit and the baseline (METHOD §5): they run the attackers and return requirements, reports and evidence."""
+"""The audit and the baseline (METHOD §5): they run the attackers and return
+requirements, reports and evidence.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +30,26 @@ from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Publication, Weaker
 from sdc_tasks.model.table import Floats, Ints
 
-LOT_PRIMARIES = 64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
+LOT_PRIMARIES = (
+    64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
+)
 MOST_LOTS = 64  # each begins anew from the vertices of its models, which takes long in a large table
 
 
 def baseline(
     problem: ProtectionProblem, profiles: tuple[str, ...], say: Say = silent, *, every: bool = True
-) -> tuple[Requirements, int]:  # fmt: skip
-    """The requirements cut to what the national tables alone protect against each profile, and the number of LPs solved.
+) -> tuple[Requirements, int]:
+    """The requirements cut to what the national tables alone protect against each
+    profile, and the number of LPs solved.
 
     `every`: also against the weaker attackers who must be judged beside the strongest ones (`weaker`).
     """
     wanted, work = promised(problem, profiles), Progress(say, "baseline")
     attacker = Attacker(problem, wanted, work=work)
     attacker.settle()
-    least = wanted.cut_to((attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken)
+    least = wanted.cut_to(
+        (attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken
+    )
     least = whole_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
     return complete(problem, least, work) if every else least, attacker.lps
 
@@ -60,10 +67,11 @@ def audit(
 ) -> AuditReport:
     """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
 
-    `witnesses`: deviations z of the suppressed cells (unit of the data) to try first, such as CTA's table; those that are no witness
-    of this publication are ignored. Every chunk solves the joint LPs of the whole audit, or checks the points that `jointly` found by
-    them (`joint`); then it goes through its own lots of neighbours. So the chunks together find the same, whatever their number. Raises
-    ValueError for the points of another audit.
+    `witnesses`: deviations z of the suppressed cells (unit of the data) to try first, such as CTA's
+    table; those that are no witness of this publication are ignored. Every chunk solves the joint LPs of
+    the whole audit, or checks the points that `jointly` found by them (`joint`); then it goes through its
+    own lots of neighbours. So the chunks together find the same, whatever their number. Raises ValueError
+    for the points of another audit.
     """
     work = Progress(say, f"audit, part {chunk + 1} of {chunks}" if chunks > 1 else "audit")
     attacker = _facing(problem, publication, requirements, witnesses, seed, work)
@@ -72,7 +80,10 @@ def audit(
     if joint is None:
         attacker.settle(lots)
     else:
-        if any(getattr(joint, name) != told for name, told in _audited(problem, publication, requirements, seed).items()):
+        if any(
+            getattr(joint, name) != told
+            for name, told in _audited(problem, publication, requirements, seed).items()
+        ):
             raise ValueError("the joint points are of another audit")
         attacker.settle_from(joint, lots)
     mine = np.concatenate([np.zeros(0, dtype=np.int64), *(cells for _, cells in lots)])
@@ -118,7 +129,9 @@ def jointly(
     seed: int = 1,
     say: Say = silent,
 ) -> JointPoints:
-    """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of the audit."""
+    """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of
+    the audit.
+    """
     attacker = _facing(problem, publication, requirements, witnesses, seed, Progress(say, "audit, all parts"))
     found, lps = attacker.propose()
     points = [each for of_prover in found for each in of_prover]
@@ -130,16 +143,26 @@ def jointly(
     )
 
 
-def _audited(problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int) -> dict[str, Any]:
+def _audited(
+    problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int
+) -> dict[str, Any]:
     """What tells one audit from another."""
-    digests = {"problem": problem.digest, "publication": publication.digest, "requirements": requirements.digest(problem.salt)}
+    digests = {
+        "problem": problem.digest,
+        "publication": publication.digest,
+        "requirements": requirements.digest(problem.salt),
+    }
     return {**digests, "seed": seed}
 
 
 def _facing(
-    problem: ProtectionProblem, publication: Publication, requirements: Requirements, witnesses: Iterable[Floats], seed: int,
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: Requirements,
+    witnesses: Iterable[Floats],
+    seed: int,
     work: Progress,
-) -> Attacker:  # fmt: skip
+) -> Attacker:
     attacker = Attacker(problem, requirements, seed, work)
     attacker.face(publication)
     attacker.offer(witnesses, news=True)
@@ -163,7 +186,9 @@ def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evi
         lot=np.array([each.lot for _, each in found], dtype=np.int64),
         broken=proofs_of([each for each in attacker.broken if each.primary in mine], requirements),
         cut=requirements.why,
-        weaker=Weaker.of([(requirements.of_profile[n], who.lacks, cells) for n, who, cells in requirements.asked_weaker]),
+        weaker=Weaker.of(
+            [(requirements.of_profile[n], who.lacks, cells) for n, who, cells in requirements.asked_weaker]
+        ),
     )
 
 
@@ -176,9 +201,14 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
 
 
 def whole_attacks(
-    problem: ProtectionProblem, publication: Publication, requirements: Requirements, seed: int, tried: Sequence[Whole] = ()
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: Requirements,
+    seed: int,
+    tried: Sequence[Whole] = (),
 ) -> WholeAttacker:
-    """The attacker with integer knowledge after all his searches, lot by lot as in an audit. His `short` lists what was not shown.
+    """The attacker with integer knowledge after all his searches, lot by lot as in an audit. His
+    `short` lists what was not shown.
 
     Tables that were `tried` elsewhere count as well. Without them, the result is that of an audit.
     """
@@ -194,19 +224,25 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
     first = chunks[0]
     order = np.argsort(np.concatenate([c.primaries for c in chunks]), kind="stable")
     fields = ("primaries", "down", "up", "slide", "by_lp", "baseline", "by_milp", "undecided")
-    joined: dict[str, Any] = {name: np.concatenate([getattr(c, name) for c in chunks])[order] for name in fields}
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(c, name) for c in chunks])[order] for name in fields
+    }
     if len(np.unique(joined["primaries"])) != len(order):
         raise ValueError("chunks overlap")
     held = np.concatenate([c.held for c in chunks], axis=1)[:, order]
     lps = first.shared_lps + sum(c.lps - c.shared_lps for c in chunks)
     told = next((c for c in chunks if c.narrow is not None), first)
     evidence = _joined([c.evidence for c in chunks])
-    return replace(first, lps=lps, held=held, evidence=evidence, narrow=told.narrow, unclaimed=told.unclaimed, **joined)
+    return replace(
+        first, lps=lps, held=held, evidence=evidence, narrow=told.narrow, unclaimed=told.unclaimed, **joined
+    )
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
     """What all chunks share, once, and then lot by lot."""
-    lot = np.concatenate([np.where(part.lot < 0, -1 if n == 0 else -2, part.lot) for n, part in enumerate(parts)])
+    lot = np.concatenate(
+        [np.where(part.lot < 0, -1 if n == 0 else -2, part.lot) for n, part in enumerate(parts)]
+    )
     profile = np.concatenate([part.profile for part in parts])
     order = np.lexsort((profile, lot))
     order = order[lot[order] >= -1]  # what all lots share, once
@@ -230,11 +266,15 @@ def _picked(parts: Sequence[sp.csr_array], rows: Ints) -> sp.csr_array:
     number = np.searchsorted(first, rows, side="right") - 1
     found = [(parts[n], row) for n, row in zip(number.tolist(), (rows - first[number]).tolist(), strict=True)]
     spans = [(part, slice(*part.indptr[row : row + 2].tolist())) for part, row in found]
-    return of_rows([(part.indices[span], part.data[span]) for part, span in spans], max(part.shape[1] for part in parts))
+    return of_rows(
+        [(part.indices[span], part.data[span]) for part, span in spans], max(part.shape[1] for part in parts)
+    )
 
 
 def _share(reached: Floats, needed: Floats) -> Floats:
-    """Reached as a share of needed; exactly 1 where met, rounded down to 1e-4 elsewhere so that equal runs give equal bytes."""
+    """Reached as a share of needed; exactly 1 where met, rounded down to 1e-4 elsewhere so
+    that equal runs give equal bytes.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.floor(1e4 * np.where(needed > 0, reached / needed, 1.0) + 1e-3) / 1e4
     return np.where(reached >= needed * (1 - MET), 1.0, np.clip(share, 0.0, 1 - 1e-4))

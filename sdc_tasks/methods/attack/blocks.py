@@ -1,14 +1,17 @@
-"""The parts of the table that are searched first: the cells of a part may move, all other cells stay at the truth.
+"""The parts of the table that are searched first: the cells of a part may move, all other cells stay at the
+truth.
 
-A deviation that moves only some cells is a witness like any other. An LP over a part costs far less than its share of the whole LP.
-A part is a group of countries × a stretch of the first code list, because only aggregates link countries, and few totals link
-activities. A large table is divided twice: first into groups of neighbouring countries, then into groups of every n-th country, so
-that a cell without room among its neighbours meets other countries. What is still open then is searched in the whole table.
+A deviation that moves only some cells is a witness like any other. An LP over a part costs far less than its
+share of the whole LP. A part is a group of countries × a stretch of the first code list, because only
+aggregates link countries, and few totals link activities. A large table is divided twice: first into groups
+of neighbouring countries, then into groups of every n-th country, so that a cell without room among its
+neighbours meets other countries. What is still open then is searched in the whole table.
 
 Indicators that no relation links are never in one part, unless the whole table is searched.
 
-An attack on one cell of a large table goes through ever larger parts around the cell. The last one is its branch of the first code list: a
-total is linked to all of its branch, and a stretch may cut the branch. Then follow the linked indicators in all countries.
+An attack on one cell of a large table goes through ever larger parts around the cell. The last one is its
+branch of the first code list: a total is linked to all of its branch, and a stretch may cut the branch. Then
+follow the linked indicators in all countries.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ UNDIVIDED = 1.5  # times the columns of a part: a table with no more columns tha
 
 @dataclass(frozen=True)
 class Level:
-    """A division of all columns into `parts`; `interior`: the parts are large enough for an interior point method."""
+    """A division of all columns into `parts`; `interior`: the parts are large enough for an interior point
+    method.
+    """
 
     parts: list[Ints] = field(repr=False)
     interior: bool
@@ -41,10 +46,11 @@ class Level:
 
 
 def parts(area: Ints, code: Ints, size: int, dealt: bool = False, depth: Ints | None = None) -> list[Ints]:
-    """The columns of each part, about `size` columns in each. `area` and `code` (columns,) say where a column stands.
+    """The columns of each part, about `size` columns in each. `area` and `code`
+    (columns,) say where a column stands.
 
-    A group of countries is a stretch of their list, or every n-th country if they are `dealt` out. With the `depth` of each code (codes,),
-    stretches of codes end where branches end.
+    A group of countries is a stretch of their list, or every n-th country if they are `dealt` out. With the
+    `depth` of each code (codes,), stretches of codes end where branches end.
     """
     wanted = int(np.ceil(len(area) / size))
     if wanted <= 1:
@@ -59,7 +65,9 @@ def parts(area: Ints, code: Ints, size: int, dealt: bool = False, depth: Ints | 
 
 
 def _stretches(depth: Ints, count: int) -> Ints:
-    """(codes,): the number of the stretch of each code. Near the end of each `count`-th part of the list, the cut that ends most levels."""
+    """(codes,): the number of the stretch of each code. Near the end of each `count`-th part of the
+    list, the cut that ends most levels.
+    """
     size = len(depth) / count
     cuts = []
     for end in np.arange(1, count) * size:
@@ -74,16 +82,20 @@ def is_large(n: int) -> bool:
 
 
 def levels(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Level]:
-    """The divisions, from small parts to the whole table. In a large table, stretches of codes end where branches end.
+    """The divisions, from small parts to the whole table. In a large table, stretches of codes end where
+    branches end.
 
-    `area`, `code`, `group` (columns,): where a column stands; codes in the order of `lineage`, groups of linked indicators.
-    `depth` (codes,): that of each code in this order.
+    `area`, `code`, `group` (columns,): where a column stands; codes in the order of `lineage`, groups of
+    linked indicators. `depth` (codes,): that of each code in this order.
     """
     n = len(area)
 
     def division(size: int, interior: bool, dealt: bool = False, depth: Ints | None = None) -> Level:
         own = [np.flatnonzero(group == number) for number in np.unique(group)]
-        return Level([mine[part] for mine in own for part in parts(area[mine], code[mine], size, dealt, depth)], interior)
+        return Level(
+            [mine[part] for mine in own for part in parts(area[mine], code[mine], size, dealt, depth)],
+            interior,
+        )
 
     if n == 0:
         return []
@@ -97,8 +109,9 @@ def levels(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Level]:
 
 
 def around(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Ints]:
-    """The parts in which an attack on a cell is made, from small to large: for each division the number of the part that each column is in.
-    The first one is the country, the last one all countries; groups of linked indicators are apart in each.
+    """The parts in which an attack on a cell is made, from small to large: for each division the number of
+    the part that each column is in. The first one is the country, the last one all countries; groups of
+    linked indicators are apart in each.
 
     All arrays as for `levels`.
     """
@@ -109,12 +122,16 @@ def around(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Ints]:
     if not is_large(n):
         return [country, *divisions, group]
     branch = np.cumsum(depth <= 1, dtype=np.int64)[code] * groups + group
-    has_branches = groups < len(np.unique(branch)) <= n / SMALL_COLUMNS  # in a flat list, each code is a branch
+    has_branches = (
+        groups < len(np.unique(branch)) <= n / SMALL_COLUMNS
+    )  # in a flat list, each code is a branch
     return [country, *divisions, *([branch] if has_branches else []), group]
 
 
 def lineage(hierarchy: Hierarchy) -> Ints:
-    """The rank of each code in an order where each code is followed by its parts: a stretch of ranks is a branch, or nearly one."""
+    """The rank of each code in an order where each code is followed by its parts: a stretch of
+    ranks is a branch, or nearly one.
+    """
     above = [-1 if parent is None else hierarchy.index[parent] for parent in hierarchy.parent]
 
     def path(code: int) -> tuple[int, ...]:

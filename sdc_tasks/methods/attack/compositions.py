@@ -1,8 +1,9 @@
 """What several compositions of the same countries tell together (METHOD §2, profile composition).
 
-The audit of a release always attacks all its compositions at once. This module also attacks each composition alone, to show what
-the others add. For example, EU28 less a public United Kingdom and a rounded EU27_2020 together leave a narrower interval than each of
-them alone. The same attacker is asked for far more than is required, so that he tells how far each cell reaches.
+The audit of a release always attacks all its compositions at once. This module also attacks each composition
+alone, to show what the others add. For example, EU28 less a public United Kingdom and a rounded EU27_2020
+together leave a narrower interval than each of them alone. The same attacker is asked for far more than is
+required, so that he tells how far each cell reaches.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ SAMPLE = 50  # primaries
 
 @dataclass(frozen=True)
 class Together:
-    """The width of the external attacker's interval for each primary of `cells`, as a multiple of the required width.
+    """The width of the external attacker's interval for each primary of `cells`, as a
+    multiple of the required width.
 
-    `aggregates`: positions of the compositions that share members with another one. `alone` (aggregates, cells): the widths if only that
-    composition is published. `whole` (cells,): the widths if everything is published. The widths are confidential, because the required
-    width follows from true values. The ratio of two widths is not: anybody can compute it from what is published.
+    `aggregates`: positions of the compositions that share members with another one. `alone` (aggregates,
+    cells): the widths if only that composition is published. `whole` (cells,): the widths if everything is
+    published. The widths are confidential, because the required width follows from true values. The ratio of
+    two widths is not: anybody can compute it from what is published.
     """
 
     aggregates: tuple[int, ...]
@@ -40,9 +43,11 @@ class Together:
     whole: Floats = field(repr=False)
 
 
-def together(problem: ProtectionProblem, publication: Publication, progress: Say = silent, most: int = SAMPLE) -> Together | None:
-    """The intervals of at most `most` primaries, evenly spaced in cell order; None if no two compositions share a member, or if an LP
-    gives no reliable interval.
+def together(
+    problem: ProtectionProblem, publication: Publication, progress: Say = silent, most: int = SAMPLE
+) -> Together | None:
+    """The intervals of at most `most` primaries, evenly spaced in cell order; None if no two compositions
+    share a member, or if an LP gives no reliable interval.
     """
     overlapping = _overlapping(problem.space.aggregates)
     if not overlapping:
@@ -50,7 +55,9 @@ def together(problem: ProtectionProblem, publication: Publication, progress: Say
     area = publication.cells // problem.space.national_size - len(problem.space.countries)
     faced = [publication, *(_only(publication, area == k) for k in overlapping)]
     needs = _sample(promised(problem, (EXTERNAL,)), most)
-    far = replace(needs, down=MOST_WIDTH * needs.down, up=MOST_WIDTH * needs.up, slide=np.zeros(len(needs.primaries)))
+    far = replace(
+        needs, down=MOST_WIDTH * needs.down, up=MOST_WIDTH * needs.up, slide=np.zeros(len(needs.primaries))
+    )
     attacker, width = Attacker(problem, far, work=Progress(progress, "compositions")), list[Floats]()
     for each in faced:
         attacker.face(each)
@@ -59,14 +66,19 @@ def together(problem: ProtectionProblem, publication: Publication, progress: Say
         except Unprotectable:
             return None
         reached = attacker.reached()
-        width.append((np.minimum(reached["down"], far.down) + np.minimum(reached["up"], far.up)) / (needs.down + needs.up))
+        width.append(
+            (np.minimum(reached["down"], far.down) + np.minimum(reached["up"], far.up))
+            / (needs.down + needs.up)
+        )
     return Together(overlapping, needs.primaries, np.array(width[1:]), width[0])
 
 
 def _overlapping(aggregates: Sequence[Aggregate]) -> tuple[int, ...]:
     """Positions of the aggregates that have a member in common with another one."""
     members = [set(aggregate.members) for aggregate in aggregates]
-    return tuple(i for i, mine in enumerate(members) if any(mine & other for j, other in enumerate(members) if j != i))
+    return tuple(
+        i for i, mine in enumerate(members) if any(mine & other for j, other in enumerate(members) if j != i)
+    )
 
 
 def _only(publication: Publication, told: Bools) -> Publication:
@@ -78,4 +90,6 @@ def _only(publication: Publication, told: Bools) -> Publication:
 def _sample(needs: Requirements, most: int) -> Requirements:
     """Evenly spaced rows among those that require anything."""
     rows = np.flatnonzero(needs.down + needs.up > 0)
-    return needs.rows(rows[np.unique(np.linspace(0, max(len(rows) - 1, 0), min(most, len(rows))).astype(np.int64))])
+    return needs.rows(
+        rows[np.unique(np.linspace(0, max(len(rows) - 1, 0), min(most, len(rows))).astype(np.int64))]
+    )

@@ -1,4 +1,6 @@
-"""The questions for a prover: one side of one requirement each, at its place in a polyhedron. Items are immutable."""
+"""The questions for a prover: one side of one requirement each, at its place in a
+polyhedron. Items are immutable.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
 
 @dataclass(frozen=True, repr=False)
 class Items:
-    """Arrays with one entry for each item: its `row` in the requirements, its `cell` and `side`, its `need` in the unit of the polyhedron,
-    and the `column` of its cell in z. There z = `sign`·u[`core`]; `sign` is 0 if the national relations fix the cell.
+    """Arrays with one entry for each item: its `row` in the requirements, its `cell` and `side`, its `need`
+    in the unit of the polyhedron, and the `column` of its cell in z. There z = `sign`·u[`core`]; `sign` is 0
+    if the national relations fix the cell.
     """
 
     row: Ints
@@ -38,17 +41,22 @@ class Items:
         return len(self.row)
 
     def pushable(self, bounds: tuple[Floats, Floats]) -> Bools:
-        """(items,): whether a joint push within these bounds of u can serve the item. A sliding level is pushed only if its row has no
-        other item: otherwise these items prove it on the way.
+        """(items,): whether a joint push within these bounds of u can serve the item. A sliding level is
+        pushed only if its row has no other item: otherwise these items prove it on the way.
         """
         lone = ~np.isin(self.row, self.row[self.side != SLIDE])
-        return np.asarray(((self.side != SLIDE) | lone) & (self.sign != 0) & (bounds[0] < bounds[1])[self.core])
+        return np.asarray(
+            ((self.side != SLIDE) | lone) & (self.sign != 0) & (bounds[0] < bounds[1])[self.core]
+        )
 
-    def push(self, which: Ints, core: Ints, bounds: tuple[Floats, Floats], least: float, rng: np.random.Generator) -> Push:
-        """Pushes these items at once, each in the sense that serves it; the sense is random if both senses serve an item.
+    def push(
+        self, which: Ints, core: Ints, bounds: tuple[Floats, Floats], least: float, rng: np.random.Generator
+    ) -> Push:
+        """Pushes these items at once, each in the sense that serves it; the sense is
+        random if both senses serve an item.
 
-        `core`: the columns of the items among the columns of `bounds`. Cells that are tied to each other move together: as far as the
-        largest of their needs (at least `least`), and no further.
+        `core`: the columns of the items among the columns of `bounds`. Cells that are tied to each other move
+        together: as far as the largest of their needs (at least `least`), and no further.
         """
         n = len(bounds[0])
         rise, fall = np.zeros(n), np.zeros(n)
@@ -56,7 +64,11 @@ class Items:
         for way, target in ((UP, rise), (DOWN, fall)):
             chosen = (direction == way) | (self.side[which] == SLIDE)
             np.maximum.at(target, core[chosen], self.need[which[chosen]])
-        sense = np.where((rise > 0) & (fall > 0), rng.choice([DOWN, UP], n), np.where(rise > 0, UP, np.where(fall > 0, DOWN, 0)))
+        sense = np.where(
+            (rise > 0) & (fall > 0),
+            rng.choice([DOWN, UP], n),
+            np.where(rise > 0, UP, np.where(fall > 0, DOWN, 0)),
+        )
         need = np.maximum(np.where(sense == UP, rise, fall), least)
         lower = np.where(sense == DOWN, np.maximum(bounds[0], -need), bounds[0])
         upper = np.where(sense == UP, np.minimum(bounds[1], need), bounds[1])

@@ -1,9 +1,11 @@
-"""What a profile knows, how that narrows a polyhedron, and which attackers a point fools: every prover asks here (METHOD §2).
+"""What a profile knows, how that narrows a polyhedron, and which attackers a point fools:
+every prover asks here (METHOD §2).
 
-The classes of the profiles (model/profiles) say who knows which cells. In a smaller coalition some respondents stay outside (see
-`weaker`). A respondent does not attack his own cells: the level of a cell already limits how closely one of two units can estimate the
-other. The only unit of a cell is also the only unit of every single-unit total above it: these cells have one respondent, who is one
-attacker in a coalition and one victim. Without such cells, this is exactly [2] eq. 9. All compositions are always attacked together.
+The classes of the profiles (model/profiles) say who knows which cells. In a smaller coalition some
+respondents stay outside (see `weaker`). A respondent does not attack his own cells: the level of a cell
+already limits how closely one of two units can estimate the other. The only unit of a cell is also the only
+unit of every single-unit total above it: these cells have one respondent, who is one attacker in a coalition
+and one victim. Without such cells, this is exactly [2] eq. 9. All compositions are always attacked together.
 """
 
 from __future__ import annotations
@@ -26,10 +28,12 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Cells of which respondents know more than the public does: the deviation of each is `lower ≤ z ≤ upper`, in the unit of the data.
+    """Cells of which respondents know more than the public does: the deviation of each is `lower ≤ z ≤
+    upper`, in the unit of the data.
 
-    `alone`: each entry belongs to an attacker of its own; otherwise one attacker knows all entries except those of the victim, and of
-    whoever stays outside. `owner`: the respondent of each entry, by the first of his cells.
+    `alone`: each entry belongs to an attacker of its own; otherwise one attacker knows all entries
+    except those of the victim, and of whoever stays outside. `owner`: the respondent of each
+    entry, by the first of his cells.
     """
 
     profile: str
@@ -45,15 +49,22 @@ class Knowledge:
         return np.array([number.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
 
     def asked(self, needs: Requirements, rows: Ints) -> Bools:
-        """(rows, attackers): the attackers against whom each of these rows of requirements holds. No row holds against the respondent of
-        its own cell. If the baseline cuts a level against one attacker only, he has his own row, and the general row leaves him out.
+        """(rows, attackers): the attackers against whom each of these rows of requirements holds. No row
+        holds against the respondent of its own cell. If the baseline cuts a level against one attacker only,
+        he has his own row, and the general row leaves him out.
         """
         if not self.alone:
             return np.ones((len(rows), 1), dtype=bool)
         about = self.owner[None, :] != self.owners(needs.primaries[rows])[:, None]
-        special = (needs.profile == needs.profile[rows[0]]) & (needs.knower >= 0) if len(rows) else np.zeros(0, dtype=bool)
+        special = (
+            (needs.profile == needs.profile[rows[0]]) & (needs.knower >= 0)
+            if len(rows)
+            else np.zeros(0, dtype=bool)
+        )
         of_cell: dict[int, list[int]] = {}
-        for cell, knower in zip(needs.primaries[special].tolist(), needs.knower[special].tolist(), strict=True):
+        for cell, knower in zip(
+            needs.primaries[special].tolist(), needs.knower[special].tolist(), strict=True
+        ):
             of_cell.setdefault(cell, []).append(knower)
         for i, row in enumerate(rows.tolist()):
             if needs.knower[row] >= 0:
@@ -67,10 +78,11 @@ class Knowledge:
 class Insiders:
     """Knowledge at its place in a polyhedron, for the items of a prover.
 
-    `column`, `lower`, `upper`: columns of z and the bounds that their `owner` knows, in the unit of the polyhedron. `core`, `core_lower`,
-    `core_upper`: the same for columns of u; `core` is −1 if the national relations fix the cell anyway. `victim`: the respondent of each
-    item, −1 if he is no insider or if insiders attack `alone`; `outside`: for each item that a smaller coalition attacks, the respondents
-    who do not take part, with the victim. `free`: the bounds of u for an attacker who knows none of this.
+    `column`, `lower`, `upper`: columns of z and the bounds that their `owner` knows, in the unit of the
+    polyhedron. `core`, `core_lower`, `core_upper`: the same for columns of u; `core` is −1 if the national
+    relations fix the cell anyway. `victim`: the respondent of each item, −1 if he is no insider or if
+    insiders attack `alone`; `outside`: for each item that a smaller coalition attacks, the respondents who do
+    not take part, with the victim. `free`: the bounds of u for an attacker who knows none of this.
     """
 
     alone: bool
@@ -86,10 +98,21 @@ class Insiders:
     free: tuple[Floats, Floats]
 
     @classmethod
-    def of(cls, knowledge: Knowledge, polyhedron: Polyhedron, cells: Ints, lacked: Mapping[int, tuple[int, ...]] | None = None) -> Insiders:
-        """`cells` are those of the items; `lacked`: for each item against a weaker adversary, the pieces that he lacks."""
+    def of(
+        cls,
+        knowledge: Knowledge,
+        polyhedron: Polyhedron,
+        cells: Ints,
+        lacked: Mapping[int, tuple[int, ...]] | None = None,
+    ) -> Insiders:
+        """`cells` are those of the items; `lacked`: for each item against a weaker
+        adversary, the pieces that he lacks.
+        """
         victim = np.full(len(cells), -1) if knowledge.alone else knowledge.owners(cells)
-        absent = {item: np.array([*pieces, *victim[[item]]], dtype=np.int64) for item, pieces in (lacked or {}).items()}
+        absent = {
+            item: np.array([*pieces, *victim[[item]]], dtype=np.int64)
+            for item, pieces in (lacked or {}).items()
+        }
         column = polyhedron.columns_of(knowledge.cells)
         lower, upper = polyhedron.own(column, knowledge.lower, knowledge.upper)
         core, sign = polyhedron.place(column)
@@ -97,7 +120,9 @@ class Insiders:
             alone=knowledge.alone,
             owner=knowledge.owner,
             victim=victim,
-            outside={item: owners for item, owners in absent.items() if np.isin(owners, knowledge.owner).any()},
+            outside={
+                item: owners for item, owners in absent.items() if np.isin(owners, knowledge.owner).any()
+            },
             column=column,
             lower=lower,
             upper=upper,
@@ -117,17 +142,21 @@ class Insiders:
 
     @cached_property
     def all_held(self) -> tuple[Floats, Floats]:
-        """Bounds of u for an attacker who knows every entry: a point within them fools every attacker, whoever the victim is."""
+        """Bounds of u for an attacker who knows every entry: a point within them fools every
+        attacker, whoever the victim is.
+        """
         return self.imposed(np.ones(len(self.column), dtype=bool))
 
     @property
     def usual(self) -> tuple[Floats, Floats]:
-        """The starting bounds of u: the bounds for one item differ from them in a few columns only (`differing`)."""
+        """The starting bounds of u: the bounds for one item differ from them in a few columns only
+        (`differing`).
+        """
         return self.free if self.alone else self.all_held
 
     def against(self, item: int, knowers: Bools) -> tuple[Floats, Floats]:
-        """Bounds of u for these attackers of an item. If they act alone: what these attackers know together. Otherwise: what all insiders
-        know except the victim and those who stay outside.
+        """Bounds of u for these attackers of an item. If they act alone: what these attackers know together.
+        Otherwise: what all insiders know except the victim and those who stay outside.
         """
         if self.alone:
             return self.imposed(knowers)
@@ -140,7 +169,9 @@ class Insiders:
 
     @cached_property
     def smaller(self) -> Bools:
-        """(items,): whether a smaller coalition attacks. All members together mostly know such a cell, so no joint search can move it."""
+        """(items,): whether a smaller coalition attacks. All members together mostly know such a cell,
+        so no joint search can move it.
+        """
         found = np.zeros(len(self.victim), dtype=bool)
         found[list(self.outside)] = True
         return found
@@ -157,8 +188,12 @@ class Insiders:
         return np.unique(self.core[theirs])
 
     def fooled(self, z: Floats) -> Bools:
-        """(items or 1, attackers): whether the point agrees with what the attacker knows; by item, because items have different victims."""
-        as_known = (z[self.column] >= self.lower - FEASIBLE_UNITS) & (z[self.column] <= self.upper + FEASIBLE_UNITS)
+        """(items or 1, attackers): whether the point agrees with what the attacker knows; by item,
+        because items have different victims.
+        """
+        as_known = (z[self.column] >= self.lower - FEASIBLE_UNITS) & (
+            z[self.column] <= self.upper + FEASIBLE_UNITS
+        )
         if self.alone:
             return as_known[None, :]
         moved = np.unique(self.owner[~as_known])
@@ -171,36 +206,51 @@ class Insiders:
 
 
 def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
-    """What the attackers of a profile know. Raises ValueError for an unknown profile, InvalidInput for a hidden cell without units."""
+    """What the attackers of a profile know. Raises ValueError for an unknown profile, InvalidInput
+    for a hidden cell without units.
+    """
     told = profile_of(profile)
     if told.respondents:
         _require_units(problem, profile)
     cells = np.flatnonzero(told.insider(problem))
     short = problem.known[cells] - problem.a[cells]  # 0 for a single unit
-    return Knowledge(profile, told.alone, cells, short, np.where(short < 0, np.inf, 0.0), _owner(problem.space, cells, short == 0))
+    return Knowledge(
+        profile,
+        told.alone,
+        cells,
+        short,
+        np.where(short < 0, np.inf, 0.0),
+        _owner(problem.space, cells, short == 0),
+    )
 
 
 def _require_units(problem: ProtectionProblem, profile: str) -> None:
-    """Refuses hidden cells without a number of units: without it, missing attackers would look like safety."""
+    """Refuses hidden cells without a number of units: without it, missing attackers would look
+    like safety.
+    """
     unknown = np.flatnonzero(problem.suppressed & np.isneginf(problem.known))
     if len(unknown):
         raise InvalidInput(
-            f"{problem.space.key(int(unknown[0]))}: hidden, as {len(unknown) - 1} other cells, without a number of units, so that "
-            f"profile {profile} cannot be attacked. Remedy: have UNITS sent with every hidden cell, or state units_unknown: one for its "
+            f"{problem.space.key(int(unknown[0]))}: hidden, as {len(unknown) - 1} other cells, without a "
+            f"number of units, so that "
+            f"profile {profile} cannot be attacked. Remedy: have UNITS sent with every hidden cell, or state "
+            f"units_unknown: one for its "
             "flag in the domain file, or do not ask for the profile"
         )
 
 
 def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:
-    """The respondent of each cell (cells of one or two units), by the first of his cells. Single-unit cells that contain each other have
-    one respondent.
+    """The respondent of each cell (cells of one or two units), by the first of his cells. Single-unit cells
+    that contain each other have one respondent.
     """
     n = space.national_size
     relations = sp.coo_array(space.national_relations)
     total = np.zeros(relations.shape[0], dtype=np.int64)
     total[relations.row[relations.data < 0]] = relations.col[relations.data < 0]
     part = relations.data > 0
-    above = sp.csr_array((np.ones(int(part.sum())), (relations.col[part], total[relations.row[part]])), shape=(n, n))
+    above = sp.csr_array(
+        (np.ones(int(part.sum())), (relations.col[part], total[relations.row[part]])), shape=(n, n)
+    )
     contains, before = sp.csr_array(above), -1
     while contains.nnz != before:  # of a cell, all that it is a part of
         before = contains.nnz

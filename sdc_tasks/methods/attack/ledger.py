@@ -22,18 +22,21 @@ class Shown:
 
 @dataclass(frozen=True)
 class News:
-    """What a new point has shown: whether it `closed` an item, and whether it made a sliding level `wider`."""
+    """What a new point has shown: whether it `closed` an item, and whether it made a sliding
+    level `wider`.
+    """
 
     closed: bool
     wider: bool
 
 
 class Ledger:
-    """`open` (items, attackers): not shown yet. `low`, `high` (items,): the least and the largest deviation of the cell in points that fool
-    every attacker.
+    """`open` (items, attackers): not shown yet. `low`, `high` (items,): the least and the largest deviation
+    of the cell in points that fool every attacker.
 
-    `enough` (items,): the reach from which a need counts as met. `asked` (items, attackers): against whom each item must hold. `spared`:
-    if attackers act alone, a point need not fool an attacker against whom the item is already shown.
+    `enough` (items,): the reach from which a need counts as met. `asked` (items, attackers): against
+    whom each item must hold. `spared`: if attackers act alone, a point need not fool an attacker against
+    whom the item is already shown.
     """
 
     def __init__(self, items: Items, insiders: Insiders, asked: Bools, enough: Floats, spared: bool) -> None:
@@ -66,7 +69,9 @@ class Ledger:
         return np.where(side == DOWN, -self.low, np.where(side == UP, self.high, self.high - self.low))
 
     def count(self, z: Floats, sound: tuple[bool, bool]) -> News:
-        """Counts a point z and its mirror image −z for all items. `sound` says which of the two is a witness; the other one is ignored."""
+        """Counts a point z and its mirror image −z for all items. `sound` says which of the two is a
+        witness; the other one is ignored.
+        """
         moved = np.flatnonzero(z[self._items.column])  # a point shows nothing of other items
         column, side, enough = self._items.column[moved], self._items.side[moved], self._enough[moved]
         sliding, closed, wider = side == SLIDE, False, False
@@ -84,7 +89,10 @@ class Ledger:
             wider = wider or bool((sliding & waiting & ((lower < low) | (higher > high))).any())
             closing = np.flatnonzero(met & waiting)
             if len(closing):
-                was, now = open_[closing], (fooled if len(fooled) == 1 else fooled[closing]) | sliding[closing, None]
+                was, now = (
+                    open_[closing],
+                    (fooled if len(fooled) == 1 else fooled[closing]) | sliding[closing, None],
+                )
                 self.open[moved[closing]] = was & ~now
                 closed = closed or bool((was & now).any())
         return News(closed, wider)

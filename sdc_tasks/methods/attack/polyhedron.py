@@ -1,17 +1,18 @@
 """The attacker's problem (METHOD §2; [2] eq. 5–6; [3] eq. 2.1–2.5).
 
-The attacker knows every public cell, the relations `M x = 0`, the external bounds and what is published of the aggregates. Written in
-deviations `z = x − a` of the suppressed national cells, he knows
+The attacker knows every public cell, the relations `M x = 0`, the external bounds and what is published of
+the aggregates. Written in deviations `z = x − a` of the suppressed national cells, he knows
 
     A z = 0            each relation inside a country, restricted to its suppressed cells
-    s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞ where withheld)
-    lb − a ≤ z ≤ ub − a
+    s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞
+    where withheld) lb − a ≤ z ≤ ub − a
 
-Public cells have z = 0 and are left out; relations between aggregates follow from the rest. The truth is `z = 0`. A primary `p` reaches
-down to `min z_p` and up to `max z_p`.
+Public cells have z = 0 and are left out; relations between aggregates follow from the rest. The truth is `z =
+0`. A primary `p` reaches down to `min z_p` and up to `max z_p`.
 
-For LPs everything is divided by a `unit` near the protection levels, and no deviation is followed beyond `FARTHEST_UNITS`. So solver
-tolerances stay small against the levels. A witness inside this box is a witness, so the box errs on the safe side only.
+For LPs everything is divided by a `unit` near the protection levels, and no deviation is followed beyond
+`FARTHEST_UNITS`. So solver tolerances stay small against the levels. A witness inside this box is a witness,
+so the box errs on the safe side only.
 """
 
 from __future__ import annotations
@@ -39,11 +40,13 @@ Ends = tuple[Floats, Floats]  # lower and upper
 
 @dataclass(frozen=True, repr=False)
 class Polyhedron(ABC):
-    """The tables that one attacker cannot tell from the truth: rows `row_lower ≤ A z ≤ row_upper`, columns `lower ≤ z ≤ upper`.
+    """The tables that one attacker cannot tell from the truth: rows `row_lower ≤ A z ≤
+    row_upper`, columns `lower ≤ z ≤ upper`.
 
-    `cells` (columns,): flat indices of suppressed cells; columns of earlier deliveries follow them (see vintage.py). `decided` (rows,): the
-    position of the aggregate cell in the publication, −1 for any other row. `area`, `code` (columns,): where a column stands. Solvers get
-    the core, z = R u (see presolve): the rows `core_rows` of A R.
+    `cells` (columns,): flat indices of suppressed cells; columns of earlier deliveries follow them (see
+    vintage.py). `decided` (rows,): the position of the aggregate cell in the publication, −1 for any
+    other row. `area`, `code` (columns,): where a column stands. Solvers get the core, z = R u (see
+    presolve): the rows `core_rows` of A R.
     """
 
     cells: Ints
@@ -61,7 +64,9 @@ class Polyhedron(ABC):
 
     @abstractmethod
     def are_witnesses(self, z: Floats) -> tuple[bool, bool]:
-        """Are `a + z` and its mirror image `a − z` tables that the attacker cannot tell from the truth? Checked by plain arithmetic."""
+        """Are `a + z` and its mirror image `a − z` tables that the attacker cannot tell from the
+        truth? Checked by plain arithmetic.
+        """
 
     @abstractmethod
     def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -88,7 +93,10 @@ class Polyhedron(ABC):
         """The lower bounds of u, and the columns of z that give them; the same of the upper bounds."""
         entries = sp.coo_array(self.R)
         cell, u, plus = entries.row, entries.col, entries.data > 0
-        lowest, highest = np.where(plus, self.lower[cell], -self.upper[cell]), np.where(plus, self.upper[cell], -self.lower[cell])
+        lowest, highest = (
+            np.where(plus, self.lower[cell], -self.upper[cell]),
+            np.where(plus, self.upper[cell], -self.lower[cell]),
+        )
         lower, upper = np.full(self.R.shape[1], -np.inf), np.full(self.R.shape[1], np.inf)
         np.maximum.at(lower, u, lowest)
         np.minimum.at(upper, u, highest)
@@ -101,7 +109,9 @@ class Polyhedron(ABC):
 
     @cached_property
     def first(self) -> Ints:
-        """The first column of z in each column of the core: its place in the table stands for that of the core column."""
+        """The first column of z in each column of the core: its place in the table
+        stands for that of the core column.
+        """
         R = sp.csc_array(self.R)
         R.sort_indices()
         return np.asarray(R.indices[R.indptr[:-1]], dtype=np.int64)
@@ -109,8 +119,8 @@ class Polyhedron(ABC):
 
 @dataclass(frozen=True, repr=False)
 class AttackSystem(Polyhedron):
-    """The polyhedron in units, for LPs. `source` (rows,): the number of the row in `space.relations`; the rows of earlier releases follow.
-    `magnitude`: |A|, for the tolerance of a check. `by_column`: A.
+    """The polyhedron in units, for LPs. `source` (rows,): the number of the row in `space.relations`; the
+    rows of earlier releases follow. `magnitude`: |A|, for the tolerance of a check. `by_column`: A.
     """
 
     unit: float
@@ -122,7 +132,9 @@ class AttackSystem(Polyhedron):
         return lower / self.unit, upper / self.unit
 
     def scaled(self, unit: float, box: float = FARTHEST_UNITS) -> AttackSystem:
-        """The polyhedron in units of `unit`, a power of two times the present ones. No deviation is followed further than `box` of them."""
+        """The polyhedron in units of `unit`, a power of two times the present ones. No deviation is
+        followed further than `box` of them.
+        """
         return replace(
             self,
             unit=self.unit * unit,
@@ -149,13 +161,20 @@ class AttackSystem(Polyhedron):
     @cached_property
     def _holds_truth(self) -> bool:
         within = (self.row_lower <= FEASIBLE_UNITS) & (self.row_upper >= -FEASIBLE_UNITS)
-        return bool(within.all() and (self.lower <= FEASIBLE_UNITS).all() and (self.upper >= -FEASIBLE_UNITS).all())
+        return bool(
+            within.all() and (self.lower <= FEASIBLE_UNITS).all() and (self.upper >= -FEASIBLE_UNITS).all()
+        )
 
 
 def _fit(row: Floats, size: Floats, rows: Ends, z: Floats, columns: Ends) -> tuple[bool, bool]:
     """Is z within its ends, and A z = `row`? Is −z? `size`: |A| |z|."""
     slack = FEASIBLE_UNITS + 1e-12 * size
-    low, high, lower, upper = rows[0] - slack, rows[1] + slack, columns[0] - FEASIBLE_UNITS, columns[1] + FEASIBLE_UNITS
+    low, high, lower, upper = (
+        rows[0] - slack,
+        rows[1] + slack,
+        columns[0] - FEASIBLE_UNITS,
+        columns[1] + FEASIBLE_UNITS,
+    )
 
     def fits(row: Floats, z: Floats) -> bool:
         return bool((row >= low).all() and (row <= high).all() and (z >= lower).all() and (z <= upper).all())
@@ -164,8 +183,9 @@ def _fit(row: Floats, size: Floats, rows: Ends, z: Floats, columns: Ends) -> tup
 
 
 def attack_system(problem: ProtectionProblem, adversary: Adversary = PUBLIC) -> AttackSystem:
-    """The attacker's polyhedron before any aggregate is published: the rows of the aggregates are unbounded. It includes what these
-    attackers know from earlier releases. It is in the unit of the data, and follows every deviation as far as the bounds allow.
+    """The attacker's polyhedron before any aggregate is published: the rows of the aggregates are unbounded.
+    It includes what these attackers know from earlier releases. It is in the unit of the data, and follows
+    every deviation as far as the bounds allow.
     """
     space, cells = problem.space, np.flatnonzero(problem.suppressed)
     inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
@@ -173,9 +193,19 @@ def attack_system(problem: ProtectionProblem, adversary: Adversary = PUBLIC) -> 
     above, decided = _restrict(space.aggregate_relations, cells)
     earlier = problem.earlier.known_to(adversary)
     more = len(earlier.lower)
-    before = sp.csr_array(sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])] if more or earlier.rows.nnz
-                          else sp.csr_array((0, len(cells))))  # fmt: skip
-    whole = sp.csr_array(sp.vstack([sp.hstack([sp.vstack([national, above]), sp.csr_array((len(kept) + len(decided), more))]), before]))
+    before = sp.csr_array(
+        sp.csc_array(earlier.rows)[:, np.concatenate([cells, space.size + np.arange(more)])]
+        if more or earlier.rows.nnz
+        else sp.csr_array((0, len(cells)))
+    )
+    whole = sp.csr_array(
+        sp.vstack(
+            [
+                sp.hstack([sp.vstack([national, above]), sp.csr_array((len(kept) + len(decided), more))]),
+                before,
+            ]
+        )
+    )
     row_lower = np.concatenate([np.zeros(len(kept)), np.full(len(decided), -np.inf), earlier.row_lower])
     row_upper = np.concatenate([np.zeros(len(kept)), np.full(len(decided), np.inf), earlier.row_upper])
     equal = (row_lower == 0) & (row_upper == 0)
@@ -193,20 +223,26 @@ def attack_system(problem: ProtectionProblem, adversary: Adversary = PUBLIC) -> 
         row_upper=row_upper,
         lower=lower,
         upper=upper,
-        decided=np.concatenate([np.full(len(kept), -1), decided, np.full(before.shape[0], -1)]).astype(np.int64),
+        decided=np.concatenate([np.full(len(kept), -1), decided, np.full(before.shape[0], -1)]).astype(
+            np.int64
+        ),
         R=R,
         core=sp.csr_array(reduced[core_rows]),
         core_rows=core_rows,
         magnitude=sp.csr_array(abs(whole)),
         by_column=sp.csc_array(whole),
-        source=np.concatenate([kept, inside + decided, space.relations.shape[0] + np.arange(before.shape[0])]).astype(np.int64),
+        source=np.concatenate(
+            [kept, inside + decided, space.relations.shape[0] + np.arange(before.shape[0])]
+        ).astype(np.int64),
         area=np.concatenate([cells // space.national_size, earlier.area]),
         code=np.concatenate([cells % space.national_size, earlier.code]),
     )
 
 
 def facing(system: AttackSystem, problem: ProtectionProblem, publication: Publication) -> AttackSystem:
-    """The same attacker after this publication. `slacks` explains what happens to a published interval that excludes the true value."""
+    """The same attacker after this publication. `slacks` explains what happens to a published
+    interval that excludes the true value.
+    """
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
         raise ValueError("the publication is not over the aggregate cells of this problem, in their order")
     low, high = slacks(problem, publication)
@@ -218,19 +254,26 @@ def facing(system: AttackSystem, problem: ProtectionProblem, publication: Public
 
 
 def slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for exact cells, ∓∞ for withheld cells.
+    """(lower − a, upper − a) of every aggregate cell, in the unit of the data; exactly 0 for
+    exact cells, ∓∞ for withheld cells.
 
-    An interval that excludes the true value is moved until it just contains it. So the attacker gets more than is printed, not less.
+    An interval that excludes the true value is moved until it just contains it. So the attacker gets
+    more than is printed, not less.
     """
     truth = problem.a[publication.cells]
     exact = publication.exact
-    low, high = np.where(exact, 0.0, publication.lower - truth), np.where(exact, 0.0, publication.upper - truth)
+    low, high = (
+        np.where(exact, 0.0, publication.lower - truth),
+        np.where(exact, 0.0, publication.upper - truth),
+    )
     off = np.maximum(low, 0) + np.minimum(high, 0)
     return low - off, high - off
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Aggregate cells whose published interval excludes the true value: this table was not made from these deliveries."""
+    """Aggregate cells whose published interval excludes the true value: this table was
+    not made from these deliveries.
+    """
     truth = problem.a[publication.cells]
     tolerance = 1e-14 * (1 + np.abs(truth))  # numerical noise of sums
     return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
@@ -239,7 +282,9 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
 def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Cells that the publication calls sums of visible countries although they are not."""
     total = np.nan_to_num(problem.visible_sums[publication.cells - problem.space.first_aggregate], nan=-1.0)
-    return publication.visible & ~(np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total)))
+    return publication.visible & ~(
+        np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total))
+    )
 
 
 def refuse_mislabelled(problem: ProtectionProblem, publication: Publication) -> None:
@@ -247,7 +292,8 @@ def refuse_mislabelled(problem: ProtectionProblem, publication: Publication) -> 
     if (wrong := mislabelled(problem, publication)).any():
         keys = ", ".join(problem.space.key(int(cell)) for cell in publication.cells[wrong][:5])
         raise InvalidInput(
-            f"{keys} ({int(wrong.sum())} in all): VISIBLE_SHARE is for the sum of the members that are public, where no hidden one can be "
+            f"{keys} ({int(wrong.sum())} in all): VISIBLE_SHARE is for the sum of the members that are "
+            f"public, where no hidden one can be "
             "negative; this is another value. Remedy: publish that sum, or withhold the cell"
         )
 

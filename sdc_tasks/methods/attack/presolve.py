@@ -1,7 +1,8 @@
 """An exact reduction of the attacker's relations: z = R u with fewer u.
 
-A relation with one suppressed cell fixes it (z = 0: the attacker can compute the cell). A relation with two suppressed cells ties them,
-z_i = ± z_j. Both kinds are substituted until none is left; equal relations are kept once. Every z with A z = 0 is R u for exactly one u.
+A relation with one suppressed cell fixes it (z = 0: the attacker can compute the cell). A relation with two
+suppressed cells ties them, z_i = ± z_j. Both kinds are substituted until none is left; equal relations are
+kept once. Every z with A z = 0 is R u for exactly one u.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from sdc_tasks.model.table import Ints
 
 
 def tie(A: sp.csr_array) -> sp.csr_array:
-    """R of shape (cells, classes): the row of a fixed cell is empty, the row of any other cell has one entry ±1. `A` has entries ±1."""
+    """R of shape (cells, classes): the row of a fixed cell is empty, the row of any other cell has
+    one entry ±1. `A` has entries ±1.
+    """
     n = A.shape[1]
     R = sp.csr_array(sp.eye_array(n))
     while True:
@@ -26,7 +29,9 @@ def tie(A: sp.csr_array) -> sp.csr_array:
 
 
 def _short(A: sp.csr_array) -> Ints:
-    """Rows that fix a class, or tie two classes one to one. A row such as 2 x = y, which forces parity, stays a row."""
+    """Rows that fix a class, or tie two classes one to one. A row such as 2 x = y, which forces parity, stays
+    a row.
+    """
     length = np.diff(A.indptr)
     two = np.flatnonzero(length == 2)
     first = A.indptr[two]

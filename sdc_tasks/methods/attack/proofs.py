@@ -15,7 +15,9 @@ from sdc_tasks.model.table import Ints
 def proofs_of(attacks: Sequence[Attack], requirements: Requirements) -> Multipliers:
     """The proofs of successful attacks, by adversary, cell, side and attacker."""
     r = requirements
-    attacks = sorted(attacks, key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.knower))
+    attacks = sorted(
+        attacks, key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.knower)
+    )
     at = np.array([each.primary for each in attacks], dtype=np.int64)
     special = r.knower[at]
 
@@ -37,7 +39,11 @@ def proofs_of(attacks: Sequence[Attack], requirements: Requirements) -> Multipli
 
 def joined(parts: Sequence[Multipliers]) -> Multipliers:
     """The proofs of several searches, in the same order."""
-    entries = [(a.profile[i], a.cell[i], a.side[i], a.knower[i], n, i) for n, a in enumerate(parts) for i in range(len(a.cell))]
+    entries = [
+        (a.profile[i], a.cell[i], a.side[i], a.knower[i], n, i)
+        for n, a in enumerate(parts)
+        for i in range(len(a.cell))
+    ]
     picked = [(parts[n], i) for *_, n, i in sorted(entries)]
 
     def column(name: str) -> Ints:
@@ -48,6 +54,10 @@ def joined(parts: Sequence[Multipliers]) -> Multipliers:
         **{name: column(name) for name in ("profile", "cell", "side", "knower", "split")},
         reach=np.array([a.reach[i] for a, i in picked], dtype=float),
         start=np.cumsum([0, *(span.stop - span.start for span in spans)]).astype(np.int64),
-        row=np.concatenate([np.zeros(0, dtype=np.int64), *(a.row[span] for (a, _), span in zip(picked, spans, strict=True))]),
-        value=np.concatenate([np.zeros(0), *(a.value[span] for (a, _), span in zip(picked, spans, strict=True))]),
+        row=np.concatenate(
+            [np.zeros(0, dtype=np.int64), *(a.row[span] for (a, _), span in zip(picked, spans, strict=True))]
+        ),
+        value=np.concatenate(
+            [np.zeros(0), *(a.value[span] for (a, _), span in zip(picked, spans, strict=True))]
+        ),
     )

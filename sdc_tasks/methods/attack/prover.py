@@ -1,8 +1,9 @@
 """The order of the search, for any solver that finds the points (METHOD §5).
 
-Cheap proofs come first: a joint search pushes all open items at once, and its points count for every item. Each item that is still open
-gets its own search. The joint searches find the same in every chunk of an audit. Then the items follow lot by lot; each lot starts from the
-end of the joint searches, as if there were no other lot. So a mapped audit finds the same, however it is cut into chunks.
+Cheap proofs come first: a joint search pushes all open items at once, and its points count for every item.
+Each item that is still open gets its own search. The joint searches find the same in every chunk of an audit.
+Then the items follow lot by lot; each lot starts from the end of the joint searches, as if there were no
+other lot. So a mapped audit finds the same, however it is cut into chunks.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ def tell_settled(work: Progress, provers: Sequence[Prover], what: str) -> None:
 
 
 class Prover(ABC):
-    """One profile's items in one polyhedron. `profile`: its number in the requirements; `solves`: LPs or MILPs so far, of which `shared`
-    were joint ones; `left`: items that are neither shown nor broken yet, told by `tell`.
+    """One profile's items in one polyhedron. `profile`: its number in the requirements; `solves`:
+    LPs or MILPs so far, of which `shared` were joint ones; `left`: items that are neither shown
+    nor broken yet, told by `tell`.
     """
 
     tell: Callable[[], None] = staticmethod(lambda: None)
@@ -42,7 +44,9 @@ class Prover(ABC):
         self._seed, self.left = seed, len(items)
 
     def settle(self, lots: Lots | None = None) -> None:
-        """Shows or breaks every item. With `lots` (number, primaries): after the joint searches, only the items of these primaries."""
+        """Shows or breaks every item. With `lots` (number, primaries): after the joint searches,
+        only the items of these primaries.
+        """
         self.settle_jointly()
         self.settle_each(lots)
 
@@ -57,7 +61,11 @@ class Prover(ABC):
         """Shows or breaks the items, or those of these lots, that the joint searches have left."""
         order = self._order()
         waiting = order[self.ledger.waiting[order]]
-        self._now_left(len(waiting) if lots is None else sum(int(np.isin(self.items.cell[waiting], own).sum()) for _, own in lots))
+        self._now_left(
+            len(waiting)
+            if lots is None
+            else sum(int(np.isin(self.items.cell[waiting], own).sum()) for _, own in lots)
+        )
         if lots is None:
             self._each(waiting, FOR_ALL)
             return
@@ -69,7 +77,9 @@ class Prover(ABC):
         self.ledger.open = settled
 
     def _lot_by_lot(self, lots: Lots) -> Iterator[Bools]:
-        """Searches for the items of each lot (number, items), as if it were alone. Yields which of them stay open, lot by lot."""
+        """Searches for the items of each lot (number, items), as if it were alone. Yields
+        which of them stay open, lot by lot.
+        """
         shown = self.ledger.snapshot()
         for number, items in lots:
             self.ledger.restore(shown)

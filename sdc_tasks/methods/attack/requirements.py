@@ -1,4 +1,6 @@
-"""The requirements of a release: how much uncertainty each primary must keep, against each profile (METHOD §2)."""
+"""The requirements of a release: how much uncertainty each primary must keep, against each profile (METHOD
+§2).
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,16 @@ WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: a level this close to a whole numb
 
 @dataclass(frozen=True)
 class Requirements:
-    """What each primary needs against each profile, as distances ≥ 0 in the unit of the data; all arrays of shape (rows,).
+    """What each primary needs against each profile, as distances ≥ 0 in the unit of the
+    data; all arrays of shape (rows,).
 
-    A row is a primary (flat index) against `adversaries[profile]`: first the `profiles`, each with all that it knows, then the `weaker`
-    ones, each for some primaries. Rows ascend by profile, cell and `knower`. `down`, `up`, `slide`: levels
-    cut at the external bounds and at what the national tables alone protect. `cut`: whether the national tables cut the row; no treatment
-    of the aggregates can repair this under-protection, and its NSI is told. `knower`: −1, or the one attacker of the row: if attackers act
-    alone and the national tables protect less against him than promised, he has a row of his own.
-    `why` proves the cuts; `whole` (cuts, 5): the cuts by integer knowledge (`Evidence.whole_cut`).
+    A row is a primary (flat index) against `adversaries[profile]`: first the `profiles`, each with all that
+    it knows, then the `weaker` ones, each for some primaries. Rows ascend by profile, cell and `knower`.
+    `down`, `up`, `slide`: levels cut at the external bounds and at what the national tables alone protect.
+    `cut`: whether the national tables cut the row; no treatment of the aggregates can repair this
+    under-protection, and its NSI is told. `knower`: −1, or the one attacker of the row: if attackers act
+    alone and the national tables protect less against him than promised, he has a row of his own. `why`
+    proves the cuts; `whole` (cuts, 5): the cuts by integer knowledge (`Evidence.whole_cut`).
     """
 
     primaries: Ints = field(repr=False)
@@ -51,7 +55,9 @@ class Requirements:
             object.__setattr__(self, "knower", np.full(n, -1, dtype=np.int64))
 
     def digest(self, salt: Secret) -> str:
-        """Digest of the requirements, keyed by the salt of the problem: with it an audit names the requirements that it used."""
+        """Digest of the requirements, keyed by the salt of the problem: with it an audit
+        names the requirements that it used.
+        """
         names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
         arrays = (name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes() for name in names)
         weaker = [f"{each.profile}{each.lacks}" for each in self.weaker]
@@ -69,8 +75,9 @@ class Requirements:
 
     @property
     def worlds(self) -> list[tuple[Adversary, list[int]]]:
-        """The polyhedra that an attack needs, each with the numbers of those who face it. Whoever lacks rows of earlier releases has one of
-        his own; what a respondent knows is opened and closed requirement by requirement (`Insiders`).
+        """The polyhedra that an attack needs, each with the numbers of those who face it. Whoever lacks
+        rows of earlier releases has one of his own; what a respondent knows is opened and closed
+        requirement by requirement (`Insiders`).
         """
         found: dict[Adversary, list[int]] = {}
         for number, each in enumerate(self.adversaries):
@@ -81,14 +88,20 @@ class Requirements:
     def asked_weaker(self) -> list[tuple[int, Adversary, Ints]]:
         """(number, weaker adversary, primaries for which he is judged)."""
         first = len(self.profiles)
-        return [(first + i, who, self.primaries[self.profile == first + i]) for i, who in enumerate(self.weaker)]
+        return [
+            (first + i, who, self.primaries[self.profile == first + i]) for i, who in enumerate(self.weaker)
+        ]
 
     @cached_property
     def implied(self) -> Bools:
-        """(rows,): what another row implies, against an adversary who has more and is owed no less. Nobody needs to attack it."""
+        """(rows,): what another row implies, against an adversary who has more and is owed no
+        less. Nobody needs to attack it.
+        """
         found, of_cell = np.zeros(len(self.primaries), dtype=bool), dict[tuple[str, int], list[int]]()
         for row in np.flatnonzero(self.knower < 0).tolist():
-            of_cell.setdefault((self.adversaries[self.profile[row]].profile, int(self.primaries[row])), []).append(row)
+            of_cell.setdefault(
+                (self.adversaries[self.profile[row]].profile, int(self.primaries[row])), []
+            ).append(row)
         levels = np.column_stack([self.down, self.up, self.slide])
         for rows in of_cell.values():
             lacks = [frozenset(self.adversaries[self.profile[row]].lacks) for row in rows]
@@ -98,7 +111,9 @@ class Requirements:
         return found
 
     def lacked(self, rows: Ints) -> dict[int, tuple[int, ...]]:
-        """Of these rows (by their position) those against a weaker adversary, with the pieces that he lacks."""
+        """Of these rows (by their position) those against a weaker adversary, with the pieces
+        that he lacks.
+        """
         numbers = enumerate(self.profile[rows].tolist())
         return {i: self.adversaries[number].lacks for i, number in numbers if number >= len(self.profiles)}
 
@@ -108,22 +123,37 @@ class Requirements:
         return np.unique(self.primaries)
 
     def keeps(self, promise: Requirements) -> bool:
-        """Is every requirement equal to the promise, except in rows that are marked as cut to the national baseline?"""
+        """Is every requirement equal to the promise, except in rows that are marked as cut to the national
+        baseline?
+        """
         general = self.rows((self.knower < 0) & (self.profile < len(self.profiles)))
         if self.profiles != promise.profiles or not all(
-            np.array_equal(getattr(general, name), getattr(promise, name)) for name in ("primaries", "profile")
+            np.array_equal(getattr(general, name), getattr(promise, name))
+            for name in ("primaries", "profile")
         ):
             return False
-        whole = all(np.array_equal(getattr(general, s)[~general.cut], getattr(promise, s)[~general.cut]) for s in ("down", "up", "slide"))
+        whole = all(
+            np.array_equal(getattr(general, s)[~general.cut], getattr(promise, s)[~general.cut])
+            for s in ("down", "up", "slide")
+        )
         at = np.searchsorted(self.cells, self.primaries)  # every profile promises the same
-        as_promised = np.all([getattr(self, s) == getattr(promise, s)[: len(self.cells)][at] for s in ("down", "up", "slide")], axis=0)
+        as_promised = np.all(
+            [getattr(self, s) == getattr(promise, s)[: len(self.cells)][at] for s in ("down", "up", "slide")],
+            axis=0,
+        )
         more = self.profile >= len(self.profiles)
         least = np.minimum(np.minimum(self.down, self.up), self.slide)
-        return whole and bool((least >= 0).all()) and bool(self.cut[self.knower >= 0].all()) and bool((self.cut | as_promised)[more].all())
+        return (
+            whole
+            and bool((least >= 0).all())
+            and bool(self.cut[self.knower >= 0].all())
+            and bool((self.cut | as_promised)[more].all())
+        )
 
     def unprotected(self, before: Collection[str]) -> tuple[Ints, Ints]:
-        """The primaries that their own national tables do not fully protect; and those that lose protection by what is out already: to the
-        profiles `before`, who kept it. No treatment of the aggregates can repair either of them: each is reported to its NSI.
+        """The primaries that their own national tables do not fully protect; and those that lose protection
+        by what is out already: to the profiles `before`, who kept it. No treatment of the aggregates can
+        repair either of them: each is reported to its NSI.
         """
         kept = np.array([each.profile in before for each in self.adversaries], dtype=bool)[self.profile]
         own = np.unique(self.primaries[self.cut & ~kept])
@@ -131,11 +161,15 @@ class Requirements:
 
     def rows(self, chosen: Bools | Ints) -> Requirements:
         """Some of the rows."""
-        parts = {name: getattr(self, name)[chosen] for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")}
+        parts = {
+            name: getattr(self, name)[chosen]
+            for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")
+        }
         return Requirements(**parts, profiles=self.profiles, weaker=self.weaker)
 
     def cut_to(self, reached: Iterable[tuple[int, str, int, float]]) -> Requirements:
-        """The requirements, cut to the levels that are reached: (row, name of the side, attacker or −1 for all, level).
+        """The requirements, cut to the levels that are reached: (row, name of the side,
+        attacker or −1 for all, level).
 
         A cut against one attacker becomes a row of its own.
         """
@@ -149,7 +183,10 @@ class Requirements:
                 known[name] = min(known.get(name, np.inf), most)
         pairs = sorted(special)
         at = np.array([row for row, _ in pairs], dtype=np.int64)
-        more = {name: np.minimum(each[at], [special[pair].get(name, np.inf) for pair in pairs]) for name, each in level.items()}
+        more = {
+            name: np.minimum(each[at], [special[pair].get(name, np.inf) for pair in pairs])
+            for name, each in level.items()
+        }
         whole = Requirements(
             primaries=np.concatenate([self.primaries, self.primaries[at]]),
             down=np.concatenate([level["down"], more["down"]]),
@@ -165,9 +202,16 @@ class Requirements:
 
     @cached_property
     def strongest(self) -> Requirements:
-        """One row for each primary, with the largest requirement of all profiles: for a method that knows only the external attacker."""
+        """One row for each primary, with the largest requirement of all profiles: for a method that
+        knows only the external attacker.
+        """
         cells, at = np.unique(self.primaries, return_inverse=True)
-        down, up, slide, cut = np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells)), np.zeros(len(cells), dtype=bool)
+        down, up, slide, cut = (
+            np.zeros(len(cells)),
+            np.zeros(len(cells)),
+            np.zeros(len(cells)),
+            np.zeros(len(cells), dtype=bool),
+        )
         for target, each in ((down, self.down), (up, self.up), (slide, self.slide)):
             np.maximum.at(target, at, each)
         cut[at[self.cut]] = True
@@ -175,16 +219,22 @@ class Requirements:
 
 
 def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
-    """The promised protection levels, cut at the external bounds (METHOD §2), against each profile. For integral cells, levels are rounded
-    up and bounds down to whole numbers. Raises ValueError if no profile is named, or an unknown one.
+    """The promised protection levels, cut at the external bounds (METHOD §2), against each profile. For
+    integral cells, levels are rounded up and bounds down to whole numbers. Raises ValueError if no
+    profile is named, or an unknown one.
     """
     p = np.flatnonzero(problem.primary)
     integral = problem.integral[p]
-    below, above = _down(integral, problem.a[p] - problem.lb[p]), _down(integral, problem.ub[p] - problem.a[p])
+    below, above = (
+        _down(integral, problem.a[p] - problem.lb[p]),
+        _down(integral, problem.ub[p] - problem.a[p]),
+    )
     lpl, upl, spl = (_up(integral, level[p]) for level in (problem.lpl, problem.upl, problem.spl))
     down, up, slide = np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)
     at, profile = np.tile(np.arange(len(p)), len(profiles)), np.repeat(np.arange(len(profiles)), len(p))
-    return Requirements(p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles)
+    return Requirements(
+        p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles
+    )
 
 
 def _up(integral: Bools, level: Floats) -> Floats:

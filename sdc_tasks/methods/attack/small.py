@@ -1,11 +1,15 @@
-"""Do published counts tell a small count? Under small count rounding ([4]) no published count may be in 1 … b − 1, nor any derived count.
+"""Do published counts tell a small count? Under small count rounding ([4]) no published count may be in 1
+… b − 1, nor any derived count.
 
-A derived count is a sum or difference of compositions that is again the sum over a set of countries (EU28 − EU27_2020 is one country),
-less everything public in it. It is the count of the countries that hide theirs: it must be 0, or at least b.
+A derived count is a sum or difference of compositions that is again the sum over a set of countries (EU28
+− EU27_2020 is one country), less everything public in it. It is the count of the countries that hide
+theirs: it must be 0, or at least b.
 
-    told_S(c) = Σ_k λ_k value_k(c) − Σ public inner cells of S under c,    λ ∈ {−1, 0, 1},   Σ_k λ_k members_k = the set S
+    told_S(c) = Σ_k λ_k value_k(c) − Σ public inner cells of S under c,    λ ∈ {−1, 0,
+    1},   Σ_k λ_k members_k = the set S
 
-Inner cells are those whose codes have no parts. Differences along a hierarchy are sums of cells that are published as well.
+Inner cells are those whose codes have no parts. Differences along a hierarchy are sums of
+cells that are published as well.
 """
 
 from __future__ import annotations
@@ -24,13 +28,17 @@ ALL_SUMS = 7  # compositions up to which all sums and differences are looked at;
 
 
 def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
-    """The aggregate cells (flat indices, ascending) that tell a small count, alone or as the first one of a sum or difference."""
+    """The aggregate cells (flat indices, ascending) that tell a small count, alone or as the
+    first one of a sum or difference.
+    """
     space = problem.space
     if not problem.least.any():
         return np.zeros(0, dtype=np.int64)
     n, count = space.national_size, len(space.countries)
     least = problem.least[count * n :].reshape(-1, n)[0]
-    open_ = np.where(problem.public[: count * n], problem.a[: count * n], 0.0).reshape(count, *space.national_shape)
+    open_ = np.where(problem.public[: count * n], problem.a[: count * n], 0.0).reshape(
+        count, *space.national_shape
+    )
     known = added_up(np.where(inside(space.hierarchies), open_, 0.0), space.hierarchies).reshape(count, n)
     value = np.where(publication.visible, np.nan, publication.value).reshape(-1, n)
     found = np.zeros(value.shape, dtype=bool)
@@ -42,7 +50,9 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
 
 
 def combined(space: CellSpace) -> list[tuple[Floats, Bools]]:
-    """(factor of each composition, whether it contains each country), for every sum of compositions that is a set of countries."""
+    """(factor of each composition, whether it contains each country), for every sum of
+    compositions that is a set of countries.
+    """
     within = membership(space)
     K = len(within)
     found = []
@@ -68,4 +78,9 @@ def _few(count: int) -> Sequence[tuple[float, ...]]:
 
 def membership(space: CellSpace) -> Floats:
     """(compositions, countries): 1 where a country is a member."""
-    return np.array([[float(country in aggregate.members) for country in space.countries] for aggregate in space.aggregates])
+    return np.array(
+        [
+            [float(country in aggregate.members) for country in space.countries]
+            for aggregate in space.aggregates
+        ]
+    )

@@ -1,21 +1,24 @@
 """What earlier releases of the same period still tell (METHOD §2, profiles vintage and revision).
 
-All values are deviations from the truth, as in `polyhedron.py`. An unknown is a cell of a country with one true value. Vintages with the
-same value of the cell share the unknown, whatever else was revised in that country. So an earlier published interval narrows the present
-cell, and a cell that was public with this value in any vintage is known. A revised cell has one unknown for each of its values; the
-relations and intervals of the earlier release hold for the earlier value. Cells are matched by country and key, so an earlier release may
-have other members, compositions, indicators or codes.
+All values are deviations from the truth, as in `polyhedron.py`. An unknown is a cell of a country with one
+true value. Vintages with the same value of the cell share the unknown, whatever else was revised in that
+country. So an earlier published interval narrows the present cell, and a cell that was public with this value
+in any vintage is known. A revised cell has one unknown for each of its values; the relations and intervals of
+the earlier release hold for the earlier value. Cells are matched by country and key, so an earlier release
+may have other members, compositions, indicators or codes.
 
-Profile `vintage` assumes nothing about the size of a revision. Profile `revision` assumes what the domain file says:
+Profile `vintage` assumes nothing about the size of a revision. Profile `revision`
+assumes what the domain file says:
 
     tied        the attacker knows it: x_new − x_old is the true difference, so both deviations are equal
-    bounded p   |x_new − x_old| is at most p percent of the larger value, or the true difference if that is more
-    free        nothing: there is no profile `revision`
+    bounded p   |x_new − x_old| is at most p percent of the larger value, or the true difference if that is
+    more free        nothing: there is no profile `revision`
 
-Both attackers are needed. If hidden cells are revised a little, two rounded totals are nearly two roundings of one number; `vintage` does
-not see that. But a release need not protect what an attacker knows from the national tables alone (`Requirements.cut`). So, with
-`revision` alone, a cell that was printed, then revised and hidden, would have no protection left. The default is tied: the strongest
-assumption that agrees with the truth. Published figures cannot be taken back: the baseline of both attackers includes all of them.
+Both attackers are needed. If hidden cells are revised a little, two rounded totals are nearly two roundings
+of one number; `vintage` does not see that. But a release need not protect what an attacker knows from the
+national tables alone (`Requirements.cut`). So, with `revision` alone, a cell that was printed, then revised
+and hidden, would have no protection left. The default is tied: the strongest assumption that agrees with the
+truth. Published figures cannot be taken back: the baseline of both attackers includes all of them.
 """
 
 from __future__ import annotations
@@ -35,12 +38,15 @@ TIED = 0.0
 
 
 def earlier(
-    problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None = TIED
+    problem: ProtectionProblem,
+    releases: Sequence[tuple[ProtectionProblem, Publication]],
+    revision: float | None = TIED,
 ) -> Earlier:
     """What earlier releases (problem and publication of each) tell in addition to the present problem.
 
-    `revision`: the largest revision that is assumed, in percent of the value; 0: the revision is known; None: nothing is assumed.
-    Raises ValueError if a release has other dimensions, because its cells cannot be matched.
+    `revision`: the largest revision that is assumed, in percent of the value; 0: the revision
+    is known; None: nothing is assumed. Raises ValueError if a release has other dimensions,
+    because its cells cannot be matched.
     """
     if not releases:
         return Earlier()
@@ -48,7 +54,12 @@ def earlier(
     known = _unknowns(problem, [then for then, _ in releases], pieces)
     rows = _Rows(known.width, len(pieces.names))
     held = np.flatnonzero(known.column >= 0)
-    rows.add(known.picked(public := held[known.public[held]]), np.zeros(len(public)), np.zeros(len(public)), known.public_in[public])
+    rows.add(
+        known.picked(public := held[known.public[held]]),
+        np.zeros(len(public)),
+        np.zeros(len(public)),
+        known.public_in[public],
+    )
     narrower = held[known.now[held] & ~known.public[held] & known.narrowed[held]]
     rows.add(known.picked(narrower), known.lower[narrower], known.upper[narrower], True)
     seen = dict[tuple[CellSpace, bytes], int]()
@@ -58,12 +69,19 @@ def earlier(
         same = _structure(space) == _structure(problem.space)
         for start in range(0, len(unknown), n):
             mine = unknown[start : start + n]
-            name = (CellSpace((), (), space.indicators, space.hierarchies, space.indicator_relations), mine.tobytes())
+            name = (
+                CellSpace((), (), space.indicators, space.hierarchies, space.indicator_relations),
+                mine.tobytes(),
+            )
             by = pieces.mask(piece[start])
             if name in seen:
                 rows.told_too(seen[name], by)
                 continue
-            news = np.flatnonzero(abs(national) @ (~known.now[mine]) > 0) if same else np.arange(national.shape[0])
+            news = (
+                np.flatnonzero(abs(national) @ (~known.now[mine]) > 0)
+                if same
+                else np.arange(national.shape[0])
+            )
             table = _placed(sp.csr_array(national[news]), known.column[mine], known.width)
             seen[name] = rows.add(table, np.zeros(len(news)), np.zeros(len(news)), by)
         told = np.flatnonzero(~publication.withheld & ~contradicted(then, publication))
@@ -80,13 +98,22 @@ def earlier(
         several = len(pieces.names) > 1
         for first, second in known.revised(all_pairs=several or revision > TIED):
             apart = known.value[first] - known.value[second]
-            most = np.maximum(revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])), np.abs(apart))
-            low, high = (np.zeros(len(apart)), np.zeros(len(apart))) if revision == TIED else (-most - apart, most - apart)
+            most = np.maximum(
+                revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])),
+                np.abs(apart),
+            )
+            low, high = (
+                (np.zeros(len(apart)), np.zeros(len(apart)))
+                if revision == TIED
+                else (-most - apart, most - apart)
+            )
             if not several:
                 rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
             else:  # whoever lacks a version knows no revision to or from its values
                 at, by = known.told_together(first, second)
-                rows.add(known.picked(first[at]) - known.picked(second[at]), low[at], high[at], by, assumed=True)
+                rows.add(
+                    known.picked(first[at]) - known.picked(second[at]), low[at], high[at], by, assumed=True
+                )
     later = np.flatnonzero(known.column >= problem.space.size)
     return rows.together(
         pieces.names,
@@ -100,17 +127,21 @@ def earlier(
 
 @dataclass(frozen=True, repr=False)
 class _Pieces:
-    """What somebody may have or lack: each version, or each country's table of one that published no aggregate. Such a release stands for
-    national tables as they came, and each country publishes its own table.
+    """What somebody may have or lack: each version, or each country's table of one that
+    published no aggregate. Such a release stands for national tables as they came, and each
+    country publishes its own table.
 
-    `of_cells`: for each release, the piece of each of its national cells, −1 in a table that tells nothing new.
+    `of_cells`: for each release, the piece of each of its national cells, −1 in a table that tells nothing
+    new.
     """
 
     names: tuple[str, ...]
     of_cells: list[Ints]
 
     @classmethod
-    def of(cls, problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]) -> _Pieces:
+    def of(
+        cls, problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]
+    ) -> _Pieces:
         names, of_cells = list[str](), list[Ints]()
         for number, (then, publication) in enumerate(releases, start=1):
             n = then.space.national_size
@@ -137,17 +168,20 @@ def _same_table(problem: ProtectionProblem, then: ProtectionProblem, country: st
         return False
     n = then.space.national_size
     old, new = (each.space.countries.index(country) * n + np.arange(n) for each in (then, problem))
-    return all(np.array_equal(getattr(then, name)[old], getattr(problem, name)[new]) for name in ("a", "public"))
+    return all(
+        np.array_equal(getattr(then, name)[old], getattr(problem, name)[new]) for name in ("a", "public")
+    )
 
 
 @dataclass(frozen=True, repr=False)
 class _Unknowns:
-    """Every pair of a national cell and a value that it had, ascending by country, cell and value; arrays with one entry for each pair.
+    """Every pair of a national cell and a value that it had, ascending by country, cell and value;
+    arrays with one entry for each pair.
 
-    `column`: its column in the system, −1 if everybody knows the value. `now`: whether this is the present value.
-    `public`: public in some vintage; `public_in` (pairs, pieces): in which; `held_in`: in which it was at all.
-    `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether they are narrower than the
-    present bounds. `of`: the pairs of the cells of each release.
+    `column`: its column in the system, −1 if everybody knows the value. `now`: whether this is the present
+    value. `public`: public in some vintage; `public_in` (pairs, pieces): in which; `held_in`: in which it was
+    at all. `lower`, `upper`: bounds of the deviation from all vintages; `narrowed`: whether they are narrower
+    than the present bounds. `of`: the pairs of the cells of each release.
     """
 
     width: int
@@ -167,12 +201,18 @@ class _Unknowns:
     of: list[Ints]
 
     def picked(self, which: Ints) -> sp.csr_array:
-        """(which, width): one row for each pair, with a 1 in its column; an empty row if the value is known."""
+        """(which, width): one row for each pair, with a 1 in its column; an empty row if the
+        value is known.
+        """
         there = np.flatnonzero(self.column[which] >= 0)
-        return sp.csr_array((np.ones(len(there)), (there, self.column[which[there]])), shape=(len(which), self.width))
+        return sp.csr_array(
+            (np.ones(len(there)), (there, self.column[which[there]])), shape=(len(which), self.width)
+        )
 
     def told_together(self, first: Ints, second: Ints) -> tuple[Ints, Bools]:
-        """For each pair of values, each way to have both: the pair, and the pieces that it takes, none for a present value."""
+        """For each pair of values, each way to have both: the pair, and the pieces that it
+        takes, none for a present value.
+        """
         ways = [
             (i, one, other)
             for i, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
@@ -190,7 +230,9 @@ class _Unknowns:
     def revised(self, all_pairs: bool) -> list[tuple[Ints, Ints]]:
         """Pairs of values of one cell: neighbouring values only, or all."""
         found, step = list[tuple[Ints, Ints]](), 1
-        while len(first := np.flatnonzero(self.cell[:-step] == self.cell[step:])) and (all_pairs or step == 1):
+        while len(first := np.flatnonzero(self.cell[:-step] == self.cell[step:])) and (
+            all_pairs or step == 1
+        ):
             found.append((first, first + step))
             step += 1
         return found
@@ -199,16 +241,29 @@ class _Unknowns:
 def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pieces: _Pieces) -> _Unknowns:
     spaces = [problem.space, *(then.space for then in thens)]
     for space in spaces:
-        if [each.dimension for each in space.hierarchies] != [each.dimension for each in problem.space.hierarchies]:
-            raise ValueError("an earlier release of the period has other dimensions, so its cells cannot be related to those of now")
-    keys, countries = _numbers([space.national_keys for space in spaces]), _numbers([space.countries for space in spaces])
+        if [each.dimension for each in space.hierarchies] != [
+            each.dimension for each in problem.space.hierarchies
+        ]:
+            raise ValueError(
+                "an earlier release of the period has other dimensions, so its cells cannot be related to "
+                "those of now"
+            )
+    keys, countries = (
+        _numbers([space.national_keys for space in spaces]),
+        _numbers([space.countries for space in spaces]),
+    )
     number = [
-        (np.array([countries[c] for c in s.countries])[:, None] * len(keys) + np.array([keys[k] for k in s.national_keys])).ravel()
+        (
+            np.array([countries[c] for c in s.countries])[:, None] * len(keys)
+            + np.array([keys[k] for k in s.national_keys])
+        ).ravel()
         for s in spaces
     ]
 
     def all_of(name: str) -> np.ndarray:
-        return np.concatenate([getattr(p, name)[: len(own)] for p, own in zip((problem, *thens), number, strict=True)])
+        return np.concatenate(
+            [getattr(p, name)[: len(own)] for p, own in zip((problem, *thens), number, strict=True)]
+        )
 
     cell, value, public = np.concatenate(number), all_of("a") + 0.0, all_of("public")
     lower, upper = all_of("lb") - value, all_of("ub") - value
@@ -226,7 +281,10 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pi
     now, column = np.zeros(many, dtype=bool), np.full(many, -1)
     now[mine] = True
     is_public, always = gathered(np.logical_or, False, public), gathered(np.logical_and, True, public)
-    public_in, piece = np.zeros((many, len(pieces.names)), dtype=bool), np.concatenate([np.full(len(mine), -1), *pieces.of_cells])
+    public_in, piece = (
+        np.zeros((many, len(pieces.names)), dtype=bool),
+        np.concatenate([np.full(len(mine), -1), *pieces.of_cells]),
+    )
     held_in = np.zeros_like(public_in)
     for into, some in ((public_in, public), (held_in, np.ones(len(piece), dtype=bool))):
         told = np.flatnonzero(some & (piece >= 0))
@@ -240,11 +298,22 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pi
     narrowed[mine] = (low[mine] > lower[: len(mine)]) | (high[mine] < upper[: len(mine)])
     area, code = np.divmod(cell[first], len(keys))
     return _Unknowns(
-        width=problem.space.size + len(later), cell=cell[first], value=value[first], column=column, now=now, public=is_public,
-        public_in=public_in, held_in=held_in, lower=low, upper=high, narrowed=narrowed, integral=all_of("integral")[first],
-        area=np.where(area < len(problem.space.countries), area, 0), code=_stand_in(problem.space, list(keys))[code],
+        width=problem.space.size + len(later),
+        cell=cell[first],
+        value=value[first],
+        column=column,
+        now=now,
+        public=is_public,
+        public_in=public_in,
+        held_in=held_in,
+        lower=low,
+        upper=high,
+        narrowed=narrowed,
+        integral=all_of("integral")[first],
+        area=np.where(area < len(problem.space.countries), area, 0),
+        code=_stand_in(problem.space, list(keys))[code],
         of=np.split(which, np.cumsum([len(own) for own in number])[:-1])[1:],
-    )  # fmt: skip
+    )
 
 
 def _numbers(names: Sequence[Sequence[object]]) -> dict[object, int]:
@@ -253,10 +322,14 @@ def _numbers(names: Sequence[Sequence[object]]) -> dict[object, int]:
 
 
 def _stand_in(space: CellSpace, keys: Sequence[object]) -> Ints:
-    """For each key a cell in one area of the present release: the same key, else a cell of its indicator, else the first cell."""
+    """For each key a cell in one area of the present release: the same key, else a cell of its
+    indicator, else the first cell.
+    """
     own = {key: i for i, key in enumerate(space.national_keys)}
     alike = {key[0]: i for i, key in reversed(list(enumerate(space.national_keys)))}
-    return np.array([own.get(key, alike.get(key[0], 0)) for key in keys if isinstance(key, tuple)], dtype=np.int64)
+    return np.array(
+        [own.get(key, alike.get(key[0], 0)) for key in keys if isinstance(key, tuple)], dtype=np.int64
+    )
 
 
 def _structure(space: CellSpace) -> tuple[object, ...]:
@@ -271,9 +344,17 @@ class _Rows:
         self._marks, self._by = [np.zeros((0, 2), dtype=bool)], [np.zeros((0, pieces), dtype=bool)]
 
     def add(
-        self, rows: sp.csr_array, low: Floats, high: Floats, by: Bools | bool, rounded: Bools | bool = False, assumed: bool = False
-    ) -> int:  # fmt: skip
-        """Adds a block of rows, which the pieces `by` (pieces,) or (rows, pieces) tell. Returns its number."""
+        self,
+        rows: sp.csr_array,
+        low: Floats,
+        high: Floats,
+        by: Bools | bool,
+        rounded: Bools | bool = False,
+        assumed: bool = False,
+    ) -> int:
+        """Adds a block of rows, which the pieces `by` (pieces,) or (rows, pieces) tell. Returns
+        its number.
+        """
         rows = sp.csr_array(rows)
         rows.eliminate_zeros()
         kept = np.flatnonzero(np.diff(rows.indptr) > 0)
@@ -312,4 +393,6 @@ def _placed(relations: sp.csr_array, place: Ints, width: int) -> sp.csr_array:
     entries = sp.coo_array(relations)
     column = place[entries.col]
     known = column >= 0
-    return sp.csr_array((entries.data[known], (entries.row[known], column[known])), shape=(relations.shape[0], width))
+    return sp.csr_array(
+        (entries.data[known], (entries.row[known], column[known])), shape=(relations.shape[0], width)
+    )

@@ -1,4 +1,6 @@
-"""Tables that the attacker cannot tell from the truth, stored compactly: most of them move only a few cells."""
+"""Tables that the attacker cannot tell from the truth, stored compactly: most of them move only a
+few cells.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Witness:
-    """Deviations `value` of the `columns` of z (ascending), 0 elsewhere. `lot`: the part of an audit that found it, −1 for all lots.
+    """Deviations `value` of the `columns` of z (ascending), 0 elsewhere. `lot`: the part of an audit
+    that found it, −1 for all lots.
 
     `sound`: whether the table is a witness, and whether its mirror image is.
     """
@@ -36,8 +39,8 @@ class Witness:
 
 
 def fewest(proven: Sequence[Bools]) -> list[int]:
-    """Positions of a few witnesses that together prove as much as all. `proven`: the items that each one proves. A greedy choice: the next
-    witness is the one that proves most of the remaining items.
+    """Positions of a few witnesses that together prove as much as all. `proven`: the items that each one
+    proves. A greedy choice: the next witness is the one that proves most of the remaining items.
     """
     if not proven:
         return []
@@ -58,7 +61,10 @@ def fewest(proven: Sequence[Bools]) -> list[int]:
 def _as_rows(proven: Sequence[Bools]) -> sp.csr_array:
     items = [np.flatnonzero(each) for each in proven]
     start = np.cumsum([0, *map(len, items)])
-    return sp.csr_array((np.ones(start[-1], dtype=np.int64), np.concatenate(items), start), shape=(len(proven), len(proven[0])))
+    return sp.csr_array(
+        (np.ones(start[-1], dtype=np.int64), np.concatenate(items), start),
+        shape=(len(proven), len(proven[0])),
+    )
 
 
 def stacked(witnesses: Sequence[Witness]) -> sp.csr_array:
@@ -68,9 +74,13 @@ def stacked(witnesses: Sequence[Witness]) -> sp.csr_array:
 
 
 def of_rows(rows: Sequence[tuple[Ints, Floats]], width: int) -> sp.csr_array:
-    """The matrix of these rows, each given by its columns and their values. They are copied once: those of an audit may fill a gigabyte."""
+    """The matrix of these rows, each given by its columns and their values. They are copied once: those
+    of an audit may fill a gigabyte.
+    """
     start = np.cumsum([0, *(len(columns) for columns, _ in rows)])
     index = sp.get_index_dtype(maxval=max(int(start[-1]), width))
-    columns = np.concatenate([np.zeros(0, dtype=index), *(columns for columns, _ in rows)], dtype=index, casting="same_kind")
+    columns = np.concatenate(
+        [np.zeros(0, dtype=index), *(columns for columns, _ in rows)], dtype=index, casting="same_kind"
+    )
     values = np.concatenate([np.zeros(0), *(values for _, values in rows)])
     return sp.csr_array((values, columns, start.astype(index)), shape=(len(rows), width))

@@ -1,4 +1,6 @@
-"""Compares the rules for bases: each proposes a safe choice, the one that loses least is taken, the others are kept for comparison."""
+"""Compares the rules for bases: each proposes a safe choice, the one that loses least is taken, the
+others are kept for comparison.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,18 @@ from collections.abc import Callable, Collection, Sequence
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.implied import sharpen
-from sdc_tasks.methods.bases.rules import AUDIT, CTA, GROWN, LEAST, SUPPRESSION, Case, bound, by_audit, by_cover, by_growth
+from sdc_tasks.methods.bases.rules import (
+    AUDIT,
+    CTA,
+    GROWN,
+    LEAST,
+    SUPPRESSION,
+    Case,
+    bound,
+    by_audit,
+    by_cover,
+    by_growth,
+)
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.profiles import profile_of
@@ -21,20 +34,28 @@ Kept = Publication | Adjustment | Tables
 Keep = Callable[[str, Kept], None]
 
 
-def is_grown(space: CellSpace, group: Collection[str], profiles: Sequence[str], options: BasesOptions) -> bool:
-    """Are the bases of these linked indicators grown from tables? Not where respondents attack: no table fools all of them."""
+def is_grown(
+    space: CellSpace, group: Collection[str], profiles: Sequence[str], options: BasesOptions
+) -> bool:
+    """Are the bases of these linked indicators grown from tables? Not where respondents
+    attack: no table fools all of them.
+    """
     large = space.first_aggregate // len(space.indicators) * len(group) >= options.grown_from
     apart = options.rule != "minimum-uncertainty" or options.rule_aware or options.strata is not None
     return large and not apart and not any(profile_of(profile).respondents for profile in profiles)
 
 
-def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep) -> Publication:
-    """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one. The CTA rule starts from it if `trusted`.
+def least_lossy(
+    case: Case, options: BasesOptions, x: Floats | None, trusted: bool, keep: Keep
+) -> Publication:
+    """The safe publication that loses least. `x` (cells,): the adjusted table, if there is one. The CTA
+    rule starts from it if `trusted`.
 
-    The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit: repair only adds loss. The rule
-    suppression stands beside the audit alone. A large table has one rule, without a bound (`is_grown`).
-    `keep` receives the publication by each other rule; the publication by the CTA rule before any repair (`ALONE`); and, as RULES, a
-    rung for each rule with its loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
+    The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit:
+    repair only adds loss. The rule suppression stands beside the audit alone. A large table has one rule,
+    without a bound (`is_grown`). `keep` receives the publication by each other rule; the publication by the
+    CTA rule before any repair (`ALONE`); and, as RULES, a rung for each rule with its loss, the bound on the
+    least loss, and how many requirements the CTA rule leaves broken.
     """
     ladder, space, rungs, least = case.ladder, case.problem.space, list[Rung](), None
     grown = is_grown(space, space.indicators, case.requirements.profiles, options)
@@ -57,7 +78,18 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
             alone = ladder.publication(start)
             keep(ALONE, alone)
             broken = case.broken(alone)
-            rungs.append(Rung(ALONE, Outcome.RELAXED, ladder.loss_of(start), None, None, 0.0, "before any repair", unprotected=broken))
+            rungs.append(
+                Rung(
+                    ALONE,
+                    Outcome.RELAXED,
+                    ladder.loss_of(start),
+                    None,
+                    None,
+                    0.0,
+                    "before any repair",
+                    unprotected=broken,
+                )
+            )
     if thorough:
         case.progress(f"bases by {LEAST}")
         found[LEAST] = by_cover(case, min(found.values(), key=ladder.loss_of))
@@ -72,11 +104,16 @@ def least_lossy(case: Case, options: BasesOptions, x: Floats | None, trusted: bo
             found[best] = published_again(case, found[best])
         losses[best] = ladder.loss_of(found[best])
     if grown:
-        case.note("a large table: bases are grown from tables. No bound on the loss was computed; the smallest loss may be less")
+        case.note(
+            "a large table: bases are grown from tables. No bound on the loss was computed; the smallest "
+            "loss may be less"
+        )
     told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
     case.note(f"{LOST}: {told}; taken: {best}")
     for name, choice in found.items():
-        rungs.append(Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best))
+        rungs.append(
+            Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best)
+        )
         if name != best:
             keep(name, ladder.publication(choice))
     keep(RULES, Adjustment(rungs=tuple(rungs)))

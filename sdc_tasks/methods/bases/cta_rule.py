@@ -1,7 +1,9 @@
-"""The CTA rule for safe bases (Handbook on SDC 4.5; [1] §1): the adjusted table says how much uncertainty each aggregate needs.
+"""The CTA rule for safe bases (Handbook on SDC 4.5; [1] §1): the adjusted table says how much
+uncertainty each aggregate needs.
 
-The base of a cell is the smallest on the ladder whose interval around the rounded value contains the true value, the CTA value and
-its mirror image 2a − x. The Handbook warns that this needs "occasional post-processing": that is the repair of `search/repair.py`.
+The base of a cell is the smallest on the ladder whose interval around the rounded value contains the true
+value, the CTA value and its mirror image 2a − x. The Handbook warns that this needs "occasional
+post-processing": that is the repair of `search/repair.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ CTA_NOISE = 1e-6  # deviations below this share of the median level are noise of
 
 
 def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
-    """|x_k − a_k| of every aggregate cell; without an adjusted table 0 everywhere, where the audit-driven fallback starts."""
+    """|x_k − a_k| of every aggregate cell; without an adjusted table 0 everywhere, where
+    the audit-driven fallback starts.
+    """
     if x is None:
         return np.zeros(int(problem.aggregate.sum()))
     deviation = np.abs(x - problem.a)[problem.aggregate]

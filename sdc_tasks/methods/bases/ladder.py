@@ -1,7 +1,7 @@
 """The ladder of rounding bases, `mantissas × 10^k`, and rounding to the nearest multiple of a base.
 
-The options of an aggregate cell are the rungs of this ladder: 0 is exact, 1 … are its bases in ascending order up to the maximum
-relative base, the last one is withheld.
+The options of an aggregate cell are the rungs of this ladder: 0 is exact, 1 … are its bases in ascending
+order up to the maximum relative base, the last one is withheld.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ def nearest_multiple(value: Floats, base: Floats, down: Bools | None = None) -> 
 class Ladder:
     """Every option of every aggregate cell; all arrays (cells, options).
 
-    `low`, `high`: the distances from the true value down and up to the ends of the published interval: 0 for exact, ∞ for withheld.
-    `base`: inf for withheld and for rungs beyond the maximum relative base. `loss` = weight · (base/2 + charge · value), 0 for exact;
-    a withheld cell loses twice as much as with its largest allowed base. The charge makes repair round a few cells instead of many cells
-    a little. Cells of one `stratum` (cells,) ≥ 0 rise together; each cell is withheld alone. If the problem has `withheld` a cell, each
-    of its options is withheld and loses nothing.
+    `low`, `high`: the distances from the true value down and up to the ends of the published interval: 0 for
+    exact, ∞ for withheld. `base`: inf for withheld and for rungs beyond the maximum relative base. `loss` =
+    weight · (base/2 + charge · value), 0 for exact; a withheld cell loses twice as much as with its largest
+    allowed base. The charge makes repair round a few cells instead of many cells a little. Cells of one
+    `stratum` (cells,) ≥ 0 rise together; each cell is withheld alone. If the problem has `withheld` a cell,
+    each of its options is withheld and loses nothing.
     """
 
     cells: Ints = field(repr=False)
@@ -64,8 +65,9 @@ class Ladder:
         return float(self.loss[np.arange(len(choice)), choice].sum())
 
     def told(self, choice: Ints) -> str:
-        """The loss as a log may tell it: to three digits, and only if many cells lose. The loss of a few cells, together with the published
-        bases, would tell their values, because the weights follow from the values.
+        """The loss as a log may tell it: to three digits, and only if many cells lose. The loss of
+        a few cells, together with the published bases, would tell their values, because the
+        weights follow from the values.
         """
         if int((choice > 0).sum()) < HIDING_TERMS:
             return f"not told (fewer than {HIDING_TERMS} cells)"
@@ -75,7 +77,9 @@ class Ladder:
         """The ladder without the options that are not allowed: their loss becomes infinite."""
         loss = self.loss.copy()
         loss[exact, 1:] = np.inf
-        loss[published & ~exact] = np.where(np.isfinite(self.base[published & ~exact]), loss[published & ~exact], np.inf)
+        loss[published & ~exact] = np.where(
+            np.isfinite(self.base[published & ~exact]), loss[published & ~exact], np.inf
+        )
         return replace(self, loss=loss)
 
     def in_strata(self, stratum: Ints) -> Ladder:
@@ -83,13 +87,17 @@ class Ladder:
         return replace(self, stratum=stratum)
 
     def together(self, k: int, option: int, choice: Ints) -> Ints:
-        """The cells that take an option together with cell k: the cells of its stratum that are not withheld."""
+        """The cells that take an option together with cell k: the cells of its stratum that are
+        not withheld.
+        """
         if self.stratum[k] < 0 or option == self.withheld:
             return np.array([k])
         return np.flatnonzero((self.stratum == self.stratum[k]) & (choice < self.withheld))
 
     def dearer(self, k: int, choice: Ints) -> Floats:
-        """The additional loss of each option of cell k compared with the choice, over all cells that take it together."""
+        """The additional loss of each option of cell k compared with the choice, over
+        all cells that take it together.
+        """
         if self.stratum[k] < 0:
             return np.asarray(self.loss[k] - self.loss[k, choice[k]])
         with_it = self.together(k, 0, choice)
@@ -98,7 +106,9 @@ class Ladder:
         return more
 
     def even(self, choice: Ints) -> Ints:
-        """The choice with each stratum at the highest option of its cells, but no higher than all of them may take."""
+        """The choice with each stratum at the highest option of its cells, but no higher than all of them may
+        take.
+        """
         choice = choice.copy()
         for number in np.unique(self.stratum[self.stratum >= 0]):
             mates = np.flatnonzero((self.stratum == number) & (choice < self.withheld))
@@ -108,20 +118,32 @@ class Ladder:
         return choice
 
     def at_least(self, half: Floats) -> Ints:
-        """For each cell the lowest allowed option whose interval reaches `half` to both sides; if there is none, the last option."""
-        enough = (self.low >= half[:, None] * (1 - 1e-12)) & (self.high >= half[:, None] * (1 - 1e-12)) & np.isfinite(self.loss)
+        """For each cell the lowest allowed option whose interval reaches `half` to both sides; if
+        there is none, the last option.
+        """
+        enough = (
+            (self.low >= half[:, None] * (1 - 1e-12))
+            & (self.high >= half[:, None] * (1 - 1e-12))
+            & np.isfinite(self.loss)
+        )
         last = self.loss.shape[1] - 1 - np.isfinite(self.loss[:, ::-1]).argmax(axis=1)
         return np.asarray(np.where(enough.any(axis=1), enough.argmax(axis=1), last))
 
 
-def ladder_of(problem: ProtectionProblem, weights: Floats, options: BasesOptions, down: Bools | None = None) -> Ladder:
-    """All options of the aggregate cells. `weights` is the loss per unit of half-width, one for each aggregate cell.
+def ladder_of(
+    problem: ProtectionProblem, weights: Floats, options: BasesOptions, down: Bools | None = None
+) -> Ladder:
+    """All options of the aggregate cells. `weights` is the loss per unit of half-width, one for each
+    aggregate cell.
 
-    `down` (cells,): a tie goes down there. With it, what is allowed depends on the printed value, not on the true one (METHOD §9).
+    `down` (cells,): a tie goes down there. With it, what is allowed depends on the printed value,
+    not on the true one (METHOD §9).
     """
     cells = np.flatnonzero(problem.aggregate)
     truth = problem.a[cells]
-    highest = float(np.abs(truth).max(initial=0.0)) * (1 if down is None else 2)  # a printed value is at most twice the true one
+    highest = float(np.abs(truth).max(initial=0.0)) * (
+        1 if down is None else 2
+    )  # a printed value is at most twice the true one
     bases = _bases(options, options.maximum_relative_base * highest)
     rounded = nearest_multiple(truth[:, None], bases[None, :], None if down is None else down[:, None])
     size = np.broadcast_to(np.abs(truth)[:, None], rounded.shape) if down is None else np.abs(rounded)
@@ -134,10 +156,18 @@ def ladder_of(problem: ProtectionProblem, weights: Floats, options: BasesOptions
     high = np.where(np.isfinite(base), np.nan_to_num(value) + half - truth[:, None], np.inf)
     low[:, 0] = high[:, 0] = 0.0
     size = weights * np.maximum(np.abs(truth), options.smallest)
-    loss = np.where(np.isfinite(base), weights[:, None] * half, (size * options.maximum_relative_base)[:, None])
+    loss = np.where(
+        np.isfinite(base), weights[:, None] * half, (size * options.maximum_relative_base)[:, None]
+    )
     loss[:, 1:] += (size * options.rounding_charge)[:, None]
     never_told = problem.withheld[cells]
-    value[never_told], base[never_told], low[never_told], high[never_told], loss[never_told] = np.nan, np.inf, np.inf, np.inf, 0.0
+    value[never_told], base[never_told], low[never_told], high[never_told], loss[never_told] = (
+        np.nan,
+        np.inf,
+        np.inf,
+        np.inf,
+        0.0,
+    )
     return Ladder(cells, value, base, low, high, loss)
 
 

@@ -1,9 +1,11 @@
-"""From the problem to its safe bases, as a domain file asks: the case, the rule that loses least, then the other options in this order.
+"""From the problem to its safe bases, as a domain file asks: the case, the rule that loses least, then
+the other options in this order.
 
-    case_of ──▶ least_lossy ──▶ additive values ──▶ sums of visible countries ──▶ values that are possible together
+    case_of ──▶ least_lossy ──▶ additive values ──▶ sums of visible countries ──▶ values that are possible
+    together
 
-Each option starts from a safe publication and returns a safe publication: its proposal is taken only if no attack with integer knowledge
-breaks it.
+Each option starts from a safe publication and returns a safe publication: its proposal is taken only if no
+attack with integer knowledge breaks it.
 """
 
 from __future__ import annotations
@@ -33,47 +35,75 @@ from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.weights import aggregate_weights
 
-MORE_DECIMALS = 2  # decimals beyond those that an indicator declares, for additive values: deliveries may have more
+MORE_DECIMALS = (
+    2  # decimals beyond those that an indicator declares, for additive values: deliveries may have more
+)
 
 
-def case_of(problem: ProtectionProblem, requirements: Requirements, options: BasesOptions, seed: int, progress: Say, note: Say) -> Case:
+def case_of(
+    problem: ProtectionProblem,
+    requirements: Requirements,
+    options: BasesOptions,
+    seed: int,
+    progress: Say,
+    note: Say,
+) -> Case:
     """The ladder, the weights and the attacker, as the options ask. `seed`: of the attacks."""
     wishes = wishes_of(problem, options.cells)
     weights = aggregate_weights(problem, options.weights) * wishes.cost
     if options.rule_aware:
         floors = floors_of(problem, options, wishes.exact)
-        ladder = left_by(ladder_of(problem, weights, options, floors.down).keeping(wishes.exact, wishes.published), floors)
+        ladder = left_by(
+            ladder_of(problem, weights, options, floors.down).keeping(wishes.exact, wishes.published), floors
+        )
     else:
         ladder = ladder_of(problem, weights, options).keeping(wishes.exact, wishes.published)
     if problem.withheld.any():
-        note(f"{int(problem.withheld.sum())} aggregate cells are withheld: they need a national cell that is not available")
+        note(
+            f"{int(problem.withheld.sum())} aggregate cells are withheld: they need a national cell that is "
+            f"not available"
+        )
     if options.rule == "suppression":
         ladder = two_options(ladder)
     if options.strata is not None:
         ladder = ladder.in_strata(strata_of(problem, options.strata, wishes.exact))
     attacker = Attacker(problem, requirements, seed, Progress(progress, "attack"))
-    return Case(problem, requirements, attacker, ladder, weights, wishes.exact, options, progress, seed, note=note)
+    return Case(
+        problem, requirements, attacker, ladder, weights, wishes.exact, options, progress, seed, note=note
+    )
 
 
-def safe_bases(case: Case, adjustment: Adjustment, accept_short: float, decimals: Sequence[int], keep: Keep) -> Publication:
-    """Safe bases for every aggregate cell. A CTA table with a larger share of unprotected cells than `accept_short` is not used as a start.
+def safe_bases(
+    case: Case, adjustment: Adjustment, accept_short: float, decimals: Sequence[int], keep: Keep
+) -> Publication:
+    """Safe bases for every aggregate cell. A CTA table with a larger share of unprotected cells than
+    `accept_short` is not used as a start.
 
-    `decimals`: of each indicator of the problem. Raises InvalidInput if cells cannot be as precise as the options require.
+    `decimals`: of each indicator of the problem. Raises InvalidInput if cells cannot be as
+    precise as the options require.
     """
     options = case.options
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     try:
         trusted = short <= accept_short * len(case.requirements.cells)
-        publication = aware(case, keep, decimals) if options.rule_aware else least_lossy(case, options, adjustment.x, trusted, keep)
+        publication = (
+            aware(case, keep, decimals)
+            if options.rule_aware
+            else least_lossy(case, options, adjustment.x, trusted, keep)
+        )
     except Stuck as stuck:
         raise _impossible(case, stuck) from stuck
     if options.additive:
         publication = _possible(case, publication)
         publication = _withstanding(case, publication, _additive(case, publication, decimals))
     if options.visible_share is not None:
-        told = charter(case.problem, case.attacker, publication, options.visible_share, case.weights, case.note)
+        told = charter(
+            case.problem, case.attacker, publication, options.visible_share, case.weights, case.note
+        )
         publication = _withstanding(case, publication, told)
-    if options.additive or options.strata is not None:  # what adds up stays so; cells of a stratum share their base
+    if (
+        options.additive or options.strata is not None
+    ):  # what adds up stays so; cells of a stratum share their base
         return publication
     return _possible(case, publication)
 
@@ -81,10 +111,14 @@ def safe_bases(case: Case, adjustment: Adjustment, accept_short: float, decimals
 def _impossible(case: Case, stuck: Stuck) -> InvalidInput:
     published = wishes_of(case.problem, case.options.cells).published
     forced = stuck.decided[published[stuck.decided]]
-    keys = ", ".join(case.problem.space.key(int(case.ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5])
+    keys = ", ".join(
+        case.problem.space.key(int(case.ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5]
+    )
     return InvalidInput(
-        f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack succeeds although nothing else "
-        "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger maximum_relative_base"
+        f"bases.cells: {keys or 'some aggregate cells'} cannot be as precise as they must be: an attack "
+        f"succeeds although nothing else "
+        "that it leans on may be coarser. Remedy: take them out of bases.cells, or allow a larger "
+        "maximum_relative_base"
     )
 
 
@@ -95,14 +129,17 @@ def _possible(case: Case, publication: Publication) -> Publication:
     if moved := int((found.base != publication.base).sum()):
         gone = int((found.withheld & ~publication.withheld).sum())
         case.note(
-            f"printed values: {moved} were impossible beside the others; {moved - gone} of these cells got another value and a finer base, "
+            f"printed values: {moved} were impossible beside the others; {moved - gone} of these cells got "
+            f"another value and a finer base, "
             f"{gone} are withheld"
         )
     return found
 
 
 def _withstanding(case: Case, safe: Publication, other: Publication) -> Publication:
-    """The other publication; the safe one if values are whole numbers and only the other one fails against integer knowledge."""
+    """The other publication; the safe one if values are whole numbers and only the other one
+    fails against integer knowledge.
+    """
     if other.digest == safe.digest or not case.problem.integral.any():
         return other
     if whole_attacks(case.problem, other, case.requirements, case.seed).short:
@@ -112,15 +149,22 @@ def _withstanding(case: Case, safe: Publication, other: Publication) -> Publicat
 
 
 def _additive(case: Case, publication: Publication, decimals: Sequence[int]) -> Publication:
-    """The publication with values that add up within the safe intervals; unchanged if there are no such values."""
+    """The publication with values that add up within the safe intervals; unchanged if there are no such
+    values.
+    """
     space = case.problem.space
     places = np.tile(space.spread(decimals), len(space.aggregates))
     known = box(case.problem, publication)
     tries = (additive(space, publication, places + more, *known) for more in range(MORE_DECIMALS + 1))
     found = next((each for each in tries if each is not None), None)
     if found is None:
-        case.note("no values of so few decimals add up within the safe intervals: published as nearest multiples, which do not")
+        case.note(
+            "no values of so few decimals add up within the safe intervals: published as nearest multiples, "
+            "which do not"
+        )
         return publication
     moved = int((found.value != publication.value)[found.rounded].sum())
-    case.note(f"additive values: {moved} of {int(found.rounded.sum())} rounded cells are off their nearest multiple")
+    case.note(
+        f"additive values: {moved} of {int(found.rounded.sum())} rounded cells are off their nearest multiple"
+    )
     return found

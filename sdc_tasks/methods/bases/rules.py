@@ -1,14 +1,17 @@
-"""The rules for safe bases: each starts somewhere, makes the choice safe, and lowers bases that are higher than needed.
+"""The rules for safe bases: each starts somewhere, makes the choice safe, and lowers
+bases that are higher than needed.
 
     the audit alone        starts from all exact; raises bases where an attack succeeds (`search/repair.py`)
-    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then as above
-    minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts so far (`cover.py`); makes it safe,
-                           which gives new cuts; repeats this; at the end it lowers every cell that can be lowered
+    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then
+    as above minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts
+    so far (`cover.py`); makes it safe,
+                           which gives new cuts; repeats this; at the end it lowers every cell that can be
+                           lowered
     grown from tables      for large tables, in place of these three (`search/growth.py`)
     suppression            knows exact and withheld alone: the least set of withheld cells (`suppression.py`)
 
-The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py` finds the least loss without
-a ladder.
+The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py`
+finds the least loss without a ladder.
 """
 
 from __future__ import annotations
@@ -32,15 +35,21 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-AUDIT, CTA, LEAST, SUPPRESSION = "the audit alone", "the CTA rule", "minimum uncertainty", "suppression of aggregates"
+AUDIT, CTA, LEAST, SUPPRESSION = (
+    "the audit alone",
+    "the CTA rule",
+    "minimum uncertainty",
+    "suppression of aggregates",
+)
 GROWN = "growth from tables"
 LAST_GAIN = 0.005  # relative: a search that promises no larger gain is the last one
 
 
 @dataclass(frozen=True)
 class Case:
-    """One problem with everything that the choice of bases needs. `weights`: loss per unit of half-width of each aggregate cell; `exact`:
-    cells that must stay exact. `progress` receives the progress of the search, `note` the decisions.
+    """One problem with everything that the choice of bases needs. `weights`: loss per unit of
+    half-width of each aggregate cell; `exact`: cells that must stay exact. `progress` receives the
+    progress of the search, `note` the decisions.
     """
 
     problem: ProtectionProblem
@@ -57,7 +66,14 @@ class Case:
 
     def safe(self, choice: Ints) -> Ints:
         """The choice, repaired until no attack succeeds."""
-        return repair(self.attacker, self.ladder, self.ladder.even(choice), self.options.rounds, self.progress, self.cuts)
+        return repair(
+            self.attacker,
+            self.ladder,
+            self.ladder.even(choice),
+            self.options.rounds,
+            self.progress,
+            self.cuts,
+        )
 
     def between(self, choice: Ints, safe: Ints) -> Ints:
         """A safe choice between a choice and a safe choice above it."""
@@ -101,17 +117,20 @@ def by_cover(case: Case, choice: Ints) -> Ints:
             break
         lost = case.ladder.loss_of(found)
         told = [case.ladder.told(each) for each in (proposed, found, best)]
-        case.progress(f"search {number}: proposed loss {told[0]}, after repair {told[1]}, best before {told[2]}")
+        case.progress(
+            f"search {number}: proposed loss {told[0]}, after repair {told[1]}, best before {told[2]}"
+        )
         if lost < loss:
             best, loss = found, lost
     return tighten(case, best)
 
 
 def tighten(case: Case, choice: Ints) -> Ints:
-    """Lowers every cell of the safe choice that can be lowered; in the end a cut from some attack holds each cell.
+    """Lowers every cell of the safe choice that can be lowered; in the end a cut from some attack holds each
+    cell.
 
-    All cells that no known cut holds are lowered at once. Repair then raises those that successful attacks use.
-    With strata the choice stays as it is, because the cells of a stratum share one base.
+    All cells that no known cut holds are lowered at once. Repair then raises those that successful attacks
+    use. With strata the choice stays as it is, because the cells of a stratum share one base.
     """
     if (case.ladder.stratum >= 0).any():
         return choice
@@ -123,7 +142,10 @@ def tighten(case: Case, choice: Ints) -> Ints:
             found = case.between(lower, choice)
         except Stuck:  # noise of a solver: no choice in between can be shown safe
             break
-        case.progress(f"tightening {number}: {int((found < choice).sum())} of {int((lower < choice).sum())} cells could be lowered")
+        case.progress(
+            f"tightening {number}: {int((found < choice).sum())} of {int((lower < choice).sum())} cells "
+            f"could be lowered"
+        )
         choice = found
     return choice
 
@@ -139,6 +161,9 @@ def least_loss(case: Case) -> HalfWidths:
     broken = case.broken(Publication(cells, case.problem.a[cells], np.zeros(len(cells))))
     case.progress(f"everything exact would break {broken} requirements")
     exact = np.zeros(len(cells), dtype=np.int64)
-    cuts = [cut_of(attack, case.requirements, case.ladder, exact).apart_from(case.exact) for attack in case.attacker.broken]
+    cuts = [
+        cut_of(attack, case.requirements, case.ladder, exact).apart_from(case.exact)
+        for attack in case.attacker.broken
+    ]
     extension = Extension(case.problem, case.weights, case.requirements, case.attacker.broken, case.exact)
     return minimum_uncertainty(extension, case.weights, case.options.gap, case.progress, cuts)

@@ -1,11 +1,12 @@
 """One base for each stratum, because the choice of a base also tells something (METHOD §4).
 
-If the base of a cell is the smallest safe one, somebody who knows the rule learns that a smaller base would have failed for *this* cell. If
-all cells of a stratum share the base, he learns only that it would have failed for one of them. The domain file defines the strata: cells
-of one composition and one indicator, and of one level or one code of a hierarchy, such as activity by level and size class by code.
+If the base of a cell is the smallest safe one, somebody who knows the rule learns that a smaller base would
+have failed for *this* cell. If all cells of a stratum share the base, he learns only that it would have
+failed for one of them. The domain file defines the strata: cells of one composition and one indicator, and of
+one level or one code of a hierarchy, such as activity by level and size class by code.
 
-Cells that anybody can add up from public countries, and cells that the domain wants exact, are in no stratum. Each cell is withheld alone:
-a cell for which the base of its stratum is too coarse is withheld.
+Cells that anybody can add up from public countries, and cells that the domain wants exact, are in no stratum.
+Each cell is withheld alone: a cell for which the base of its stratum is too coarse is withheld.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ By = Literal["level", "code"]
 
 
 def strata_of(problem: ProtectionProblem, by: Mapping[str, By], exact: Bools) -> Ints:
-    """The stratum of each aggregate cell; −1 for a cell in no stratum. `by`: hierarchy → whether its levels or its codes separate strata.
+    """The stratum of each aggregate cell; −1 for a cell in no stratum. `by`: hierarchy → whether its
+    levels or its codes separate strata.
 
     Raises InvalidInput for a name that is no hierarchy.
     """

@@ -1,13 +1,16 @@
-"""Repair against integer knowledge: it raises bases until whole tables show every requirement of counts (METHOD §4, §5).
+"""Repair against integer knowledge: it raises bases until whole tables show every
+requirement of counts (METHOD §4, §5).
 
-A choice that withstands the LP attack may fail here (`methods/attack/milp`). For each requirement that no whole table shows, the
-least additional uncertainty that lets a whole table fit,
+A choice that withstands the LP attack may fail here (`methods/attack/milp`). For each requirement that no
+whole table shows, the least additional uncertainty that lets a whole table fit,
 
-    min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  −low − s⁻ ≤ B z ≤ high + s⁺,  lower ≤ z ≤ upper,  σ z_p ≥ need,  z whole,  s ≥ 0
+    min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  −low − s⁻ ≤ B z ≤ high + s⁺,  lower ≤ z ≤
+    upper,  σ z_p ≥ need,  z whole,  s ≥ 0
 
-is found near its cell and in its whole country; the baseline guarantees that such a table exists. (For a sliding level: two tables z and
-z' with z_p − z'_p ≥ need.) The cells that the table moves too far are raised to the lowest option that allows the move. Then the LP repair
-and the attack are repeated, because a raised interval need not contain the earlier one. Repair ends: each round raises a cell.
+is found near its cell and in its whole country; the baseline guarantees that such a table exists. (For a
+sliding level: two tables z and z' with z_p − z'_p ≥ need.) The cells that the table moves too far are raised
+to the lowest option that allows the move. Then the LP repair and the attack are repeated, because a raised
+interval need not contain the earlier one. Repair ends: each round raises a cell.
 """
 
 from __future__ import annotations
@@ -36,8 +39,16 @@ def whole(case: Case, choice: Ints) -> Ints:
     number = 0
     while True:
         number += 1
-        attacker = whole_attacks(case.problem, case.ladder.publication(choice), case.requirements, case.seed, () if afresh else tried)
-        case.progress(f"integer knowledge, audit {number}: {len(attacker.short)} requirements not shown by whole tables")
+        attacker = whole_attacks(
+            case.problem,
+            case.ladder.publication(choice),
+            case.requirements,
+            case.seed,
+            () if afresh else tried,
+        )
+        case.progress(
+            f"integer knowledge, audit {number}: {len(attacker.short)} requirements not shown by whole tables"
+        )
         if not attacker.short and afresh:
             return choice
         afresh = not attacker.short  # the last attack must find everything itself, as the audit that follows
@@ -46,19 +57,35 @@ def whole(case: Case, choice: Ints) -> Ints:
         tried += attacker.witnesses()
         before, choice = choice, choice.copy()
         for short in attacker.short:
-            _raise(case, attacker.prover_of(short.row), short, slack, choice, forced=np.array_equal(before, choice))
+            _raise(
+                case,
+                attacker.prover_of(short.row),
+                short,
+                slack,
+                choice,
+                forced=np.array_equal(before, choice),
+            )
         choice = case.safe(choice)
 
 
 def _options(case: Case) -> tuple[Floats, Floats]:
-    """(below, above) of every option of every aggregate cell (cells, options), in whole numbers where the cell is integral."""
+    """(below, above) of every option of every aggregate cell (cells, options), in whole
+    numbers where the cell is integral.
+    """
     count = case.ladder.base.shape[1]
-    every = [whole_slacks(case.problem, case.ladder.publication(np.full(len(case.ladder.cells), option))) for option in range(count)]
+    every = [
+        whole_slacks(case.problem, case.ladder.publication(np.full(len(case.ladder.cells), option)))
+        for option in range(count)
+    ]
     return -np.column_stack([low for low, _ in every]), np.column_stack([high for _, high in every])
 
 
-def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats, Floats], choice: Ints, forced: bool) -> None:
-    """Raises the cells that a whole table for this requirement moves too far; at least one cell if `forced`."""
+def _raise(
+    case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats, Floats], choice: Ints, forced: bool
+) -> None:
+    """Raises the cells that a whole table for this requirement moves too far; at least one cell
+    if `forced`.
+    """
     ladder, system = case.ladder, prover.system
     item, knowers = prover.item_of(short)
     columns = _near(prover, item)
@@ -70,9 +97,18 @@ def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats
     raised = False
     for i in told[np.argsort(decided[told], kind="stable")].tolist():
         k = int(decided[i])
-        down, up = (np.inf, np.inf) if moved is None else (max(0.0, -float(moved[0][i])), max(0.0, float(moved[1][i])))
+        down, up = (
+            (np.inf, np.inf)
+            if moved is None
+            else (max(0.0, -float(moved[0][i])), max(0.0, float(moved[1][i])))
+        )
         if down > slack[0][k, choice[k]] or up > slack[1][k, choice[k]]:
-            fit = (slack[0][k] >= down) & (slack[1][k] >= up) & (np.arange(len(ladder.loss[k])) > choice[k]) & np.isfinite(ladder.loss[k])
+            fit = (
+                (slack[0][k] >= down)
+                & (slack[1][k] >= up)
+                & (np.arange(len(ladder.loss[k])) > choice[k])
+                & np.isfinite(ladder.loss[k])
+            )
             if not fit.any():
                 if moved is None:
                     continue
@@ -81,13 +117,16 @@ def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats
             raised = True
     if raised or not forced:
         return
-    own = np.flatnonzero(core[:, [int(np.searchsorted(columns, prover.items.core[item]))]].toarray().ravel()[rows] != 0)
+    own = np.flatnonzero(
+        core[:, [int(np.searchsorted(columns, prover.items.core[item]))]].toarray().ravel()[rows] != 0
+    )
     nearest = [*sorted(decided[np.intersect1d(own, told)].tolist()), *sorted(decided[told].tolist())]
     k = next((k for k in nearest if np.isfinite(ladder.loss[k, choice[k] + 1 :]).any()), -1)
     if k < 0:
         key = case.problem.space.key(int(prover.items.cell[item]))
         raise Unprotectable(
-            f"{key}: no table of whole numbers was found that keeps it protected, with nothing published around it. "
+            f"{key}: no table of whole numbers was found that keeps it protected, with nothing published "
+            f"around it. "
             "Remedy: see that cell's national table, or take integer: true out of the domain file"
         )
     option = int(choice[k] + 1 + np.isfinite(ladder.loss[k, choice[k] + 1 :]).argmax())
@@ -95,32 +134,52 @@ def _raise(case: Case, prover: MilpProver, short: Shortfall, slack: tuple[Floats
 
 
 def _near(prover: MilpProver, item: int) -> Ints:
-    """Columns of the core: the item's part of the table and its country, restricted to columns linked to the item."""
+    """Columns of the core: the item's part of the table and its country, restricted to columns linked to the
+    item.
+    """
     area, column = prover.system.core_area, int(prover.items.core[item])
     near = np.union1d(prover.part_around(column), np.flatnonzero(area == area[column]))
     return np.asarray(near[prover.component[near] == prover.component[column]])
 
 
 def _least(
-    case: Case, prover: MilpProver, item: int, columns: Ints, rows: Ints, slack: tuple[Floats, Floats], choice: Ints,
+    case: Case,
+    prover: MilpProver,
+    item: int,
+    columns: Ints,
+    rows: Ints,
+    slack: tuple[Floats, Floats],
+    choice: Ints,
     bounds: tuple[Floats, Floats],
-) -> tuple[Floats, Floats] | None:  # fmt: skip
-    """(lowest, highest) B z in each of these rows for the tables that need the least additional uncertainty; None if none was found."""
+) -> tuple[Floats, Floats] | None:
+    """(lowest, highest) B z in each of these rows for the tables that need the least additional
+    uncertainty; None if none was found.
+    """
     system, items = prover.system, prover.items
     need = int(items.need[item])
     core = sp.csr_array(sp.csr_array(sp.csc_array(system.core)[:, columns])[rows])
     decided = system.decided[system.core_rows[rows]]
     elastic = np.flatnonzero(decided >= 0)
     m, n, e = len(rows), len(columns), len(elastic)
-    low, high = system.row_lower[system.core_rows[rows]].copy(), system.row_upper[system.core_rows[rows]].copy()
+    low, high = (
+        system.row_lower[system.core_rows[rows]].copy(),
+        system.row_upper[system.core_rows[rows]].copy(),
+    )
     at = decided[elastic]
     low[elastic], high[elastic] = -slack[0][at, choice[at]], slack[1][at, choice[at]]
     may = np.isfinite(case.ladder.loss)
     given = [np.where(np.isinf(each[at, choice[at]]), 0.0, each[at, choice[at]]) for each in slack]
-    most = [np.maximum(np.where(may, each, 0.0).max(axis=1)[at] - now, 0.0) for each, now in zip(slack, given, strict=True)]
+    most = [
+        np.maximum(np.where(may, each, 0.0).max(axis=1)[at] - now, 0.0)
+        for each, now in zip(slack, given, strict=True)
+    ]
     pick = sp.csr_array((np.ones(e), (elastic, np.arange(e))), shape=(m, e))
     lower, upper = bounds[0][columns].copy(), bounds[1][columns].copy()
-    p, sign, side = int(np.searchsorted(columns, prover.items.core[item])), int(items.sign[item]), int(items.side[item])
+    p, sign, side = (
+        int(np.searchsorted(columns, prover.items.core[item])),
+        int(items.sign[item]),
+        int(items.side[item]),
+    )
     sliding = side == SLIDE
     tables = 2 if sliding else 1
     body = sp.block_diag([core] * tables, format="csr")
@@ -128,7 +187,10 @@ def _least(
     A = sp.csr_array(sp.hstack([body, loose]))
     row_lower, row_upper = np.tile(low, tables), np.tile(high, tables)
     if sliding:
-        apart = sp.csr_array((np.array([float(sign), -float(sign)]), (np.zeros(2, dtype=int), np.array([p, n + p]))), shape=(1, A.shape[1]))
+        apart = sp.csr_array(
+            (np.array([float(sign), -float(sign)]), (np.zeros(2, dtype=int), np.array([p, n + p]))),
+            shape=(1, A.shape[1]),
+        )
         A = sp.csr_array(sp.vstack([A, apart]))
         row_lower, row_upper = np.append(row_lower, need), np.append(row_upper, np.inf)
     elif side * sign > 0:
@@ -145,10 +207,15 @@ def _least(
         row_upper=row_upper,
         lower=np.concatenate([*[lower] * tables, np.zeros(2 * e)]),
         upper=np.concatenate([*[upper] * tables, *most]),
-        binary=np.flatnonzero(np.tile(system.integral_core[columns], tables)),  # HiGHS takes them as whole numbers within their bounds
+        binary=np.flatnonzero(
+            np.tile(system.integral_core[columns], tables)
+        ),  # HiGHS takes them as whole numbers within their bounds
     )
     x = LiveMilp(model).solve(None, np.inf, FURTHER_GAP, FURTHER_NODES).x
     if x is None:
         return None
-    moved = [core @ np.where(system.integral_core[columns], np.rint(u), u) for u in np.split(x[: tables * n], tables)]
+    moved = [
+        core @ np.where(system.integral_core[columns], np.rint(u), u)
+        for u in np.split(x[: tables * n], tables)
+    ]
     return np.minimum.reduce(moved), np.maximum.reduce(moved)

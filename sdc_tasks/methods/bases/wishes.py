@@ -16,7 +16,9 @@ from sdc_tasks.model.table import Bools, Floats
 
 @dataclass(frozen=True)
 class Wishes:
-    """For every aggregate cell, in cell order: whether it must be `exact`, whether it must be `published`, and its `cost` factor."""
+    """For every aggregate cell, in cell order: whether it must be `exact`, whether it must be
+    `published`, and its `cost` factor.
+    """
 
     exact: Bools = field(repr=False)
     published: Bools = field(repr=False)
@@ -24,11 +26,15 @@ class Wishes:
 
 
 def wishes_of(problem: ProtectionProblem, rules: Sequence[CellRule]) -> Wishes:
-    """The wishes of all rules for the aggregate cells of a problem; costs multiply. A cell with a member that is not available is withheld:
-    it can be neither exact nor published.
+    """The wishes of all rules for the aggregate cells of a problem; costs multiply. A cell with a member that
+    is not available is withheld: it can be neither exact nor published.
     """
     possible = ~problem.withheld[problem.aggregate]
-    exact, published, cost = np.zeros(len(possible), dtype=bool), np.zeros(len(possible), dtype=bool), np.ones(len(possible))
+    exact, published, cost = (
+        np.zeros(len(possible), dtype=bool),
+        np.zeros(len(possible), dtype=bool),
+        np.ones(len(possible)),
+    )
     for rule, fits in zip(rules, _fitting(problem, rules), strict=True):
         exact |= fits & (rule.must == "exact")
         published |= fits & (rule.must is not None)
@@ -42,7 +48,8 @@ def require_fitting(problem: ProtectionProblem, rules: Sequence[CellRule]) -> No
         if not fits.any():
             example = problem.space.key(problem.space.first_aggregate)
             raise InvalidInput(
-                f"bases.cells: {rule.cells} fits no aggregate cell. Remedy: write it as a key, such as {example}, with * for any"
+                f"bases.cells: {rule.cells} fits no aggregate cell. Remedy: write it as a key, such as "
+                f"{example}, with * for any"
             )
 
 

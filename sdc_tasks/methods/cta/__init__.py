@@ -1,1 +1,3 @@
-"""Controlled tabular adjustment: the closest table that keeps every sensitive cell away from its true value."""
+"""Controlled tabular adjustment: the closest table that keeps every sensitive cell away from its
+true value.
+"""

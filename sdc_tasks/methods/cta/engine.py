@@ -4,8 +4,10 @@ run = Run(problem, options.seconds, options.gap, report)     # in the thread tha
 execute(run, options)                                        # in the thread that works
 run.table, run.bound, run.history                            # at any time
 
-auto            polygon bound; alternating projections and elastic LPs for a first table, or level by level for a large table with a
-                few heavy cells; local search by regions. A plain two-dimensional table goes to benders, unless rounds are asked for
+auto            polygon bound; alternating projections and elastic LPs for a first table, or level
+by level for a large table with a
+                few heavy cells; local search by regions. A plain two-dimensional table goes to
+                benders, unless rounds are asked for
 milp            the whole model by CBC or HiGHS
 bcd             block coordinate descent ([1] §3)
 fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
@@ -41,22 +43,27 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
-TALL = 16_000  # cells, after presolve, from which on a table with a few heavy cells is decided level by level first
-SLOW = 30_000  # cells from which on it is decided in no other way: each linear program of the whole table takes many seconds
-SETTLED = 0.005  # relative: after a round of the relaxation with a smaller gain, its sizes are good enough for a start
-WORTH_A_THREAD = 1500  # sensitive cells, after presolve, up to which the whole MILP runs in a thread beside the local search
+# cells, after presolve, from which on a table with a few heavy cells is decided level by level first
+TALL = 16_000
+# cells from which on it is decided in no other way: each linear program of the whole table takes many seconds
+SLOW = 30_000
+# relative: after a round of the relaxation with a smaller gain, its sizes are good enough for a start
+SETTLED = 0.005
+# sensitive cells, after presolve, up to which the whole MILP runs in a thread beside the local search
+WORTH_A_THREAD = 1500
 WHOLE_MILP_SENSES = 100  # sensitive cells up to which the whole MILP ends a search by rounds
 WHOLE_MILP_NODES = 1000  # node limit of that MILP
-QUICK_SENSES = 200  # sensitive cells of a two-dimensional table up to which local search is as fast as Benders and closer
+# sensitive cells of a two-dimensional table up to which local search is as fast as Benders and closer
+QUICK_SENSES = 200
 
 
 @dataclass(frozen=True)
 class EngineOptions:
     """The options of the engine.
 
-    `seconds`: a time limit for any method. `rounds` end a search (auto: batches of regions; bcd: cycles of partitions; benders: sense
-    vectors) and `nodes` end a MILP, both in the same way on any machine. `threads` changes the time, never the result. `polygon`: valid
-    inequalities for the MILPs.
+    `seconds`: a time limit for any method. `rounds` end a search (auto: batches of regions; bcd: cycles of
+    partitions; benders: sense vectors) and `nodes` end a MILP, both in the same way on any machine. `threads`
+    changes the time, never the result. `polygon`: valid inequalities for the MILPs.
     """
 
     method: Method = "auto"
@@ -74,7 +81,8 @@ class EngineOptions:
 def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> None:
     """Solves run.problem until the run is over, from the table `start` (n,) in units if there is one.
 
-    Raises Unprotectable if no table can protect every cell, ValueError if work must be counted and the options give no limit.
+    Raises Unprotectable if no table can protect every cell, ValueError if work must be
+    counted and the options give no limit.
     """
     if run.clock.counted and (end := METHODS[options.method].ended_by) and getattr(options, end) is None:
         raise ValueError(f"{options.method} has no end: set {end}, because no clock may end it")
@@ -94,14 +102,18 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
         block_coordinate_descent(problem, run, options.blocks, options.rounds, options.seed, options.polygon)
     elif options.method == "fix-and-relax":
         fix_and_relax(problem, run, "fix-and-relax", options.blocks, options.seed, options.polygon)
-    elif options.method == "benders" or (options.method == "auto" and options.rounds is None and _flat(problem)):
+    elif options.method == "benders" or (
+        options.method == "auto" and options.rounds is None and _flat(problem)
+    ):
         benders(problem, run, options.seed, options.rounds)
     else:
         _auto(reduction, run, options)
 
 
 def _flat(problem: CtaProblem) -> bool:
-    """Whether the table has at most two dimensions (no cell in more than two relations). Benders' first table is nearly optimal there."""
+    """Whether the table has at most two dimensions (no cell in more than two relations). Benders'
+    first table is nearly optimal there.
+    """
     return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > QUICK_SENSES
 
 
@@ -110,7 +122,11 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
     problem, relaxation = reduction.problem, Relaxation(reduction.problem)
     rounds = relaxation.tighten(MOST_ROUNDS, lambda: run.left)
     if len(problem.cells) >= TALL and heavy_first(problem):
-        _together(options, partial(_prove, problem, run, rounds), partial(_from_levels, reduction, run, options, relaxation))
+        _together(
+            options,
+            partial(_prove, problem, run, rounds),
+            partial(_from_levels, reduction, run, options, relaxation),
+        )
         return
     _settle(problem, run, rounds)
     if run.over:
@@ -126,7 +142,9 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
 
 
 def _together(options: EngineOptions, prove: Callable[[], None], search: Callable[[], object]) -> None:
-    """Both in parallel; with `rounds` one after the other, because the end must not depend on which thread is faster."""
+    """Both in parallel; with `rounds` one after the other, because the end must not
+    depend on which thread is faster.
+    """
     if options.rounds is not None:
         prove()
         search()
@@ -138,7 +156,9 @@ def _together(options: EngineOptions, prove: Callable[[], None], search: Callabl
 
 
 def _settle(problem: CtaProblem, run: Run, rounds: Iterator[float]) -> None:
-    """Rounds of the relaxation until its sizes are good enough for a start, and the table with all senses up."""
+    """Rounds of the relaxation until its sizes are good enough for a start, and the table with
+    all senses up.
+    """
     before = 0.0
     with ThreadPoolExecutor(1) as beside:
         up = beside.submit(first.all_up, problem, run)
@@ -152,7 +172,9 @@ def _settle(problem: CtaProblem, run: Run, rounds: Iterator[float]) -> None:
 
 
 def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation) -> None:
-    """For large tables with a few heavy cells, where one linear program of the whole table takes seconds or minutes."""
+    """For large tables with a few heavy cells, where one linear program of the whole
+    table takes seconds or minutes.
+    """
     problem, starts = reduction.problem, list[Floats]()
     first.all_up(problem, run, closest=False)
     if run.over:
@@ -170,15 +192,27 @@ def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxat
 
 
 def _improve(
-    reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation, starts: list[Floats], threads: int, repair: bool = False
+    reduction: Reduction,
+    run: Run,
+    options: EngineOptions,
+    relaxation: Relaxation,
+    starts: list[Floats],
+    threads: int,
+    repair: bool = False,
 ) -> Floats:
     dimension = dimensions(run.problem.A)[reduction.rows]
     known = starts if run.best is None or repair else [*starts, run.best.z]
-    return improve(reduction.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair)
+    return improve(
+        reduction.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair
+    )
 
 
-def _prove(problem: CtaProblem, run: Run, rounds: Iterator[float], whole: EngineOptions | None = None) -> None:
-    """Finds better bounds: the rest of the relaxation; then, if `whole` is given, the whole MILP with the relaxation's rows."""
+def _prove(
+    problem: CtaProblem, run: Run, rounds: Iterator[float], whole: EngineOptions | None = None
+) -> None:
+    """Finds better bounds: the rest of the relaxation; then, if `whole` is given, the whole
+    MILP with the relaxation's rows.
+    """
     for bound in rounds:
         run.lift(bound, "polygon")
     if whole is not None and not run.over:

@@ -1,7 +1,8 @@
 """Valid inequalities for the MILP: rows @ |z| ≥ least holds for every protected table, with |z| = z⁺ + z⁻.
 
-Without them the LP relaxation of the MILP is useless where levels are symmetric (y = ½, z⁺ = z⁻). They are the rows that the sign-free
-relaxation of `polygon.py` violates in its first rounds. They cut off no table with z⁺ z⁻ = 0, and the closest table is one of these.
+Without them the LP relaxation of the MILP is useless where levels are symmetric (y = ½, z⁺ = z⁻). They are
+the rows that the sign-free relaxation of `polygon.py` violates in its first rounds. They cut off no table
+with z⁺ z⁻ = 0, and the closest table is one of these.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Inequalities:
 
     @property
     def always(self) -> Inequalities:
-        """The inequalities that hold for every additive table, protected or not: the polygons of the relations."""
+        """The inequalities that hold for every additive table, protected or not: the polygons of the
+        relations.
+        """
         at = np.flatnonzero(self.least == 0)
         return Inequalities(sp.csr_array(self.rows[at]), self.least[at])
 
@@ -57,7 +60,9 @@ def no_inequalities(problem: CtaProblem) -> Inequalities:
 
 
 def violated_inequalities(problem: CtaProblem, run: Run, share: float = SHARE) -> Inequalities:
-    """The inequalities that a few rounds of separation find in this share of the remaining time. Their bounds are reported to the run."""
+    """The inequalities that a few rounds of separation find in this share of the remaining time. Their
+    bounds are reported to the run.
+    """
     relaxation, until = Relaxation(problem), run.elapsed + share * run.left
     for bound in relaxation.tighten(CUT_ROUNDS, lambda: max(0.0, min(run.left, until - run.elapsed))):
         run.lift(bound, "polygon")

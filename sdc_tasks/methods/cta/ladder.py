@@ -1,14 +1,15 @@
-"""The ladder of strategies: a rung is tried if the rung before returned no table that is good enough, and each rung records its result.
+"""The ladder of strategies: a rung is tried if the rung before returned no table that is good enough,
+and each rung records its result.
 
     auto            the fast path: bound, first table, local search by regions
-    bcd             block coordinate descent, from an earlier table that protects every cell, or from fix-and-relax
-    milp            the whole model by CBC (through PuLP) or HiGHS, from the table of an earlier rung if there is one
-    fix-and-relax   a start point only
+    bcd             block coordinate descent, from an earlier table that protects every cell, or from
+    fix-and-relax milp            the whole model by CBC (through PuLP) or HiGHS, from the table of an earlier
+    rung if there is one fix-and-relax   a start point only
     benders         for two-dimensional tables
     (none)          an empty ladder, or no table good enough: audit-driven bases alone
 
-Each rung ends by counted work, the same on any machine. Its seconds are an abort: a rung that reaches them returns nothing, and the
-release stops, because its figures would be different without this rung.
+Each rung ends by counted work, the same on any machine. Its seconds are an abort: a rung that reaches them
+returns nothing, and the release stops, because its figures would be different without this rung.
 """
 
 from __future__ import annotations
@@ -28,22 +29,41 @@ from sdc_tasks.solver.clock import Abort
 
 
 def climb(
-    problem: CtaProblem, truth: Floats, options: RungOptions, seed: int, before: Adjustment, accept_short: float = 0.0, say: Say = silent
+    problem: CtaProblem,
+    truth: Floats,
+    options: RungOptions,
+    seed: int,
+    before: Adjustment,
+    accept_short: float = 0.0,
+    say: Say = silent,
 ) -> Adjustment:
-    """Runs the next rung. Returns `before` with its result. `truth` are the values a of the whole release, for the adjusted table x.
+    """Runs the next rung. Returns `before` with its result. `truth` are the values a of the whole
+    release, for the adjusted table x.
 
-    A table that leaves at most the share `accept_short` of the sensitive cells short is accepted: the audit repairs the rest.
-    Does nothing if an earlier rung was accepted.
+    A table that leaves at most the share `accept_short` of the sensitive cells short is accepted: the audit
+    repairs the rest. Does nothing if an earlier rung was accepted.
     """
     if before.accepted:
         return before
     began = time.monotonic()
     if len(problem.sensitive) == 0:
-        nothing = Rung(options.method, Outcome.OPTIMAL, 0.0, 0.0, 0.0, 0.0, "nothing to protect", accepted=True, chosen=True)
+        nothing = Rung(
+            options.method,
+            Outcome.OPTIMAL,
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+            "nothing to protect",
+            accepted=True,
+            chosen=True,
+        )
         return Adjustment(truth, (*before.rungs, nothing))
     clock = Abort(f"rung {len(before.rungs) + 1} of the ladder, {options.method}", options.seconds)
     run = Run(problem, gap=options.gap, clock=clock, say=say, name=options.method)
-    run.lift(max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung")
+    run.lift(
+        max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung"
+    )
     chosen = EngineOptions(
         options.method, options.solver, gap=options.gap, seed=seed, rounds=options.rounds,
         polygon=options.polygon, blocks=options.blocks, nodes=options.nodes,
@@ -63,11 +83,15 @@ def climb(
 
 def unneeded(options: RungOptions, before: Adjustment, outcome: Outcome, why: str) -> Adjustment:
     """`before` with a rung that was not run because no adjusted table is needed."""
-    return Adjustment(None, (*before.rungs, Rung(options.method, outcome, None, None, None, 0.0, why, accepted=True)))
+    return Adjustment(
+        None, (*before.rungs, Rung(options.method, outcome, None, None, None, 0.0, why, accepted=True))
+    )
 
 
 def _better(rung: Rung, before: Adjustment) -> bool:
-    """Whether this table is better than the earlier one: better protected, or equally protected and closer."""
+    """Whether this table is better than the earlier one: better protected, or equally protected
+    and closer.
+    """
 
     def rank(r: Rung) -> tuple[int, float]:
         return r.unprotected, r.objective if r.objective is not None else float("inf")
@@ -78,7 +102,10 @@ def _better(rung: Rung, before: Adjustment) -> bool:
 
 def _rung(options: RungOptions, run: Run, few: float, impossible: str, seconds: float) -> Rung:
     best, bound = run.best, run.bound or None
-    work = ", ".join(f"{number} {name if number != 1 else name.replace('s of', ' of', 1)}" for name, number in run.work.items())
+    work = ", ".join(
+        f"{number} {name if number != 1 else name.replace('s of', ' of', 1)}"
+        for name, number in run.work.items()
+    )
     after = f" after {work}" if work else ""
     if best is None:
         reason = impossible or f"no table{after}"
@@ -87,7 +114,10 @@ def _rung(options: RungOptions, run: Run, few: float, impossible: str, seconds: 
     if short:
         outcome, accepted = Outcome.RELAXED, short <= few and not impossible
         fall = "cell falls short of its" if short == 1 else "cells fall short of their"
-        reason = impossible or f"{short} sensitive {fall} level{after}{'; so few are left to the audit' if accepted else ''}"
+        reason = (
+            impossible
+            or f"{short} sensitive {fall} level{after}{'; so few are left to the audit' if accepted else ''}"
+        )
     elif gap is not None and gap <= options.gap:
         outcome, accepted, reason = Outcome.OPTIMAL, True, f"proven within {options.gap:.1%}{after}"
     else:

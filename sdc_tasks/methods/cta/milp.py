@@ -1,7 +1,7 @@
 """MILP-CTA ([1] §2, eq. 2a–2e): the whole model by CBC or HiGHS. Incumbent and bound are both results.
 
-Only the senses of a solver's solution are used: the deviations come from our own linear program with these senses, so that big-Ms
-times tolerances never reach a release.
+Only the senses of a solver's solution are used: the deviations come from our own linear program with these
+senses, so that big-Ms times tolerances never reach a release.
 """
 
 from __future__ import annotations
@@ -22,10 +22,18 @@ from sdc_tasks.solver.milp import SolverName, Watch, solve_milp
 LAST = 0.5  # seconds for the table of senses that were found when time is already up
 
 
-def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", polygon: bool = True, nodes: int | None = None) -> None:
-    """Solves the whole model, from the protected table of the run if there is one, until the run is over or the gap is reached.
+def solve_whole(
+    problem: CtaProblem,
+    run: Run,
+    solver: SolverName = "highs",
+    polygon: bool = True,
+    nodes: int | None = None,
+) -> None:
+    """Solves the whole model, from the protected table of the run if there is one, until the
+    run is over or the gap is reached.
 
-    `polygon`: use the inequalities of `inequalities.py`. Raises Unprotectable where the solver proves that there is no table.
+    `polygon`: use the inequalities of `inequalities.py`. Raises Unprotectable where the
+    solver proves that there is no table.
     """
     only_l1(problem)
     valid = violated_inequalities(problem, run) if polygon else no_inequalities(problem)
@@ -40,9 +48,14 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     def offer(x: Floats) -> None:
         polish.offer(x[model.binary] > 0.5, name)
 
-    # CBC's bounds are read while it runs, at times that depend on the machine: where work is counted, only its final bound is used
+    # CBC's bounds are read while it runs, at times that depend on the machine: where work is
+    # counted, only its final bound is used
     beside = solver == "cbc" and run.clock.counted
-    watch = Watch(lambda: run.out_of_time, useful=run.clock.useful) if beside else Watch(lambda: run.over, offer, lift, run.clock.useful)
+    watch = (
+        Watch(lambda: run.out_of_time, useful=run.clock.useful)
+        if beside
+        else Watch(lambda: run.over, offer, lift, run.clock.useful)
+    )
     result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)
     if result.nodes is not None:
         run.work[f"nodes of {solver}"] = result.nodes
@@ -51,13 +64,18 @@ def solve_whole(problem: CtaProblem, run: Run, solver: SolverName = "highs", pol
     if result.bound is not None:
         lift(result.bound)
     if result.status is Status.DIED and run.clock.counted:
-        raise SolverDied(f"{solver}: its process ended without an answer. Remedy: run the step again; if it dies again, check its memory")
+        raise SolverDied(
+            f"{solver}: its process ended without an answer. Remedy: run the step again; if it dies again, "
+            f"check its memory"
+        )
     if result.status is Status.INFEASIBLE and run.protected is None:
         raise unprotectable(problem, least_short(problem, run))
 
 
 def proves(problem: CtaProblem, run: Run) -> bool:
-    """Whether a bound of the MILP is a bound of the problem: its big-M must not exclude a deviation that a better table could have."""
+    """Whether a bound of the MILP is a bound of the problem: its big-M must not exclude a deviation
+    that a better table could have.
+    """
     p, near = problem.sensitive, _near(problem, run.protected)
     return bool((np.maximum(near.upper[p], -near.lower[p]) <= problem.far).all())
 
@@ -68,7 +86,9 @@ def _near(problem: CtaProblem, best: Incumbent | None) -> CtaProblem:
 
 
 def only_l1(problem: CtaProblem) -> None:
-    """Raises ValueError for the distance L2: the mixed-integer methods minimise Σ w|z|, and a bound on it is no bound on Σ w z²."""
+    """Raises ValueError for the distance L2: the mixed-integer methods minimise Σ w|z|, and a
+    bound on it is no bound on Σ w z².
+    """
     if problem.distance is not Distance.L1:
         raise ValueError("MILP, BCD and fix-and-relax minimise the L1 distance only")
 
@@ -82,8 +102,8 @@ class Polish:
         self._all = np.arange(len(problem.sensitive))
 
     def table(self, up: Bools) -> Floats | None:
-        """Deviations (n,) in units for the senses `up` (s,). They fall short of some levels where these senses do not fit together. None
-        where time ran out first.
+        """Deviations (n,) in units for the senses `up` (s,). They fall short of some levels where these
+        senses do not fit together. None where time ran out first.
         """
         self._model.set(self._all, self._model.possible(up))
         found = self._model.solve(max(self._run.left, LAST))

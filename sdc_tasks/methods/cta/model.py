@@ -1,4 +1,5 @@
-"""The CTA model ([1] eq. 2a–2e; [2] eq. 18): the closest table that keeps every sensitive cell away from its true value.
+"""The CTA model ([1] eq. 2a–2e; [2] eq. 18): the closest table that keeps every
+sensitive cell away from its true value.
 
     min  Σ w_i (z⁺_i + z⁻_i)
     s.t. A (z⁺ − z⁻) = 0
@@ -8,19 +9,24 @@
 
 Two settings (METHOD §3):
 
-- the *paper setting*, `table_problem`: every cell of a table may move and has a weight; the adjusted table itself is the result;
-- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and left out, only aggregate cells have weight.
-  An attacker cannot distinguish the adjusted table from the truth if every published interval contains it. With the mirror image as an
-  additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real deliveries have no table: the neighbours of a primary may be too small for one
-  side. So, by default, the audit proves the other side.
+- the *paper setting*, `table_problem`: every cell of a table may move and has a weight; the
+  adjusted table itself is the result;
+- the *attacker-consistent setting*, `release_problem`: public national cells are fixed and left out,
+  only aggregate cells have weight.
+  An attacker cannot distinguish the adjusted table from the truth if every published interval
+  contains it. With the mirror image as an additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real
+  deliveries have no table: the neighbours of a primary may be too small for one side. So, by default,
+  the audit proves the other side.
 
-In the paper setting a level on one side only asks for that side: z ≤ −0 would hold for the true value itself. Such a cell gets the bound 0
-on its other side, and the same level there, so that no method can choose it; none of them needs to know more. In a release a level of 0 is
-what the attacker's baseline leaves of one: nothing is asked of that side, and the audit judges the other.
+In the paper setting a level on one side only asks for that side: z ≤ −0 would hold for the true value itself.
+Such a cell gets the bound 0 on its other side, and the same level there, so that no method can choose it;
+none of them needs to know more. In a release a level of 0 is what the attacker's baseline leaves of one:
+nothing is asked of that side, and the audit judges the other.
 
-L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the chosen side: it raises the level of each side that
-is asked.
-Everything is divided by `unit`, near the median level, so that a solver's tolerances have the same meaning in any unit.
+L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the chosen side: it raises
+the level of each side that is asked.
+Everything is divided by `unit`, near the median level, so that a solver's tolerances
+have the same meaning in any unit.
 """
 
 from __future__ import annotations
@@ -40,8 +46,11 @@ from sdc_tasks.solver.milp import Milp
 
 BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
 JUST = 1e-9  # relative: a level equal to the room within the bounds may differ from it in the last digits
-FARTHEST = 1e3  # times the sum of all levels: limit for a cell without a bound in a closest table (cycles of ±1 entries: once the sum)
-OPEN_ROOM = 2.0  # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
+# times the sum of all levels: limit for a cell without a bound in a closest table
+# (cycles of ±1 entries: once the sum)
+FARTHEST = 1e3
+# release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
+OPEN_ROOM = 2.0
 
 
 class Distance(StrEnum):
@@ -53,10 +62,12 @@ class Distance(StrEnum):
 
 @dataclass(frozen=True)
 class CtaProblem:
-    """min Σ w|z| (or Σ w z²) over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for p in `sensitive`; n cells, in units.
+    """min Σ w|z| (or Σ w z²) over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for p in
+    `sensitive`; n cells, in units.
 
-    A (relations, n); w, lower, upper (n,); lpl, upl (s,). `cells` (n,) are the indices of the cells in the table or release of the problem;
-    `label` names the k-th of them in messages. Bounds may be infinite. Raises ValueError for arrays that contradict this.
+    A (relations, n); w, lower, upper (n,); lpl, upl (s,). `cells` (n,) are the indices of the cells in the
+    table or release of the problem; `label` names the k-th of them in messages. Bounds may be infinite.
+    Raises ValueError for arrays that contradict this.
     """
 
     unit: float
@@ -76,7 +87,11 @@ class CtaProblem:
             object.__setattr__(self, name, read_only(getattr(self, name)))
         object.__setattr__(self, "distance", Distance(self.distance))
         n, s = len(self.cells), len(self.sensitive)
-        if self.A.shape[1] != n or {len(self.w), len(self.lower), len(self.upper)} != {n} or {len(self.lpl), len(self.upl)} != {s}:
+        if (
+            self.A.shape[1] != n
+            or {len(self.w), len(self.lower), len(self.upper)} != {n}
+            or {len(self.lpl), len(self.upl)} != {s}
+        ):
             raise ValueError("the arrays of a CTA problem do not fit together")
         if (self.lower > 0).any() or (self.upper < 0).any():
             raise ValueError("the true table must lie within the bounds of the deviations: lower ≤ 0 ≤ upper")
@@ -116,8 +131,8 @@ class CtaProblem:
     def no_worse_than(self, objective: float) -> CtaProblem:
         """The problem with bounds that exclude only tables of a larger objective (weight · data units).
 
-        Its big-Ms are small, and so is the effect of a solver's tolerances: y = 1e-6 with a big-M of 1e7 is no sense at all, and HiGHS has
-        called such a model solved at 10 % above a table that it held.
+        Its big-Ms are small, and so is the effect of a solver's tolerances: y = 1e-6 with a big-M of 1e7 is
+        no sense at all, and HiGHS has called such a model solved at 10 % above a table that it held.
         """
         most = np.full(len(self.w), np.inf)
         np.divide(objective * (1 + JUST) / self.unit, self.w, out=most, where=self.w > 0)
@@ -127,9 +142,10 @@ class CtaProblem:
     def milp(self) -> Milp:
         """The whole model as arrays; columns: z⁺ of every cell, z⁻ of every cell, y of the sensitive cells.
 
-        A sensitive cell without a bound gets `BIG_M` times the sum of all levels as its big-M. In a closest table every elementary cycle of
-        deviations runs through a sensitive cell at its level, so none needs to move further unless the entries of a cycle differ very much.
-        Where this is not proven (`milp.proves`), a bound of this model is not used as a bound of the problem.
+        A sensitive cell without a bound gets `BIG_M` times the sum of all levels as its big-M. In a closest
+        table every elementary cycle of deviations runs through a sensitive cell at its level, so none needs
+        to move further unless the entries of a cycle differ very much. Where this is not proven
+        (`milp.proves`), a bound of this model is not used as a bound of the problem.
         """
         n, s = len(self.cells), len(self.sensitive)
         A, p = self.A, self.sensitive
@@ -163,7 +179,9 @@ class CtaProblem:
         return columns[:n] - columns[n : 2 * n]
 
     def senses(self, z: Floats) -> Ints:
-        """(s,): ±1 for each sensitive cell, the side whose level it keeps; where it keeps neither, the side of its deviation."""
+        """(s,): ±1 for each sensitive cell, the side whose level it keeps; where it keeps
+        neither, the side of its deviation.
+        """
         moved = z[self.sensitive]
         up, down = moved >= self.upl * (1 - 1e-6), moved <= -self.lpl * (1 - 1e-6)
         return np.where(up & ~down, 1, np.where(down & ~up, -1, np.where(moved > 0, 1, -1)))
@@ -180,13 +198,22 @@ def unit_of(levels: Floats) -> float:
 
 
 def table_problem(
-    A: sp.csr_array, a: Floats, lb: Floats, ub: Floats, w: Floats, sensitive: Ints, lpl: Floats, upl: Floats, spl: Floats,
-    fixed: Bools | None = None, distance: Distance = Distance.L1,
-) -> CtaProblem:  # fmt: skip
+    A: sp.csr_array,
+    a: Floats,
+    lb: Floats,
+    ub: Floats,
+    w: Floats,
+    sensitive: Ints,
+    lpl: Floats,
+    upl: Floats,
+    spl: Floats,
+    fixed: Bools | None = None,
+    distance: Distance = Distance.L1,
+) -> CtaProblem:
     """The paper setting ([1] eq. 2a–2e): a table `A a = 0` (or = b) of n cells; a, lb, ub, w, fixed (n,).
 
-    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a. A level of 0 beside one above 0 asks
-    for the other side alone, whatever `spl` is.
+    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a. A level
+    of 0 beside one above 0 asks for the other side alone, whatever `spl` is.
     """
     stay = np.zeros(len(a), dtype=bool) if fixed is None else fixed
     lower, upper = np.where(stay, 0.0, np.minimum(lb - a, 0.0)), np.where(stay, 0.0, np.maximum(ub - a, 0.0))
@@ -208,7 +235,9 @@ def table_problem(
     )
 
 
-def release_problem(problem: ProtectionProblem, requirements: Requirements, weights: Floats, mirror: bool = False) -> CtaProblem:
+def release_problem(
+    problem: ProtectionProblem, requirements: Requirements, weights: Floats, mirror: bool = False
+) -> CtaProblem:
     """The attacker-consistent CTA of a release: suppressed national cells and the aggregate cells above them.
 
     `weights` (aggregate cells,); `requirements`: the levels that the national tables can keep (see baseline).
@@ -242,6 +271,8 @@ def release_problem(problem: ProtectionProblem, requirements: Requirements, weig
 
 
 def _informative(A: sp.csr_array, national: int) -> Ints:
-    """The rows that matter: not empty, and not a relation between aggregate cells only (it follows from the national ones)."""
+    """The rows that matter: not empty, and not a relation between aggregate cells only (it
+    follows from the national ones).
+    """
     has_national = np.diff(sp.csr_array(A[:, :national]).indptr) > 0
     return np.flatnonzero(has_national)

@@ -1,4 +1,6 @@
-"""The names of the methods of controlled tabular adjustment; importing this loads no method. `engine.py` says what each method does."""
+"""The names of the methods of controlled tabular adjustment; importing this loads no method.
+`engine.py` says what each method does.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ Method = Literal["auto", "milp", "bcd", "fix-and-relax", "benders"]
 
 @dataclass(frozen=True)
 class Traits:
-    """Properties of a method. `ended_by`: the option that limits its work; None: it ends by itself. `takes`: options that only some methods
-    have.
+    """Properties of a method. `ended_by`: the option that limits its work; None: it ends by itself. `takes`:
+    options that only some methods have.
     """
 
     ended_by: str | None

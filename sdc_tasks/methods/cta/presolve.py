@@ -1,7 +1,8 @@
 """Presolve: reductions before a solver sees the problem, with an exact way back.
 
 - A cell whose deviation is fixed at 0 is removed. A relation with one remaining cell fixes that cell.
-- A relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are carried over, weights are added.
+- A relation of two cells, c_i z_i + c_j z_j = 0, makes one a multiple of the other: bounds and levels are
+  carried over, weights are added.
   A cell with a level of 0 is not merged: together with another level it would have more than two senses.
 - A relation that repeats another is removed.
 
@@ -39,7 +40,9 @@ class Reduction:
 
 
 def reduce(problem: CtaProblem) -> Reduction:
-    """Reduces a problem. Raises Unprotectable where a sensitive cell cannot move by its level on either side."""
+    """Reduces a problem. Raises Unprotectable where a sensitive cell cannot move by its level on
+    either side.
+    """
     n = len(problem.cells)
     fixed = (problem.lower == 0) & (problem.upper == 0)
     T = sp.csr_array(sp.eye_array(n))
@@ -98,29 +101,38 @@ def _roots(T: sp.csr_array, cells: Ints) -> Ints:
 
 
 def _merged(pairs: sp.csr_array, n: int) -> tuple[sp.csr_array, Bools]:
-    """The substitution by all two-cell relations at once, and the cells that are fixed by contradictory ratios."""
+    """The substitution by all two-cell relations at once, and the cells that are fixed by contradictory
+    ratios.
+    """
     i, j = pairs.indices[::2], pairs.indices[1::2]
     ci, cj = pairs.data[::2], pairs.data[1::2]
     one, other = np.concatenate([i, j]), np.concatenate([j, i])
     ratios = sp.csr_array((np.concatenate([-ci / cj, -cj / ci]), (one, other)), shape=(n, n))
     once = sp.csr_array((np.ones(len(one)), (one, other)), shape=(n, n))
-    ratios.data /= once.data  # for a repeated pair the mean of the ratios: equal to each of them unless they contradict
+    ratios.data /= (
+        once.data
+    )  # for a repeated pair the mean of the ratios: equal to each of them unless they contradict
     listed = ratios.tocoo()
-    step = dict(zip(zip(listed.row.tolist(), listed.col.tolist(), strict=True), listed.data.tolist(), strict=True))
+    step = dict(
+        zip(zip(listed.row.tolist(), listed.col.tolist(), strict=True), listed.data.tolist(), strict=True)
+    )
     _, component = connected_components(once, directed=False)
     touched = np.unique(one)
     _, first = np.unique(component[touched], return_index=True)
     starts = touched[first]
     source = np.full(len(starts), n)  # one more node, next to each start: a single search finds all trees
     forest = sp.csr_array(
-        (np.ones(len(one) + len(starts)), (np.concatenate([one, source]), np.concatenate([other, starts]))), shape=(n + 1, n + 1)
+        (np.ones(len(one) + len(starts)), (np.concatenate([one, source]), np.concatenate([other, starts]))),
+        shape=(n + 1, n + 1),
     )
     order, before = breadth_first_order(forest, n)
     ratio, root = np.ones(n), np.arange(n)
     for cell, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
         if parent < n:
             ratio[cell], root[cell] = ratio[parent] * step[parent, cell], root[parent]
-    contradiction = np.abs(ci * ratio[i] + cj * ratio[j]) > 1e-9 * (np.abs(ci * ratio[i]) + np.abs(cj * ratio[j]))
+    contradiction = np.abs(ci * ratio[i] + cj * ratio[j]) > 1e-9 * (
+        np.abs(ci * ratio[i]) + np.abs(cj * ratio[j])
+    )
     dead = np.isin(component, component[i[contradiction]])
     return sp.csr_array((ratio, (np.arange(n), root)), shape=(n, n)), dead
 
@@ -132,8 +144,12 @@ def _refuse_stuck(problem: CtaProblem, T: sp.csr_array) -> None:
     if stuck.any():
         p = problem.sensitive[np.flatnonzero(stuck)[0]]
         rows = problem.by_cell[:, [p]].indices
-        where = f"relation {int(rows[0])} fixes it at its true value" if len(rows) else "it may not move at all"
-        raise Unprotectable(f"{problem.name(int(p))} cannot be protected{_others(int(stuck.sum()))}: {where}. {REMEDY}")
+        where = (
+            f"relation {int(rows[0])} fixes it at its true value" if len(rows) else "it may not move at all"
+        )
+        raise Unprotectable(
+            f"{problem.name(int(p))} cannot be protected{_others(int(stuck.sum()))}: {where}. {REMEDY}"
+        )
 
 
 def _others(count: int) -> str:
@@ -163,14 +179,23 @@ def _carried_over(problem: CtaProblem, T: sp.csr_array, A: sp.csr_array, kept: I
     shown = kept.copy()
     shown[column[has]] = cell[has]  # messages should name a cell with levels
     reduced = replace(
-        problem, cells=problem.cells[kept], A=A, w=w, lower=lower + 0.0, upper=upper + 0.0,
-        sensitive=sensitive, lpl=lpl[sensitive], upl=upl[sensitive], label=lambda k: problem.name(int(shown[k])),
-    )  # fmt: skip
+        problem,
+        cells=problem.cells[kept],
+        A=A,
+        w=w,
+        lower=lower + 0.0,
+        upper=upper + 0.0,
+        sensitive=sensitive,
+        lpl=lpl[sensitive],
+        upl=upl[sensitive],
+        label=lambda k: problem.name(int(shown[k])),
+    )
     hopeless = np.flatnonzero(~reduced.can_rise & ~reduced.can_fall)
     if len(hopeless):
         p = int(sensitive[hopeless[0]])
         raise Unprotectable(
-            f"{reduced.name(p)} cannot be protected{_others(len(hopeless))}: its bounds leave less room than its level on each side that "
+            f"{reduced.name(p)} cannot be protected{_others(len(hopeless))}: its bounds leave less room than "
+            f"its level on each side that "
             f"is asked. {REMEDY}"
         )
     return reduced

@@ -1,8 +1,9 @@
-"""One run of the engine: the best verified table so far, the best proven bound, their history, and when to stop.
+"""One run of the engine: the best verified table so far, the best proven bound, their history, and when to
+stop.
 
-Every method passes its tables to `offer` and its bounds to `lift`, and checks `over`. So every method can be interrupted at any time, by a
-limit, a signal or an operator, and the results so far are kept and verified. It is safe for several threads. Inside a release its clock is
-an `Abort`: methods then end by counted work alone.
+Every method passes its tables to `offer` and its bounds to `lift`, and checks `over`. So every method can be
+interrupted at any time, by a limit, a signal or an operator, and the results so far are kept and verified. It
+is safe for several threads. Inside a release its clock is an `Abort`: methods then end by counted work alone.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ BOUND_EXCESS = 1e-6  # relative: by how much a bound may exceed the objective of
 
 
 class Run(TimedSearch):
-    """Stores the best table and bound that methods find for one problem, in weight · data units. It stops by time, by gap or on request."""
+    """Stores the best table and bound that methods find for one problem, in weight · data units. It
+    stops by time, by gap or on request.
+    """
 
     def __init__(
         self,
@@ -44,8 +47,12 @@ class Run(TimedSearch):
         super().__init__(clock or Limit(seconds), report, say, name)
         self.problem, self.gap_wanted = problem, gap
         self.work: dict[str, int] = {}  # counted work: name → number
-        self.best: Incumbent | None = None  # the best additive table: a protected one if found, else the least short
-        self.restore: Restore = lambda z: z  # from the cells that the methods work on to all cells of the problem
+        self.best: Incumbent | None = (
+            None  # the best additive table: a protected one if found, else the least short
+        )
+        self.restore: Restore = lambda z: (
+            z
+        )  # from the cells that the methods work on to all cells of the problem
         self._bounds: dict[str, float] = {}  # by method; −∞: disproved
         self._lock = threading.Lock()
 
@@ -75,7 +82,9 @@ class Run(TimedSearch):
 
     @property
     def over(self) -> bool:
-        """Whether time is up, somebody asked to stop, or the table is proven to be within the requested gap."""
+        """Whether time is up, somebody asked to stop, or the table is proven to be within the
+        requested gap.
+        """
         gap = self.gap
         return self.out_of_time or (gap is not None and gap <= self.gap_wanted)
 
@@ -86,7 +95,9 @@ class Run(TimedSearch):
         return None if best is None else self.restore(best.z)
 
     def final(self) -> Incumbent | None:
-        """The best table at the end, without a solver's noise in cells that stay; verified once more. None without a table."""
+        """The best table at the end, without a solver's noise in cells that stay; verified
+        once more. None without a table.
+        """
         table = self.table
         if table is None:
             return None
@@ -94,7 +105,9 @@ class Run(TimedSearch):
         return Incumbent(z, verify(self.problem, z))
 
     def offer(self, z: Floats, method: str) -> bool:
-        """Verifies the deviations z of a method's problem as a table of the whole problem. Returns whether it is the best so far."""
+        """Verifies the deviations z of a method's problem as a table of the whole problem.
+        Returns whether it is the best so far.
+        """
         verdict = verify(self.problem, self.restore(z))
         if not verdict.is_table:
             return False
@@ -108,8 +121,8 @@ class Run(TimedSearch):
         return True
 
     def lift(self, bound: float, method: str) -> None:
-        """Records a lower bound on the objective of any protected table. If a verified table disproves it, all bounds of its method are
-        removed.
+        """Records a lower bound on the objective of any protected table. If a verified table disproves it,
+        all bounds of its method are removed.
         """
         with self._lock:
             before = self.bound
@@ -120,10 +133,16 @@ class Run(TimedSearch):
                 self._note(method)
 
     def _judge(self) -> None:
-        """Removes the bounds of methods that a verified table disproves: a solver may be wrong, a verified table cannot."""
+        """Removes the bounds of methods that a verified table disproves: a solver may be
+        wrong, a verified table cannot.
+        """
         best = self.protected
         if best is not None:
-            wrong = [method for method, bound in self._bounds.items() if bound > best.verdict.objective * (1 + BOUND_EXCESS)]
+            wrong = [
+                method
+                for method, bound in self._bounds.items()
+                if bound > best.verdict.objective * (1 + BOUND_EXCESS)
+            ]
             self._bounds.update(dict.fromkeys(wrong, -math.inf))
 
     def _note(self, method: str) -> None:

@@ -1,11 +1,13 @@
 """CTA with given senses: a linear program with elastic protection levels, kept in memory.
 
-    min Σ w_i |z_i| + ρ Σ_p v_p t_p    s.t.  A z = r,  l ≤ z ≤ u,  z_p + t_p ≥ upl_p (sense up) or −z_p + t_p ≥ lpl_p (down),  t ≥ 0
+    min Σ w_i |z_i| + ρ Σ_p v_p t_p    s.t.  A z = r,  l ≤ z ≤ u,  z_p + t_p ≥ upl_p (sense up) or
+    −z_p + t_p ≥ lpl_p (down),  t ≥ 0
 
-The relations are the only rows: z_p = z⁺_p − t⁺_p with upl_p ≤ z⁺_p ≤ u_p and 0 ≤ t⁺_p ≤ upl_p for sense up, its mirror image for
-down, z_i = z⁺_i − z⁻_i for all other cells; t costs ρ v − w, because a shortfall saves the cost w of moving. So only bounds of columns
-change from one sense vector to the next. A shortfall t > 0 shows senses that do not fit together. v_p = w_p, or the median weight where a
-cell has none. r = 0 for a whole table; for a part of one, r is the imbalance of the cells outside.
+The relations are the only rows: z_p = z⁺_p − t⁺_p with upl_p ≤ z⁺_p ≤ u_p and 0 ≤ t⁺_p ≤ upl_p for sense up,
+its mirror image for down, z_i = z⁺_i − z⁻_i for all other cells; t costs ρ v − w, because a shortfall saves
+the cost w of moving. So only bounds of columns change from one sense vector to the next. A shortfall t > 0
+shows senses that do not fit together. v_p = w_p, or the median weight where a cell has none. r = 0 for a
+whole table; for a part of one, r is the imbalance of the cells outside.
 """
 
 from __future__ import annotations
@@ -28,28 +30,41 @@ START = 5  # the start of a solve costs about as much as this number of iteratio
 
 @dataclass(frozen=True)
 class Fixed:
-    """The closest table for one sense vector: deviations (n,), shortfalls (s,) in units, and prices (s,) of the sensitive cells' levels."""
+    """The closest table for one sense vector: deviations (n,), shortfalls (s,) in units, and prices (s,)
+    of the sensitive cells' levels.
+    """
 
     z: Floats = field(repr=False)
     short: Floats = field(repr=False)
     price: Floats = field(repr=False)  # d objective / d level, in weight units
-    lean: Floats = field(repr=False)  # (n,): how much cheaper rising is than falling, for a cell that does not move
+    lean: Floats = field(
+        repr=False
+    )  # (n,): how much cheaper rising is than falling, for a cell that does not move
     cost: float = 0.0  # Σ w|z| + ρ Σ v t, in scaled weight · units
 
 
 class SenseLP:
-    """The model in memory over some cells of a problem (default: all). The others stay at the deviations `around`, or leave the right-hand
-    sides r (relations,) to all cells.
+    """The model in memory over some cells of a problem (default: all). The others stay at the deviations
+    `around`, or leave the right-hand sides r (relations,) to all cells.
     """
 
     def __init__(
-        self, problem: CtaProblem, rho: float, cells: Ints | None = None, around: Floats | None = None, r: Floats | None = None
+        self,
+        problem: CtaProblem,
+        rho: float,
+        cells: Ints | None = None,
+        around: Floats | None = None,
+        r: Floats | None = None,
     ) -> None:
         part = np.arange(len(problem.cells)) if cells is None else cells
         rank = np.full(len(problem.cells), -1)
         rank[problem.sensitive] = np.arange(len(problem.sensitive))
         own = rank[part]
-        self.cells, self.at, self.which = part, np.flatnonzero(own >= 0), own[own >= 0]  # at: positions of the sensitive among `cells`
+        self.cells, self.at, self.which = (
+            part,
+            np.flatnonzero(own >= 0),
+            own[own >= 0],
+        )  # at: positions of the sensitive among `cells`
         A = sp.csr_array(problem.by_cell[:, part]) if cells is not None else problem.A
         filled = np.flatnonzero(np.diff(A.indptr) > 0)
         self.A = sp.csr_array(A[filled])
@@ -84,7 +99,9 @@ class SenseLP:
 
     def penalise(self, rho: float, firm: Bools | None = None) -> None:
         """Sets the price of shortfalls; that of the cells `firm` (s,) is `FIRM`."""
-        shortage = self._shortage(rho) if firm is None else np.where(firm, self._shortage(FIRM), self._shortage(rho))
+        shortage = (
+            self._shortage(rho) if firm is None else np.where(firm, self._shortage(FIRM), self._shortage(rho))
+        )
         shortage = np.where(self._ignored, 0.0, shortage)
         self._live.set_cost(2 * self._n + np.arange(2 * self._s), np.tile(shortage, 2))
 
@@ -101,7 +118,9 @@ class SenseLP:
         upl, lpl = np.where(up, self.upl[which], 0.0), np.where(up, 0.0, self.lpl[which])
         self._live.set_bounds(
             np.concatenate([z, n + z, 2 * n + which, 2 * n + self._s + which]),
-            np.concatenate([np.minimum(upl, self._up[z]), np.minimum(lpl, self._down[z]), np.zeros(2 * len(z))]),
+            np.concatenate(
+                [np.minimum(upl, self._up[z]), np.minimum(lpl, self._down[z]), np.zeros(2 * len(z))]
+            ),
             np.concatenate([np.where(up, self._up[z], 0.0), np.where(up, 0.0, self._down[z]), upl, lpl]),
         )
         self._rises[which] = up
@@ -110,8 +129,8 @@ class SenseLP:
     def ignore(self, which: Ints) -> None:
         """Lets some of the sensitive cells move like any other cell, until their senses are set.
 
-        From the next `penalise` on they move for nothing as far as their level. A table in which they keep it costs at least what a
-        solve then finds, whichever side they take.
+        From the next `penalise` on they move for nothing as far as their level. A table in which they keep it
+        costs at least what a solve then finds, whichever side they take.
         """
         z, n = self.at[which], self._n
         up, down = np.minimum(self.upl[which], self._up[z]), np.minimum(self.lpl[which], self._down[z])
@@ -122,9 +141,12 @@ class SenseLP:
         )
         self._ignored[which] = True
 
-    def solve(self, seconds: float = math.inf, fresh: bool = False, patience: int | None = None) -> Fixed | None:
-        """Solves the model; None where the solver returned no point in time. `fresh`: from scratch, which is faster after many changes of
-        senses or prices. `patience`: iterations after which a warm start is replaced by a solve from scratch.
+    def solve(
+        self, seconds: float = math.inf, fresh: bool = False, patience: int | None = None
+    ) -> Fixed | None:
+        """Solves the model; None where the solver returned no point in time. `fresh`: from scratch, which is
+        faster after many changes of senses or prices. `patience`: iterations after which a warm start is
+        replaced by a solve from scratch.
         """
         self._live.limit(seconds)
         found = self._live.solve(fresh, patience)
@@ -138,9 +160,11 @@ class SenseLP:
         return Fixed(z, up + down, price, reduced[n : 2 * n] - reduced[:n], found.objective)
 
     def cost(self, seconds: float = math.inf, most: float = math.inf, fresh: bool = False) -> float:
-        """Solves, and returns the cost only, which is faster than the whole solution; infinite as soon as it is known to exceed `most`.
+        """Solves, and returns the cost only, which is faster than the whole solution; infinite as soon
+        as it is known to exceed `most`.
 
-        `fresh`: from scratch. After a change of a heavy cell this takes a tenth of the iterations: its detour touches the whole table.
+        `fresh`: from scratch. After a change of a heavy cell this takes a tenth of the iterations: its
+        detour touches the whole table.
         """
         self._live.limit(seconds)
         return self._live.objective(most, fresh)
@@ -159,14 +183,16 @@ def _dearest(A: sp.csr_array, w: Floats) -> Floats:
 def refined(problem: CtaProblem, z: Floats) -> Floats:
     """z (n,) without the errors of a solver's tolerances: bounds hold exactly, relations to full precision.
 
-    The error r = A z is tiny, so its correction is a problem of its own in units of |r|: min Σ|d| with A d = −r, inside bounds and levels
-    (iterative refinement of a linear program, Gleixner, Steffy & Wolter 2016). It is needed where values span more than nine orders of
-    magnitude.
+    The error r = A z is tiny, so its correction is a problem of its own in units of |r|: min Σ|d| with A d =
+    −r, inside bounds and levels (iterative refinement of a linear program, Gleixner, Steffy & Wolter 2016).
+    It is needed where values span more than nine orders of magnitude.
     """
     up = problem.senses(z) > 0
     lower, upper = problem.lower.copy(), problem.upper.copy()
     p = problem.sensitive
-    kept = np.where(up, z[p] >= problem.upl * (1 - FEASIBLE_SHARE), z[p] <= -problem.lpl * (1 - FEASIBLE_SHARE))
+    kept = np.where(
+        up, z[p] >= problem.upl * (1 - FEASIBLE_SHARE), z[p] <= -problem.lpl * (1 - FEASIBLE_SHARE)
+    )
     lower[p] = np.where(kept & up, problem.upl, lower[p])
     upper[p] = np.where(kept & ~up, -problem.lpl, upper[p])
     z = np.clip(z, lower, np.maximum(lower, upper))

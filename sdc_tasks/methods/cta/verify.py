@@ -1,7 +1,8 @@
-"""An independent check of an adjusted table: additivity, bounds, protection and objective, by plain arithmetic on z.
+"""An independent check of an adjusted table: additivity, bounds, protection and
+objective, by plain arithmetic on z.
 
-It uses no columns of a model, and the engine returns no result without it: a widely used tool has returned "feasible" tables with all 657
-sensitive cells unprotected.
+It uses no columns of a model, and the engine returns no result without it: a widely used tool has returned
+"feasible" tables with all 657 sensitive cells unprotected.
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ import scipy.sparse as sp
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.model.table import Bools, Floats
 
-FEASIBLE_SHARE = 1e-6  # tolerance: a violation as a share of the largest deviation in its relation, a shortfall as a share of the level
+# tolerance: a violation as a share of the largest deviation in its relation, a shortfall as a share of the
+# level
+FEASIBLE_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of the independent check of a table; `objective` in weight · data units (L2: weight · data units²).
+    """The result of the independent check of a table; `objective` in weight · data units (L2: weight · data
+    units²).
 
-    `violation`: the largest violation, of a relation as a share of the largest deviation in it, or of a bound as a share of the deviation
-    (both measured against at least the smallest level). `unprotected`: number of sensitive cells that did not move by their level.
+    `violation`: the largest violation, of a relation as a share of the largest deviation in it, or of a bound
+    as a share of the deviation (both measured against at least the smallest level). `unprotected`: number of
+    sensitive cells that did not move by their level.
     """
 
     objective: float
@@ -53,7 +58,11 @@ def verify(problem: CtaProblem, z: Floats) -> Verdict:
     floor = problem.smallest_level
     miss = np.abs(problem.A @ z) / np.maximum(_largest(problem.A, size), floor)
     outside = np.maximum(problem.lower - z, z - problem.upper) / np.maximum(size, floor)
-    distance = problem.w @ size * problem.unit if problem.distance is Distance.L1 else problem.w @ size**2 * problem.unit**2
+    distance = (
+        problem.w @ size * problem.unit
+        if problem.distance is Distance.L1
+        else problem.w @ size**2 * problem.unit**2
+    )
     violation = max(miss.max(initial=0.0), outside.max(initial=0.0))
     return Verdict(float(distance), float(violation), int(short_of(problem, z).sum()))
 

@@ -1,4 +1,5 @@
-"""Secondary suppression by the receiver: cells of a national table that are hidden here because its own suppression does not protect it.
+"""Secondary suppression by the receiver: cells of a national table that are hidden here because its own
+suppression does not protect it.
 
 options       what a domain file asks for
 secondaries   which cells; the place to start reading

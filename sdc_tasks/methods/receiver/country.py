@@ -1,4 +1,6 @@
-"""The table of one country as a problem of its own: for the attacker (no aggregates), and for cell suppression ([2] §4)."""
+"""The table of one country as a problem of its own: for the attacker (no aggregates),
+and for cell suppression ([2] §4).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,20 @@ def of_country(problem: ProtectionProblem, country: str) -> ProtectionProblem:
     space = problem.space
     n = space.national_size
     start = space.countries.index(country) * n
-    arrays = ("a", "lb", "ub", "lpl", "upl", "spl", "public", "primary", "known", "integral", "least", "withheld")
+    arrays = (
+        "a",
+        "lb",
+        "ub",
+        "lpl",
+        "upl",
+        "spl",
+        "public",
+        "primary",
+        "known",
+        "integral",
+        "least",
+        "withheld",
+    )
     return ProtectionProblem(
         space=CellSpace((country,), (), space.indicators, space.hierarchies, space.indicator_relations),
         deliveries=problem.deliveries,
@@ -48,11 +63,14 @@ def totals_over(table: ProtectionProblem, cells: Bools) -> Bools:
         found |= above
 
 
-def as_suppression(table: ProtectionProblem, may_hide: Bools, needs: Requirements, lone: Bools, costs: ReceiverCosts) -> SuppressionProblem:
-    """Cell suppression of the table: cells that the country hides cost nothing, open ones that `may_hide` cost by `costs`.
+def as_suppression(
+    table: ProtectionProblem, may_hide: Bools, needs: Requirements, lone: Bools, costs: ReceiverCosts
+) -> SuppressionProblem:
+    """Cell suppression of the table: cells that the country hides cost nothing, open ones
+    that `may_hide` cost by `costs`.
 
-    `needs`: the levels that can be reached, of which each primary gets the least over all attackers. `lone` primaries have
-    one respondent. Hidden cells whose value a respondent knows count as open.
+    `needs`: the levels that can be reached, of which each primary gets the least over all attackers. `lone`
+    primaries have one respondent. Hidden cells whose value a respondent knows count as open.
     """
     levels: dict[str, Floats] = {}
     for name in ("down", "up", "slide"):
@@ -66,6 +84,17 @@ def as_suppression(table: ProtectionProblem, may_hide: Bools, needs: Requirement
     if lone.any():
         told |= ~table.public & ~table.primary & (table.known == table.a)
     return SuppressionProblem(
-        M, table.a, table.lb, table.ub, levels["down"], levels["up"], levels["slide"], cost, table.primary,
-        told, M @ table.a, lone, table.space.key,
-    )  # fmt: skip
+        M,
+        table.a,
+        table.lb,
+        table.ub,
+        levels["down"],
+        levels["up"],
+        levels["slide"],
+        cost,
+        table.primary,
+        told,
+        M @ table.a,
+        lone,
+        table.space.key,
+    )

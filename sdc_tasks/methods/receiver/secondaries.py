@@ -1,18 +1,23 @@
-"""The secondaries that the receiver sets in the table of one country, so that its primaries keep their protection levels.
+"""The secondaries that the receiver sets in the table of one country, so that its
+primaries keep their protection levels.
 
-1. Attack the table as it came, with the profiles of the domain, nothing else published. If every requirement is met, set nothing.
-2. Attack it with every cell hidden that may be hidden. What fails even so cannot be repaired here: an earlier version of the period showed
-   cells beside it as public, or respondents know too much of their own cells. The NSI is told. A primary that outsiders can compute for
-   any other reason raises Unprotectable.
-3. Find the cheapest pattern ([2] §4) for the levels that can be reached, and attack the table again. Cell suppression knows neither whole
-   numbers nor all that respondents know, so where a requirement still fails, hide the open cells around it, and the cells around those;
-   then reopen, dearest first, those of them that no requirement needs.
+1. Attack the table as it came, with the profiles of the domain, nothing else published. If every
+   requirement is met, set nothing.
+2. Attack it with every cell hidden that may be hidden. What fails even so cannot be repaired here: an
+   earlier version of the period showed
+   cells beside it as public, or respondents know too much of their own cells. The NSI is told. A primary that
+   outsiders can compute for any other reason raises Unprotectable.
+3. Find the cheapest pattern ([2] §4) for the levels that can be reached, and attack the table again. Cell
+   suppression knows neither whole
+   numbers nor all that respondents know, so where a requirement still fails, hide the open cells around it,
+   and the cells around those; then reopen, dearest first, those of them that no requirement needs.
 
-Never hidden are: empty cells, unless they are totals over a primary; counts that small count rounding would have to protect themselves;
-cells that an earlier version showed; and, where the domain asks for profiles of respondents, cells with one or two units or with an
-unknown number of them.
+Never hidden are: empty cells, unless they are totals over a primary; counts that small count rounding would
+have to protect themselves; cells that an earlier version showed; and, where the domain asks for profiles of
+respondents, cells with one or two units or with an unknown number of them.
 
-The result depends on no clock. Every cell set here is confidential from then on, as if its NSI had flagged it.
+The result depends on no clock. Every cell set here is confidential from then on, as if its NSI had flagged
+it.
 """
 
 from __future__ import annotations
@@ -46,11 +51,11 @@ def secondaries(
     profiles: tuple[str, ...],
     before: Sequence[ProtectionProblem],
 ) -> Secondaries:
-    """What the receiver sets in the table of a country. `own`: the country has set secondaries itself. `before`: the problems of the
-    versions of the period that are out.
+    """What the receiver sets in the table of a country. `own`: the country has set secondaries itself.
+    `before`: the problems of the versions of the period that are out.
 
-    Raises Unprotectable, naming cells and remedy, where hiding more cells cannot protect a primary from outsiders; earlier versions are
-    left out.
+    Raises Unprotectable, naming cells and remedy, where hiding more cells cannot protect a primary from
+    outsiders; earlier versions are left out.
     """
     table, nobody = of_country(problem, country), np.zeros(0, dtype=np.int64)
     profiles = tuple(name for name in profiles if name not in KEEPERS)
@@ -67,13 +72,27 @@ def secondaries(
     pattern = _pattern(table, may, most, options, profiles)
     hidden = _completed(table, pattern, may, most, profiles)
     hidden = _pruned(
-        table, pattern, hidden, most, profiles, cell_costs(Priced(table.space.national_relations, table.a, table.primary), options.costs)
+        table,
+        pattern,
+        hidden,
+        most,
+        profiles,
+        cell_costs(Priced(table.space.national_relations, table.a, table.primary), options.costs),
     )
-    return Secondaries(country, np.flatnonzero(hidden), _cut(delivered), np.setdiff1d(lost, known), np.intersect1d(lost, known), own)
+    return Secondaries(
+        country,
+        np.flatnonzero(hidden),
+        _cut(delivered),
+        np.setdiff1d(lost, known),
+        np.intersect1d(lost, known),
+        own,
+    )
 
 
 def _baseline(table: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
-    """What the table protects against the strongest attacker of each profile. The release judges the weaker ones too (attack/weaker.py)."""
+    """What the table protects against the strongest attacker of each profile. The release judges the
+    weaker ones too (attack/weaker.py).
+    """
     return baseline(table, profiles, every=False)[0]
 
 
@@ -104,7 +123,8 @@ def _shown(problem: ProtectionProblem, country: str, before: Sequence[Protection
 
 
 def _known_anyway(table: ProtectionProblem, profiles: tuple[str, ...]) -> Ints:
-    """The primaries that respondents can compute too closely although every cell is hidden that may be; earlier versions are left out.
+    """The primaries that respondents can compute too closely although every cell is hidden that may
+    be; earlier versions are left out.
 
     Raises Unprotectable if outsiders do.
     """
@@ -113,20 +133,32 @@ def _known_anyway(table: ProtectionProblem, profiles: tuple[str, ...]) -> Ints:
         keys = ", ".join(table.space.key(int(cell)) for cell in cells[:NAMED_CELLS])
         more = f" and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else ""
         raise Unprotectable(
-            f"{keys}{more}: not protected to the level, even with every cell of the national table hidden that the receiver may hide. "
-            "Remedy: the NSI hides more of its table, and sends UNITS of each cell if respondents are among the attackers; or lower the "
+            f"{keys}{more}: not protected to the level, even with every cell of the national table hidden "
+            f"that the receiver may hide. "
+            "Remedy: the NSI hides more of its table, and sends UNITS of each cell if respondents are among "
+            "the attackers; or lower the "
             "level of the flag; or receiver: never, which releases with what the national table protects"
         )
     return _cut(_baseline(table, profiles))
 
 
-def _pattern(table: ProtectionProblem, may: Bools, needs: Requirements, options: SuppressionOptions, profiles: tuple[str, ...]) -> Bools:
-    """(cells,): the open cells that a method of cell suppression hides; all that may be hidden where it has no pattern."""
+def _pattern(
+    table: ProtectionProblem,
+    may: Bools,
+    needs: Requirements,
+    options: SuppressionOptions,
+    profiles: tuple[str, ...],
+) -> Bools:
+    """(cells,): the open cells that a method of cell suppression hides; all that may be
+    hidden where it has no pattern.
+    """
     asked = np.concatenate([needs.down, needs.up, needs.slide])
     if not may.any() or not asked.any():  # nothing can be hidden, or nothing helps
         return np.zeros(table.space.size, dtype=bool)
     problem = as_suppression(table, may, needs, _lone(table, profiles), options.costs)
-    run = SuppressionRun(problem, Abort(f"secondaries of {table.space.countries[0]}", options.seconds), options.gap)
+    run = SuppressionRun(
+        problem, Abort(f"secondaries of {table.space.countries[0]}", options.seconds), options.gap
+    )
     try:
         execute(run, PatternOptions(method=options.method, gap=options.gap))
     except Unprotectable:  # to its attackers, who may be stronger than those of the profiles
@@ -146,8 +178,12 @@ def _lone(table: ProtectionProblem, profiles: tuple[str, ...]) -> Bools:
     return found & table.primary
 
 
-def _completed(table: ProtectionProblem, hidden: Bools, may: Bools, needs: Requirements, profiles: tuple[str, ...]) -> Bools:
-    """(cells,): the pattern, with all that may be hidden around each primary of which the attacker still learns too much."""
+def _completed(
+    table: ProtectionProblem, hidden: Bools, may: Bools, needs: Requirements, profiles: tuple[str, ...]
+) -> Bools:
+    """(cells,): the pattern, with all that may be hidden around each primary of which the
+    attacker still learns too much.
+    """
     M = abs(table.space.national_relations)
     around = np.zeros(len(hidden), dtype=bool)
     while not (hidden == may).all():
@@ -160,11 +196,20 @@ def _completed(table: ProtectionProblem, hidden: Bools, may: Bools, needs: Requi
     return hidden
 
 
-def _pruned(table: ProtectionProblem, pattern: Bools, hidden: Bools, needs: Requirements, profiles: tuple[str, ...], cost: Floats) -> Bools:
-    """(cells,): the hidden cells without those outside the pattern that no requirement needs, as far as REOPENINGS attacks find them.
+def _pruned(
+    table: ProtectionProblem,
+    pattern: Bools,
+    hidden: Bools,
+    needs: Requirements,
+    profiles: tuple[str, ...],
+    cost: Floats,
+) -> Bools:
+    """(cells,): the hidden cells without those outside the pattern that no requirement needs, as far
+    as REOPENINGS attacks find them.
 
-    A group of them is reopened, or else its dearer half and then the other. Hiding fewer cells never protects more, so a cell that was
-    needed once stays needed: without the limit, each of the cells that remain is needed.
+    A group of them is reopened, or else its dearer half and then the other. Hiding fewer cells
+    never protects more, so a cell that was needed once stays needed: without the limit, each of
+    the cells that remain is needed.
     """
     added = np.flatnonzero(hidden & ~pattern)
     groups = [added[np.argsort(-cost[added], kind="stable")]] if len(added) else []
@@ -183,7 +228,9 @@ def _pruned(table: ProtectionProblem, pattern: Bools, hidden: Bools, needs: Requ
 
 
 def _failing(found: Requirements, needs: Requirements) -> Ints:
-    """The primaries of which the attacker learns more than `needs` allow: their levels, as far as they can be reached."""
+    """The primaries of which the attacker learns more than `needs` allow: their levels, as far as they can be
+    reached.
+    """
     least = {(profile, primary, knower): levels for profile, primary, knower, levels in _rows(needs)}
     wrong = []
     for profile, primary, knower, levels in _rows(found):

@@ -1,7 +1,8 @@
-"""A certificate, statement by statement: it must say what follows from the deliveries, the table, the domain file and the evidence.
+"""A certificate, statement by statement: it must say what follows from the deliveries, the table,
+the domain file and the evidence.
 
-The expected certificate is made anew from the re-checked facts and compared as a whole: a missing or additional statement is refused like
-a wrong one. So every statement of a certificate can be recomputed.
+The expected certificate is made anew from the re-checked facts and compared as a whole: a missing or
+additional statement is refused like a wrong one. So every statement of a certificate can be recomputed.
 """
 
 from __future__ import annotations
@@ -17,20 +18,28 @@ from sdc_tasks.methods.recheck.verdict import Recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 
-AUDIENCE = "the statistical office: names primary cells and confidential files by digest; not for dissemination"
+AUDIENCE = (
+    "the statistical office: names primary cells and confidential files by digest; not for dissemination"
+)
 
 
-CLAIMED = "two values as far apart as both levels together, for which somebody who has the program finds this publication possible"
+CLAIMED = (
+    "two values as far apart as both levels together, for which somebody who has the "
+    "program finds this publication possible"
+)
 NOT_CLAIMED = (
-    "a level on each side; odds of a whole cell or of several cells together; profiles besides external; that the program is the one of "
+    "a level on each side; odds of a whole cell or of several cells together; profiles besides external; "
+    "that the program is the one of "
     "the theorem; primaries without a claim, for which the test of the width fails with nothing published"
 )
 CANDIDATES = (
-    "every hidden count of 1 to base - 1 keeps at least base candidates for somebody who has the program, knows all flags, and sees one "
+    "every hidden count of 1 to base - 1 keeps at least base candidates for somebody who has the program, "
+    "knows all flags, and sees one "
     "version"
 )
 NO_CANDIDATES = (
-    "odds of several counts together; a second version; that flags tell nothing of the counts; that the program is the one of the theorem"
+    "odds of several counts together; a second version; that flags tell nothing of "
+    "the counts; that the program is the one of the theorem"
 )
 
 
@@ -38,7 +47,9 @@ LEAST_ODDS = 3.0  # of a step of the ladder, which is drawn with the chance 1/3
 
 
 def odds_of_one_decision(removed: float) -> float:
-    """How much likelier one decision of the key makes one candidate than another, at most: for `removed` up to 1/3 the inverse of it."""
+    """How much likelier one decision of the key makes one candidate than another, at most: for
+    `removed` up to 1/3 the inverse of it.
+    """
     return round(max(1 / removed, 1 / (1 - removed), LEAST_ODDS), 4)
 
 
@@ -55,7 +66,9 @@ def of_bases(removed: float, epoch: int) -> dict[str, object]:
 
 
 def of_counts(rounding: Mapping[str, object]) -> dict[str, object]:
-    """What a certificate says of small counts with `rule_aware`, for every table (METHOD §9, Theorem 5). `rounding`: their options."""
+    """What a certificate says of small counts with `rule_aware`, for every table (METHOD §9,
+    Theorem 5). `rounding`: their options.
+    """
     drawn = float(str(rounding["drawn"]))
     return {
         "claimed": CANDIDATES,
@@ -69,9 +82,10 @@ def of_counts(rounding: Mapping[str, object]) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a certificate must be about: the domain with its digest, the period, the profiles, the rounding of indicators as whole tables;
-    `digests` of the problem, the publication, the requirements and the evidence; `beside`: the publications that the audit also considered;
-    `drawn`: `removed` and `epoch` of bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim;
+    """What a certificate must be about: the domain with its digest, the period, the profiles, the rounding of
+    indicators as whole tables; `digests` of the problem, the publication, the requirements and the evidence;
+    `beside`: the publications that the audit also considered; `drawn`: `removed` and `epoch` of
+    bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim;
     `unrelated` and `secret` as in `stated`.
     """
 
@@ -88,12 +102,16 @@ class Asked:
 
 
 def read(text: str) -> dict[str, object]:
-    """The statements. Raises ValueError if the text is no JSON object, names a key twice, or contains NaN or an infinite number."""
+    """The statements. Raises ValueError if the text is no JSON object, names a key twice, or
+    contains NaN or an infinite number.
+    """
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            raise ValueError(f"{next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)} is said twice")
+            raise ValueError(
+                f"{next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)} is said twice"
+            )
         return found
 
     def no_number(name: str) -> object:
@@ -105,7 +123,9 @@ def read(text: str) -> dict[str, object]:
     return told
 
 
-def expected(problem: ProtectionProblem, publication: Publication, found: Recheck, asked: Asked) -> dict[str, object]:
+def expected(
+    problem: ProtectionProblem, publication: Publication, found: Recheck, asked: Asked
+) -> dict[str, object]:
     """The certificate that follows from these facts."""
     key = problem.space.key
     held = np.asarray(found.protected.all(axis=0))
@@ -155,10 +175,15 @@ def expected(problem: ProtectionProblem, publication: Publication, found: Rechec
         {
             "cell": key(int(cell)),
             "protected": bool(held[p]),
-            **{name: float(np.floor(4 * found.share[side, p]) / 4) for side, name in enumerate(("down", "up", "sliding"))},
+            **{
+                name: float(np.floor(4 * found.share[side, p]) / 4)
+                for side, name in enumerate(("down", "up", "sliding"))
+            },
             "proof": str(proofs[p]),
             "cut_to_national_baseline": bool(found.cut[p]),
-            "profiles": {name: bool(found.protected[number, p]) for number, name in enumerate(asked.profiles)},
+            "profiles": {
+                name: bool(found.protected[number, p]) for number, name in enumerate(asked.profiles)
+            },
         }
         for p, cell in enumerate(found.primaries.tolist())
     ]
@@ -181,7 +206,10 @@ def _program(problem: ProtectionProblem, found: Recheck, asked: Asked) -> dict[s
     for code, rounding in asked.rounding.items():
         if isinstance(rounding, Mapping) and rounding.get("rule_aware"):
             mine = own == code
-            counts[code] = of_counts(rounding) | {"hidden": int(mine.sum()), "shown": int((mine & held).sum())}
+            counts[code] = of_counts(rounding) | {
+                "hidden": int(mine.sum()),
+                "shown": int((mine & held).sum()),
+            }
             bad = bad or bool((mine & ~held).any())
     if counts:
         body["counts"] = counts

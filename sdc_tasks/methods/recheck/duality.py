@@ -1,13 +1,15 @@
-"""Upper bounds on an attacker's uncertainty, by weak duality: they prove attacks, and what national tables do not protect.
+"""Upper bounds on an attacker's uncertainty, by weak duality: they prove attacks, and what
+national tables do not protect.
 
 For multipliers y of rows `low ≤ A u ≤ high` and bounds `lower ≤ u ≤ upper`, every u that fits has
 
     c·u  ≤  Σ max(y·low, y·high) + Σ max(d·lower, d·upper),    d = c − Aᵀy
 
-This holds for any y, so the multipliers need not be trusted. Only bounds of the world are used: if d is not 0 at an unbounded cell, the
-right side is infinite and nothing is shown. The noise of a solver would make d nonzero at every such cell. So a multiplier near a fraction
-of `PARTS` is replaced by that fraction (relations have entries ±1, so true multipliers are such fractions), and sums cancel exactly. Any
-other noise is charged with the bounds that the rows imply for the cell (`_implied`).
+This holds for any y, so the multipliers need not be trusted. Only bounds of the world are used: if d is not 0
+at an unbounded cell, the right side is infinite and nothing is shown. The noise of a solver would make d
+nonzero at every such cell. So a multiplier near a fraction of `PARTS` is replaced by that fraction (relations
+have entries ±1, so true multipliers are such fractions), and sums cancel exactly. Any other noise is charged
+with the bounds that the rows imply for the cell (`_implied`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ Room = tuple[Floats, Floats]
 
 @dataclass(frozen=True, repr=False)
 class Core:
-    """A world over the classes of its cells (`classes`): cells that the national relations tie to each other, or fix, count as one."""
+    """A world over the classes of its cells (`classes`): cells that the national relations tie to
+    each other, or fix, count as one.
+    """
 
     world: World
     tied: sp.csr_array = field(repr=False)
@@ -55,7 +59,9 @@ class Core:
         return found
 
     def most(self, column: int, way: int, room: Room, rows: Ints, multipliers: Floats) -> float:
-        """The weak dual bound on how far one column goes that way; infinite if the multipliers use a cell without a bound."""
+        """The weak dual bound on how far one column goes that way; infinite if the
+        multipliers use a cell without a bound.
+        """
         y = np.where(_near(multipliers), np.rint(PARTS * multipliers), PARTS * multipliers)
         ends = np.where(y > 0, self.world.high[rows], self.world.low[rows])
         if np.isinf(ends[y != 0]).any():
@@ -76,7 +82,9 @@ class Core:
         low, high = room[0].copy(), room[1].copy()
         for _ in range(BOUND_ROUNDS):
             least, most = np.where(v > 0, v * low[u], v * high[u]), np.where(v > 0, v * high[u], v * low[u])
-            under = (self.world.low[row] - _others(np.asarray(most), row, C.shape[0])) / v  # of v > 0 a lower bound, else an upper one
+            under = (
+                self.world.low[row] - _others(np.asarray(most), row, C.shape[0])
+            ) / v  # of v > 0 a lower bound, else an upper one
             over = (self.world.high[row] - _others(np.asarray(least), row, C.shape[0])) / v
             np.maximum.at(low, u, np.where(v > 0, under, over))
             np.minimum.at(high, u, np.where(v > 0, over, under))
@@ -102,12 +110,14 @@ def _others(ends: Floats, row: Ints, count: int) -> Floats:
     total, opens = np.bincount(row, finite, count), np.bincount(row, open_, count)
     sign = np.zeros(count)
     sign[row[open_]] = np.sign(ends[open_])
-    return np.where(opens[row] - open_ > 0, np.where(sign[row] != 0, sign[row], 1.0) * np.inf, total[row] - finite)
+    return np.where(
+        opens[row] - open_ > 0, np.where(sign[row] != 0, sign[row], 1.0) * np.inf, total[row] - finite
+    )
 
 
 def classes(world: World) -> sp.csr_array:
-    """(columns, classes) with entries ±1: an equation of one cell fixes it, one of two cells ties them, until none is left. The row of a
-    fixed column is empty.
+    """(columns, classes) with entries ±1: an equation of one cell fixes it, one of two cells ties them, until
+    none is left. The row of a fixed column is empty.
     """
     equations = sp.csr_array(world.A[(world.low == 0) & (world.high == 0)])
     tied = sp.csr_array(sp.eye_array(equations.shape[1]))
@@ -115,7 +125,11 @@ def classes(world: World) -> sp.csr_array:
         left = sp.csr_array(equations @ tied)
         left.eliminate_zeros()
         length = np.diff(left.indptr)
-        one_to_one = [row for row in np.flatnonzero(length == 2).tolist() if np.ptp(np.abs(left.data[left.indptr[row] :][:2])) == 0]
+        one_to_one = [
+            row
+            for row in np.flatnonzero(length == 2).tolist()
+            if np.ptp(np.abs(left.data[left.indptr[row] :][:2])) == 0
+        ]
         short = np.sort(np.concatenate([np.flatnonzero(length == 1), np.array(one_to_one, dtype=np.int64)]))
         if not len(short):
             return tied

@@ -1,11 +1,14 @@
-"""What earlier releases of the period tell, rebuilt from their deliveries and tables: cell by cell, with dictionaries.
+"""What earlier releases of the period tell, rebuilt from their deliveries and tables:
+cell by cell, with dictionaries.
 
-The attackers are those of `methods/attack/vintage.py`, which explains them; the code is independent. It checks which earlier releases an
-audit considered (with others, the problem has another digest). Order of the unknowns: by country and key as they appear in the present
-release, then in the earlier ones; then by value. Order of the rows: known values of present cells, bounds narrowed by earlier releases,
-the relations and published cells of each release, the assumptions about revisions.
+The attackers are those of `methods/attack/vintage.py`, which explains them; the code is independent. It
+checks which earlier releases an audit considered (with others, the problem has another digest). Order of the
+unknowns: by country and key as they appear in the present release, then in the earlier ones; then by value.
+Order of the rows: known values of present cells, bounds narrowed by earlier releases, the relations and
+published cells of each release, the assumptions about revisions.
 
-Each row names the pieces that tell it: a version, or the table of one country where no aggregate was published.
+Each row names the pieces that tell it: a version, or the table of one country where no aggregate was
+published.
 """
 
 from __future__ import annotations
@@ -38,8 +41,13 @@ class Row:
     assumed: bool = False
 
 
-def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]], revision: float | None) -> Earlier:
-    """The same as `methods/attack/vintage.earlier`. `revision` in percent; 0: the revision is known; None: nothing is assumed.
+def told_before(
+    problem: ProtectionProblem,
+    releases: Sequence[tuple[ProtectionProblem, Publication]],
+    revision: float | None,
+) -> Earlier:
+    """The same as `methods/attack/vintage.earlier`. `revision` in percent; 0: the revision is
+    known; None: nothing is assumed.
 
     Raises ValueError if a release has other dimensions.
     """
@@ -52,13 +60,19 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
     key = _places(each for p in problems for each in p.space.national_keys)
     of = [_unknowns(p, country, key) for p in problems]
     pieces, piece_of, news = _pieces(problem, releases)
-    public = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if p.public[i]}
-    hidden = {each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if not p.public[i]}
+    public = {
+        each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if p.public[i]
+    }
+    hidden = {
+        each for p, cells in zip(problems, of, strict=True) for i, each in enumerate(cells) if not p.public[i]
+    }
     shown_by: dict[Unknown, set[int]] = {}
     for number, (cells, (then, _)) in enumerate(zip(of[1:], releases, strict=True)):
         for i, each in enumerate(cells):
             if then.public[i]:
-                shown_by.setdefault(each, set()).update(piece_of[number, then.space.countries[i // then.space.national_size]])
+                shown_by.setdefault(each, set()).update(
+                    piece_of[number, then.space.countries[i // then.space.national_size]]
+                )
     low, high, integral = dict[Unknown, float](), dict[Unknown, float](), dict[Unknown, bool]()
     for p, cells in zip(problems, of, strict=True):
         for i, each in enumerate(cells):
@@ -73,13 +87,19 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
     rows += [Row({column[each]: 1.0}, 0.0, 0.0, shown_by[each]) for each in sorted(column) if each in public]
     for each in sorted(each for each in column if each in now):
         i = now[each]
-        if each not in public and (low[each] > problem.lb[i] - problem.a[i] or high[each] < problem.ub[i] - problem.a[i]):
+        if each not in public and (
+            low[each] > problem.lb[i] - problem.a[i] or high[each] < problem.ub[i] - problem.a[i]
+        ):
             rows.append(Row({column[each]: 1.0}, low[each], high[each], everybody))
     seen: dict[tuple[object, ...], set[int]] = {}
     for number, ((then, publication), cells) in enumerate(zip(releases, of[1:], strict=True)):
         space, n = then.space, then.space.national_size
         layout = space.indicators, space.hierarchies, space.indicator_relations
-        alike = layout == (problem.space.indicators, problem.space.hierarchies, problem.space.indicator_relations)
+        alike = layout == (
+            problem.space.indicators,
+            problem.space.hierarchies,
+            problem.space.indicator_relations,
+        )
         relations = list(_entries(space.national_relations))
         for start in range(0, len(cells), n):
             table, by = tuple(cells[start : start + n]), piece_of[number, space.countries[start // n]]
@@ -89,15 +109,30 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
             seen[layout, table] = teller = set(by)
             for relation in relations:
                 if not alike or any(table[i] not in now for i in relation):
-                    rows.append(Row({column[table[i]]: sign for i, sign in relation.items() if table[i] in column}, 0.0, 0.0, teller))
+                    rows.append(
+                        Row(
+                            {column[table[i]]: sign for i, sign in relation.items() if table[i] in column},
+                            0.0,
+                            0.0,
+                            teller,
+                        )
+                    )
         above = list(_entries(space.aggregate_relations))
         for k, cell in enumerate(publication.cells.tolist()):
-            truth, lower, upper = float(then.a[cell]), float(publication.lower[k]), float(publication.upper[k])
+            truth, lower, upper = (
+                float(then.a[cell]),
+                float(publication.lower[k]),
+                float(publication.upper[k]),
+            )
             noise = 1e-14 * (1 + abs(truth))
             if np.isnan(publication.value[k]) or lower > truth + noise or upper < truth - noise:
                 continue
             ends = (0.0, 0.0) if publication.base[k] == 0 else (lower - truth, upper - truth)
-            parts = {column[cells[i]]: sign for i, sign in above[k].items() if i < len(cells) and cells[i] in column}
+            parts = {
+                column[cells[i]]: sign
+                for i, sign in above[k].items()
+                if i < len(cells) and cells[i] in column
+            }
             rows.append(Row(parts, *ends, piece_of[number, space.countries[0]], bool(publication.rounded[k])))
     held_by: dict[Unknown, set[int]] = {}
     for number, (cells, (then, _)) in enumerate(zip(of[1:], releases, strict=True)):
@@ -105,18 +140,24 @@ def told_before(problem: ProtectionProblem, releases: Sequence[tuple[ProtectionP
             name = number, then.space.countries[i // then.space.national_size]
             held_by.setdefault(each, set()).update(piece_of[name] if name in news else ())
     for one, other, entries, lowest, highest in _assumed(sorted(low), column, revision, len(pieces) > 1):
-        both: list[list[int | None]] = [[None] if each in now else [*sorted(held_by.get(each, ()))] for each in (one, other)]
+        both: list[list[int | None]] = [
+            [None] if each in now else [*sorted(held_by.get(each, ()))] for each in (one, other)
+        ]
         for way in product(*both) if len(pieces) > 1 else [()]:
-            rows.append(Row(entries, lowest, highest, {piece for piece in way if piece is not None}, assumed=True))
+            rows.append(
+                Row(entries, lowest, highest, {piece for piece in way if piece is not None}, assumed=True)
+            )
     told = [row for row in rows if row.entries]
-    return _together(told, problem.space.size + len(later), problem, later, low, high, integral, list(key), pieces)
+    return _together(
+        told, problem.space.size + len(later), problem, later, low, high, integral, list(key), pieces
+    )
 
 
 def _pieces(
     problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]
 ) -> tuple[list[str], dict[tuple[int, str], set[int]], set[tuple[int, str]]]:
-    """The names of the pieces; of each release (from 0) and country the piece that tells its table, all of them where it is no news; and
-    where it is news.
+    """The names of the pieces; of each release (from 0) and country the piece that tells its table, all of
+    them where it is no news; and where it is news.
     """
     names, of = list[str](), dict[tuple[int, str], set[int]]()
     for number, (then, publication) in enumerate(releases):
@@ -140,7 +181,10 @@ def _as_now(problem: ProtectionProblem, then: ProtectionProblem, country: str, s
     """Does this table of a country say what its present one says?"""
     if country not in problem.space.countries:
         return False
-    layouts = {(each.space.indicators, each.space.hierarchies, each.space.indicator_relations) for each in (problem, then)}
+    layouts = {
+        (each.space.indicators, each.space.hierarchies, each.space.indicator_relations)
+        for each in (problem, then)
+    }
     if len(layouts) > 1:
         return False
     first = problem.space.countries.index(country) * problem.space.national_size
@@ -152,7 +196,9 @@ def _places(names: Iterable[Name]) -> dict[Name, int]:
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
-def _unknowns(problem: ProtectionProblem, country: Mapping[str, int], key: Mapping[Key, int]) -> list[Unknown]:
+def _unknowns(
+    problem: ProtectionProblem, country: Mapping[str, int], key: Mapping[Key, int]
+) -> list[Unknown]:
     cells = [(country[c], key[k]) for c in problem.space.countries for k in problem.space.national_keys]
     return [(c, k, float(problem.a[i]) + 0.0) for i, (c, k) in enumerate(cells)]
 
@@ -166,8 +212,8 @@ def _entries(matrix: sp.csr_array) -> list[dict[int, float]]:
 def _assumed(
     values: Sequence[Unknown], column: Mapping[Unknown, int], revision: float | None, several: bool
 ) -> list[tuple[Unknown, Unknown, dict[int, float], float, float]]:
-    """Pairs of values of one cell with their rows: neighbouring values if the revision is known and nobody lacks one, else all pairs,
-    nearest first.
+    """Pairs of values of one cell with their rows: neighbouring values if the revision is known and nobody
+    lacks one, else all pairs, nearest first.
     """
     if revision is None:
         return []
@@ -227,7 +273,9 @@ def _together(
         code=np.array(code, dtype=np.int64),
         integral=np.array([integral[each] for each in later], dtype=bool),
         pieces=tuple(pieces) if several else (),
-        told_by=np.array([[k in row.by for k in range(len(pieces))] for row in rows], dtype=bool).reshape(len(rows), len(pieces))
+        told_by=np.array([[k in row.by for k in range(len(pieces))] for row in rows], dtype=bool).reshape(
+            len(rows), len(pieces)
+        )
         if several
         else np.zeros((0, 0), dtype=bool),
     )

@@ -1,6 +1,8 @@
-"""Proves that no whole table reaches a level: derives bounds from relations, and tries the values of one cell after another.
+"""Proves that no whole table reaches a level: derives bounds from relations, and tries the
+values of one cell after another.
 
-It is slower than a MILP, and independent of any solver. It counts its steps; at the limit it gives up and proves nothing.
+It is slower than a MILP, and independent of any solver. It counts its steps; at the limit
+it gives up and proves nothing.
 """
 
 from __future__ import annotations
@@ -33,8 +35,12 @@ class Exhaustion:
     steps: int = field(default=DRAWING_ROUNDS)
 
     @classmethod
-    def around(cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats) -> Exhaustion | None:
-        """For an attacker who knows these bounds of the columns `held`; None if too many columns are linked."""
+    def around(
+        cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats
+    ) -> Exhaustion | None:
+        """For an attacker who knows these bounds of the columns `held`; None if too many columns
+        are linked.
+        """
         told = np.isfinite(world.low) | np.isfinite(world.high)
         A = sp.csr_array(world.A[told])
         m, n = A.shape
@@ -49,12 +55,19 @@ class Exhaustion:
         np.maximum.at(low, held, lower)
         np.minimum.at(high, held, upper)
         return cls(
-            A[rows][:, columns].toarray(), world.low[told][rows], world.high[told][rows], low[columns], high[columns], integral[columns],
+            A[rows][:, columns].toarray(),
+            world.low[told][rows],
+            world.high[told][rows],
+            low[columns],
+            high[columns],
+            integral[columns],
             int(np.searchsorted(columns, column)),
-        )  # fmt: skip
+        )
 
     def reaches_no_more(self, side: int, reach: int) -> bool:
-        """Is it proven that the column goes no further than `reach` to that side, or to both sides together?"""
+        """Is it proven that the column goes no further than `reach` to that side, or to both
+        sides together?
+        """
         if side:
             return self._none_beyond(side, reach)
         down = next((each for each in range(reach + 1) if self._none_beyond(-1, each)), None)
@@ -114,4 +127,6 @@ def _others(ends: Floats) -> Floats:
     finite = np.where(open_, 0.0, ends)
     opens = open_.sum(axis=1, keepdims=True) - open_
     sign = np.sign(np.where(open_, ends, 0.0).sum(axis=1, keepdims=True))
-    return np.where(opens > 0, np.where(sign != 0, sign, 1.0) * np.inf, finite.sum(axis=1, keepdims=True) - finite)
+    return np.where(
+        opens > 0, np.where(sign != 0, sign, 1.0) * np.inf, finite.sum(axis=1, keepdims=True) - finite
+    )

@@ -19,8 +19,9 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Insight:
-    """A profile as this program sees it. `cells`: the cells of which its respondents know something, None without respondents; `alone`:
-    each respondent attacks alone; `published`: it knows earlier releases; `revised`: what it assumes about the size of revisions.
+    """A profile as this program sees it. `cells`: the cells of which its respondents know something, None
+    without respondents; `alone`: each respondent attacks alone; `published`: it knows earlier releases;
+    `revised`: what it assumes about the size of revisions.
     """
 
     cells: Callable[[ProtectionProblem], Bools] | None = None
@@ -38,7 +39,8 @@ INSIGHTS = {
 }
 if INSIGHTS.keys() != PROFILES.keys():
     raise ImportError(
-        f"attacker profiles {sorted(INSIGHTS.keys() ^ PROFILES.keys())}: not told to both programs (model/profiles, methods/recheck)"
+        f"attacker profiles {sorted(INSIGHTS.keys() ^ PROFILES.keys())}: not told to both programs "
+        f"(model/profiles, methods/recheck)"
     )
 
 
@@ -51,9 +53,9 @@ def insight_of(profile: str) -> Insight:
 
 @dataclass(frozen=True, repr=False)
 class Known:
-    """What respondents know, one cell for each entry: its `lower` and `upper` deviation, its `owner`. `victim`: the owner of each primary,
-    −1 for none. `alone`: each entry is an attacker of its own; otherwise all entries except those of the victim are one attacker. An owner
-    is named by the first of his cells.
+    """What respondents know, one cell for each entry: its `lower` and `upper` deviation, its `owner`.
+    `victim`: the owner of each primary, −1 for none. `alone`: each entry is an attacker of its own; otherwise
+    all entries except those of the victim are one attacker. An owner is named by the first of his cells.
     """
 
     alone: bool
@@ -64,14 +66,20 @@ class Known:
     victim: Ints
 
 
-def attackers(problem: ProtectionProblem, profile: str, primaries: Ints, lacks: Collection[int] = ()) -> Known:
-    """The respondents of a profile, without those of `lacks`. Single-unit cells that are parts of one another share a respondent. Raises
-    ValueError for a profile that this module does not define.
+def attackers(
+    problem: ProtectionProblem, profile: str, primaries: Ints, lacks: Collection[int] = ()
+) -> Known:
+    """The respondents of a profile, without those of `lacks`. Single-unit cells that are parts of one another
+    share a respondent. Raises ValueError for a profile that this module does not define.
     """
     ours = insight_of(profile)
     if ours.cells is not None and np.isneginf(problem.known[problem.suppressed]).any():
-        raise InvalidInput(f"hidden cells without a number of units: nothing can be said against profile {profile}")
-    cells = np.flatnonzero(problem.suppressed & (ours.cells(problem) if ours.cells is not None else np.False_))
+        raise InvalidInput(
+            f"hidden cells without a number of units: nothing can be said against profile {profile}"
+        )
+    cells = np.flatnonzero(
+        problem.suppressed & (ours.cells(problem) if ours.cells is not None else np.False_)
+    )
     short = problem.known[cells] - problem.a[cells]
     single, owner = set(cells[short == 0].tolist()), {cell: cell for cell in cells.tolist()}
 
@@ -84,16 +92,22 @@ def attackers(problem: ProtectionProblem, profile: str, primaries: Ints, lacks: 
     for cell in sorted(single):
         above = [cell]
         for each in above:  # the list grows to all totals that contain the cell
-            above += [cell - cell % n + total for total in totals[each % n] if cell - cell % n + total not in above]
+            above += [
+                cell - cell % n + total for total in totals[each % n] if cell - cell % n + total not in above
+            ]
         for each in above[1:]:
             if each in single:
                 owner[max(first(each), first(cell))] = min(first(each), first(cell))
     owners = np.array([first(cell) for cell in cells.tolist()], dtype=np.int64)
     takes_part = ~np.isin(owners, list(lacks))
     return Known(
-        ours.alone, cells[takes_part], short[takes_part], np.where(short < 0, np.inf, 0.0)[takes_part], owners[takes_part],
+        ours.alone,
+        cells[takes_part],
+        short[takes_part],
+        np.where(short < 0, np.inf, 0.0)[takes_part],
+        owners[takes_part],
         np.array([first(cell) if cell in owner else -1 for cell in primaries.tolist()], dtype=np.int64),
-    )  # fmt: skip
+    )
 
 
 def _totals(problem: ProtectionProblem) -> list[list[int]]:

@@ -1,11 +1,14 @@
-"""Somebody who has the program (METHOD §9, Theorem 4): the width that tables of the evidence prove, by arithmetic.
+"""Somebody who has the program (METHOD §9, Theorem 4): the width that tables of the evidence prove, by
+arithmetic.
 
-Take the tables of the evidence that fit what is published. They prove how far an audit lets each primary reach: down to the least and up to
-the largest value among them. A table in which every primary keeps its level within that, or reaches what the national relations leave one
-after the other, would have passed the audit with the same publication. Two such tables that differ by both levels of a primary prove its
-width. The level is a function of the value, max(slope · value, least).
+Take the tables of the evidence that fit what is published. They prove how far an audit lets each primary
+reach: down to the least and up to the largest value among them. A table in which every primary keeps its
+level within that, or reaches what the national relations leave one after the other, would have passed the
+audit with the same publication. Two such tables that differ by both levels of a primary prove its width. The
+level is a function of the value, max(slope · value, least).
 
-That the program publishes the same for such a table is a property of the rule, which this module does not check: see METHOD §9.
+That the program publishes the same for such a table is a property of the rule, which this
+module does not check: see METHOD §9.
 """
 
 from __future__ import annotations
@@ -19,19 +22,29 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 NATIONAL_SWEEPS = 10  # over the national relations
-STEPS_FROM_END = 0.25  # of the last decimal: as near to what the national relations leave. The next value is not the end
+STEPS_FROM_END = (
+    0.25  # of the last decimal: as near to what the national relations leave. The next value is not the end
+)
 
 
 def asked_about(problem: ProtectionProblem) -> bool:
-    """Does a certificate of this problem speak of somebody who has the program? Its levels are then known as functions of the values."""
+    """Does a certificate of this problem speak of somebody who has the program? Its levels are then
+    known as functions of the values.
+    """
     return problem.levels is not None and problem.earlier.rows.shape == (0, 0)
 
 
 def wide(
-    problem: ProtectionProblem, world: World, primaries: Ints, needed: Floats, table: sp.csr_array, centre: Ints, step: Floats
-) -> Bools:  # fmt: skip
-    """(primaries,): the tables prove a width of `needed` (primaries,). `table`, `centre`: `Evidence.program`, `Evidence.program_centre`.
-    `step` (space.size,): the last decimal of the deliveries.
+    problem: ProtectionProblem,
+    world: World,
+    primaries: Ints,
+    needed: Floats,
+    table: sp.csr_array,
+    centre: Ints,
+    step: Floats,
+) -> Bools:
+    """(primaries,): the tables prove a width of `needed` (primaries,). `table`, `centre`: `Evidence.program`,
+    `Evidence.program_centre`. `step` (space.size,): the last decimal of the deliveries.
     """
     assert problem.levels is not None
     cells, count = world.cells, table.shape[0]
@@ -48,7 +61,9 @@ def wide(
     slope, least = problem.levels.slope[primaries], problem.levels.least[primaries]
     level = np.maximum(slope * value, least)
     some = level[0][level[0] > 0]
-    slack = MISS * np.maximum(level[0], some.min() if some.size else 0.0)  # a value of 0 has no level of its own
+    slack = MISS * np.maximum(
+        level[0], some.min() if some.size else 0.0
+    )  # a value of 0 has no level of its own
     fits = miss[:, None] <= slack
     low, high = np.where(fits, value, np.inf).min(axis=0), np.where(fits, value, -np.inf).max(axis=0)
     lowest, highest = _national(problem, primaries)
@@ -67,18 +82,26 @@ def _excess(*sides: Floats) -> Floats:
 
 
 def _national(problem: ProtectionProblem, primaries: Ints) -> tuple[Floats, Floats]:
-    """(lowest, highest) values of the primaries by the relations of the national tables, one after the other."""
+    """(lowest, highest) values of the primaries by the relations of the national tables, one
+    after the other.
+    """
     space = problem.space
     first = len(space.countries) * space.national_size
     rows = sp.csr_array(space.relations[: space.relations.shape[0] - (space.size - first)])
-    lower, upper = np.where(problem.suppressed, problem.lb, problem.a), np.where(problem.suppressed, problem.ub, problem.a)
+    lower, upper = (
+        np.where(problem.suppressed, problem.lb, problem.a),
+        np.where(problem.suppressed, problem.ub, problem.a),
+    )
     for _ in range(NATIONAL_SWEEPS):
         for start, end in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True):
             cell, sign = rows.indices[start:end], rows.data[start:end]
             hidden = problem.suppressed[cell]
             if not hidden.any():
                 continue
-            least, most = np.where(sign > 0, lower[cell], -upper[cell]), np.where(sign > 0, upper[cell], -lower[cell])
+            least, most = (
+                np.where(sign > 0, lower[cell], -upper[cell]),
+                np.where(sign > 0, upper[cell], -lower[cell]),
+            )
             for i in np.flatnonzero(hidden).tolist():
                 others = np.arange(len(cell)) != i
                 up, down = -float(least[others].sum()), -float(most[others].sum())

@@ -13,7 +13,9 @@ from sdc_tasks.model.results import Publication
 
 
 def small_told(problem: ProtectionProblem, publication: Publication) -> tuple[int, ...]:
-    """Aggregate cells that, alone or as the first of a sum or difference, leave a count in 1 … least − 1 less its public counts."""
+    """Aggregate cells that, alone or as the first of a sum or difference, leave a count in 1 …
+    least − 1 less its public counts.
+    """
     space, n = problem.space, problem.space.national_size
     if not problem.least.any():
         return ()
@@ -21,7 +23,9 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> tuple[in
     made_of: dict[int, list[int]] = {}  # for each total, its parts in one relation
     for start, end in zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True):
         entries = dict(zip(M.indices[start:end].tolist(), M.data[start:end].tolist(), strict=True))
-        made_of[next(cell for cell, sign in entries.items() if sign < 0)] = [cell for cell, sign in entries.items() if sign > 0]
+        made_of[next(cell for cell, sign in entries.items() if sign < 0)] = [
+            cell for cell, sign in entries.items() if sign > 0
+        ]
 
     @cache
     def open_(country: int, cell: int) -> float:
@@ -30,12 +34,23 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> tuple[in
         at = country * n + cell
         return float(problem.a[at]) if problem.public[at] else 0.0
 
-    told = dict(zip(publication.cells[~publication.visible].tolist(), publication.value[~publication.visible].tolist(), strict=True))
+    told = dict(
+        zip(
+            publication.cells[~publication.visible].tolist(),
+            publication.value[~publication.visible].tolist(),
+            strict=True,
+        )
+    )
     found = set()
-    members = [{space.countries.index(member) for member in aggregate.members} for aggregate in space.aggregates]
+    members = [
+        {space.countries.index(member) for member in aggregate.members} for aggregate in space.aggregates
+    ]
     first = len(space.countries)
     for factors in product((-1, 0, 1), repeat=len(members)):
-        held = [sum(f for f, of in zip(factors, members, strict=True) if country in of) for country in range(first)]
+        held = [
+            sum(f for f, of in zip(factors, members, strict=True) if country in of)
+            for country in range(first)
+        ]
         chosen = [(f, first + k) for k, f in enumerate(factors) if f]
         if not any(held) or not set(held) <= {0, 1} or (len(members) > 7 and len(chosen) > 3):
             continue

@@ -1,4 +1,6 @@
-"""What a certificate says that nobody proves: a person stated it, or the warehouse knows it. It must be what was stated, and no more."""
+"""What a certificate says that nobody proves: a person stated it, or the warehouse knows it. It must
+be what was stated, and no more.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from collections.abc import Mapping
 
 
 def statements(unrelated: Mapping[str, str], secret: str) -> dict[str, object]:
-    """`unrelated`: other domain → why nothing of either can be computed from the other, as the domain file says. `secret`: the fingerprint
-    of the secret by which the table was drawn; nothing where nothing was drawn, or not by the secret of a warehouse.
+    """`unrelated`: other domain → why nothing of either can be computed from the other, as the domain file
+    says. `secret`: the fingerprint of the secret by which the table was drawn; nothing where nothing was
+    drawn, or not by the secret of a warehouse.
     """
     reasons = {"unrelated": dict(sorted(unrelated.items()))} if unrelated else {}
     return {**reasons, **({"secret": secret} if secret else {})}

@@ -28,14 +28,17 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Recheck:
-    """`protected` (profiles, primaries): witnesses prove protection. `exposed`: a successful attack is proven. If both are false: for cells
-    of counts (`whole`), no whole table of the evidence shows protection; for other cells, the evidence is incomplete (`faults`).
+    """`protected` (profiles, primaries): witnesses prove protection. `exposed`: a successful attack is
+    proven. If both are false: for cells of counts (`whole`), no whole table of the evidence shows protection;
+    for other cells, the evidence is incomplete (`faults`).
 
-    `share` (sides, primaries): what the strongest proven attack leaves of a requirement, 1 if it is met; for cells of counts 0 if not met.
-    `cut` (primaries,): less is required than promised. `required`: all requirements row by row. `small`: aggregate cells that tell a small
-    count. `contradictions`: aggregate cells whose printed interval excludes the true value. `wide` (primaries,): what somebody who has the
-    program is left is shown to be as wide as both levels together; False for counts, and everywhere where it is not asked. `weaker`: the
-    adversaries who lack a part of what their profile knows; `unjudged`: (profile, primary) for which not every attacker was judged.
+    `share` (sides, primaries): what the strongest proven attack leaves of a requirement, 1 if it is met; for
+    cells of counts 0 if not met. `cut` (primaries,): less is required than promised. `required`: all
+    requirements row by row. `small`: aggregate cells that tell a small count. `contradictions`: aggregate
+    cells whose printed interval excludes the true value. `wide` (primaries,): what somebody who has the
+    program is left is shown to be as wide as both levels together; False for counts, and everywhere where it
+    is not asked. `weaker`: the adversaries who lack a part of what their profile knows; `unjudged`: (profile,
+    primary) for which not every attacker was judged.
     """
 
     primaries: Ints = field(repr=False)
@@ -57,8 +60,8 @@ class Recheck:
 
 @dataclass(frozen=True, repr=False)
 class _Case:
-    """One adversary: its worlds with and without the publication, what it knows, for which primaries it is judged (`judged`), and the
-    numbers of the adversaries whose tables deceive this one too (`deceived_by`).
+    """One adversary: its worlds with and without the publication, what it knows, for which primaries it is
+    judged (`judged`), and the numbers of the adversaries whose tables deceive this one too (`deceived_by`).
     """
 
     number: int
@@ -82,7 +85,10 @@ class _Case:
     def most(self, core: Core, proofs: Multipliers, i: int) -> float:
         """The largest deviation of the attacked cell that proof number i allows."""
         cell = int(proofs.cell[i])
-        column, room = int(np.searchsorted(self.world.cells, cell)), core.room(*self.told(cell, int(proofs.knower[i])))
+        column, room = (
+            int(np.searchsorted(self.world.cells, cell)),
+            core.room(*self.told(cell, int(proofs.knower[i]))),
+        )
         span = np.arange(proofs.start[i], proofs.start[i + 1])
         side, split = int(proofs.side[i]), int(proofs.split[i])
         halves = [(side, span)] if side else [(-1, span[:split]), (1, span[split:])]
@@ -90,11 +96,16 @@ class _Case:
 
 
 def recheck(
-    problem: ProtectionProblem, publication: Publication, profiles: Sequence[str], evidence: Evidence, step: Floats | None = None
-) -> Recheck:  # fmt: skip
-    """The verdict that the evidence proves, profile by profile. `step` (space.size,): the last decimal of the deliveries; without it a
-    table is at the end of what the national tables leave only if it is exactly there. Raises ValueError if the evidence is malformed or
-    does not prove what it says, and if no profile is named, or an unknown one.
+    problem: ProtectionProblem,
+    publication: Publication,
+    profiles: Sequence[str],
+    evidence: Evidence,
+    step: Floats | None = None,
+) -> Recheck:
+    """The verdict that the evidence proves, profile by profile. `step` (space.size,): the last decimal of
+    the deliveries; without it a table is at the end of what the national tables leave only if it is
+    exactly there. Raises ValueError if the evidence is malformed or does not prove what it says, and if no
+    profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
     weaker, told = weaker_of(evidence.weaker, profiles, primaries)
@@ -102,26 +113,39 @@ def recheck(
     cases = [_case(problem, publication, adversaries, n, primaries, told) for n in range(len(adversaries))]
     integral = problem.integral[primaries]
     require_form(
-        evidence, primaries, integral, [len(c.world.lower) for c in cases], [c.world.A.shape[0] for c in cases],
-        [len(c.known.cells) if c.known.alone else 0 for c in cases], np.array([c.judged for c in cases]),
-    )  # fmt: skip
+        evidence,
+        primaries,
+        integral,
+        [len(c.world.lower) for c in cases],
+        [c.world.A.shape[0] for c in cases],
+        [len(c.known.cells) if c.known.alone else 0 for c in cases],
+        np.array([c.judged for c in cases]),
+    )
     protected = np.ones((len(profiles), len(primaries)), dtype=bool)
     exposed, share = np.zeros_like(protected), np.ones((3, len(primaries)))
     faults = list[str]()
     needs = [_needs(case, evidence) for case in cases]
     judged = [_judged(*each) for each in zip(cases, needs, strict=True)]
     for case, need, spared in zip(cases, needs, implied(judged, primaries), strict=True):
-        open_, shares, shown = _judge(replace(case, judged=case.judged & ~spared), publication, need, evidence)
+        open_, shares, shown = _judge(
+            replace(case, judged=case.judged & ~spared), publication, need, evidence
+        )
         profile = case.who.profile
         protected[profiles.index(profile)] &= ~open_.any(axis=(0, 2))
         exposed[profiles.index(profile)] |= shown.any(axis=(0, 2))
         share = np.minimum(share, shares)
         untold = np.flatnonzero((open_ & ~shown).any(axis=(0, 2)) & ~integral)
-        faults += [f"{problem.space.key(int(primaries[p]))}, {profile}: not shown by the evidence, neither way" for p in untold.tolist()]
+        faults += [
+            f"{problem.space.key(int(primaries[p]))}, {profile}: not shown by the evidence, neither way"
+            for p in untold.tolist()
+        ]
     shown_wide = np.zeros(len(primaries), dtype=bool)
     if asked_about(problem) and not integral.all():
         needed = needs[0].general[:2].sum(axis=0)[~integral]
-        tables, step = (evidence.program, evidence.program_centre), np.zeros(problem.space.size) if step is None else step
+        tables, step = (
+            (evidence.program, evidence.program_centre),
+            np.zeros(problem.space.size) if step is None else step,
+        )
         shown_wide[~integral] = wide(problem, cases[0].world, primaries[~integral], needed, *tables, step)
     return Recheck(
         primaries,
@@ -152,26 +176,47 @@ def _judged(case: _Case, needs: Needs) -> Judged:
 
 
 def _case(
-    problem: ProtectionProblem, publication: Publication, adversaries: Sequence[Adversary], number: int, primaries: Ints, judged: Bools
-) -> _Case:  # fmt: skip
+    problem: ProtectionProblem,
+    publication: Publication,
+    adversaries: Sequence[Adversary],
+    number: int,
+    primaries: Ints,
+    judged: Bools,
+) -> _Case:
     who = adversaries[number]
-    world, nothing = world_of(problem, publication, who.profile, who.lacks), world_of(problem, None, who.profile, who.lacks)
+    world, nothing = (
+        world_of(problem, publication, who.profile, who.lacks),
+        world_of(problem, None, who.profile, who.lacks),
+    )
     first = len(adversaries) - len(judged)
-    stronger = [n for n, each in enumerate(adversaries) if each.profile == who.profile and set(each.lacks) <= set(who.lacks)]
+    stronger = [
+        n
+        for n, each in enumerate(adversaries)
+        if each.profile == who.profile and set(each.lacks) <= set(who.lacks)
+    ]
     known = attackers(problem, who.profile, primaries, who.lacks)
     mine = judged[number - first] if number >= first else np.ones(len(primaries), dtype=bool)
-    return _Case(number, who, problem, primaries, mine, np.array(stronger), world, nothing, known, classes(nothing))
+    return _Case(
+        number, who, problem, primaries, mine, np.array(stronger), world, nothing, known, classes(nothing)
+    )
 
 
 def _needs(case: _Case, evidence: Evidence) -> Needs:
-    """The requirements: the promise, cut where the national tables provably do not keep it. Raises ValueError for any other cut."""
+    """The requirements: the promise, cut where the national tables provably do not keep it.
+    Raises ValueError for any other cut.
+    """
     problem, primaries = case.problem, case.primaries
     needs = Needs(promised(problem, primaries), np.zeros(len(primaries), dtype=bool))
     core, cut, reached = Core(case.nothing, case.tied), evidence.cut, dict[tuple[int, int, int], float]()
     for i in np.flatnonzero(cut.profile == case.number).tolist():
         key = int(cut.side[i]), int(np.searchsorted(primaries, cut.cell[i])), int(cut.knower[i])
         need, most, reach = needs.of(key[0], key[1], -1), case.most(core, cut, i), float(cut.reach[i])
-        _ask(abs(most - reach) <= SAME * need and reach < need, problem, int(cut.cell[i]), "is not cut by what the national tables leave")
+        _ask(
+            abs(most - reach) <= SAME * need and reach < need,
+            problem,
+            int(cut.cell[i]),
+            "is not cut by what the national tables leave",
+        )
         reached[key] = min(reached.get(key, np.inf), reach)
     needs.lower(reached)
     integral = problem.integral[primaries]
@@ -182,15 +227,25 @@ def _needs(case: _Case, evidence: Evidence) -> Needs:
         held, low, high = case.told(cell, knower)
         low = np.where(wholes[1][held], np.ceil(low - WHOLE), low)
         search = Exhaustion.around(*wholes, int(np.searchsorted(case.world.cells, cell)), held, low, high)
-        shown = search is not None and reach < needs.of(side, p, knower) and search.reaches_no_more(side, reach)
-        _ask(shown, problem, cell, "is cut on the word of a MILP, which could not be shown in as many steps as are counted here")
+        shown = (
+            search is not None and reach < needs.of(side, p, knower) and search.reaches_no_more(side, reach)
+        )
+        _ask(
+            shown,
+            problem,
+            cell,
+            "is cut on the word of a MILP, which could not be shown in as many steps as are counted here",
+        )
         whole[side, p, knower] = float(reach)
     needs.lower(whole)
     return needs
 
 
-def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Evidence) -> tuple[Bools, Floats, Bools]:
-    """(sides, primaries, attackers): not shown by any table; (sides, primaries): the share that is left; where an attack is proven.
+def _judge(
+    case: _Case, publication: Publication, needs: Needs, evidence: Evidence
+) -> tuple[Bools, Floats, Bools]:
+    """(sides, primaries, attackers): not shown by any table; (sides, primaries): the share that is
+    left; where an attack is proven.
 
     Raises ValueError if an attack of the evidence does not succeed, or reaches another level than it says.
     """
@@ -206,7 +261,16 @@ def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Eviden
         narrow, counted = whole_world(problem, publication, case.world)
         if (tables.data[counted[tables.indices]] % 1 != 0).any():
             raise ValueError("the witnesses are no evidence (whole tables: a table that is not whole)")
-        prove(narrow, tables, primaries, needed, shown, whole_known(known, narrow, counted), np.full(needed.shape, WHOLE), 0.0)
+        prove(
+            narrow,
+            tables,
+            primaries,
+            needed,
+            shown,
+            whole_known(known, narrow, counted),
+            np.full(needed.shape, WHOLE),
+            0.0,
+        )
     witnesses = sp.csr_array(evidence.witness[np.isin(evidence.profile, case.deceived_by)])
     prove(case.world, witnesses, primaries, needed, open_, known, MISS * needed, LEVEL_REACHED)
     open_[:, integral] = shown[:, integral]
@@ -214,7 +278,11 @@ def _judge(case: _Case, publication: Publication, needs: Needs, evidence: Eviden
     exposed = np.zeros_like(open_)
     core, broken = Core(case.world, case.tied), evidence.broken
     for i in np.flatnonzero(broken.profile == case.number).tolist():
-        side, p, knower = int(broken.side[i]), int(np.searchsorted(primaries, broken.cell[i])), int(broken.knower[i])
+        side, p, knower = (
+            int(broken.side[i]),
+            int(np.searchsorted(primaries, broken.cell[i])),
+            int(broken.knower[i]),
+        )
         need, most, reach = needs.of(side, p, knower), case.most(core, broken, i), float(broken.reach[i])
         sound = abs(most - reach) <= SAME * need and reach < need
         _ask(sound, problem, int(broken.cell[i]), "is attacked, but not as far as the evidence says")

@@ -14,10 +14,18 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 def prove(
-    world: World, witnesses: sp.csr_array, primaries: Ints, needed: Floats, open_: Bools, known: Known, slack: Floats, short: float
-) -> None:  # fmt: skip
-    """Closes the requirements that the witnesses and their mirror images prove. `slack`: allowed miss of rows and bounds together, and of
-    an attacker's knowledge. `short`: the share of a requirement that may be missing.
+    world: World,
+    witnesses: sp.csr_array,
+    primaries: Ints,
+    needed: Floats,
+    open_: Bools,
+    known: Known,
+    slack: Floats,
+    short: float,
+) -> None:
+    """Closes the requirements that the witnesses and their mirror images prove. `slack`: allowed
+    miss of rows and bounds together, and of an attacker's knowledge. `short`: the share of a
+    requirement that may be missing.
     """
     at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
@@ -29,7 +37,9 @@ def prove(
             sound = (miss <= slack[side]) & (off <= slack[side])
             if direction:
                 reached = direction * seen[:, None]
-                width[side] = np.where(miss <= slack[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side])
+                width[side] = np.where(
+                    miss <= slack[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side]
+                )
                 open_[side] &= ~(sound & (reached >= needed[side] * (1 - short)))
     open_[2] &= width.sum(axis=0) < needed[2] * (1 - short)
 
@@ -48,7 +58,9 @@ def _tables(witnesses: sp.csr_array, n: int) -> Iterator[Floats]:
 
 
 def _off(known: Known, z: Floats) -> Floats:
-    """(primaries or 1, attackers): how far a witness differs from what each attacker of each primary knows."""
+    """(primaries or 1, attackers): how far a witness differs from what each attacker of each
+    primary knows.
+    """
     each = np.maximum(known.lower - z, z - known.upper)
     if known.alone:
         return each[None, :]

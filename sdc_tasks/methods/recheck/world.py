@@ -17,7 +17,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True, repr=False)
 class World:
-    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper; `cells` names the columns of z.
+    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper;
+    `cells` names the columns of z.
 
     The last rows are the rows `heard` of earlier releases.
     """
@@ -31,8 +32,12 @@ class World:
     heard: Ints
 
 
-def world_of(problem: ProtectionProblem, publication: Publication | None, profile: str, lacks: Collection[int] = ()) -> World:
-    """The rows and bounds of attackers of a profile who lack these pieces. Without a publication: every aggregate is withheld."""
+def world_of(
+    problem: ProtectionProblem, publication: Publication | None, profile: str, lacks: Collection[int] = ()
+) -> World:
+    """The rows and bounds of attackers of a profile who lack these pieces. Without a
+    publication: every aggregate is withheld.
+    """
     space = problem.space
     first = len(space.countries) * space.national_size
     cells = np.flatnonzero(problem.suppressed)
@@ -44,16 +49,24 @@ def world_of(problem: ProtectionProblem, publication: Publication | None, profil
         low = np.where(publication.base == 0, 0.0, publication.lower - truth)
         high = np.where(publication.base == 0, 0.0, publication.upper - truth)
         beside = np.where(low > 0, low, np.where(high < 0, high, 0.0))
-        low, high = low - beside, high - beside  # an interval without the truth is moved to it, which tells the attacker more
+        low, high = (
+            low - beside,
+            high - beside,
+        )  # an interval without the truth is moved to it, which tells the attacker more
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
     heard = heard_by(problem, profile, lacks)
     if insight_of(profile).published and problem.earlier.rows.shape != (0, 0):
         before, more = problem.earlier, len(problem.earlier.lower)
-        told = sp.csr_array(sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]])
+        told = sp.csr_array(
+            sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]]
+        )
         rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
-        low, high = np.concatenate([low, before.row_lower[heard]]), np.concatenate([high, before.row_upper[heard]])
+        low, high = (
+            np.concatenate([low, before.row_lower[heard]]),
+            np.concatenate([high, before.row_upper[heard]]),
+        )
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
     return World(cells, rows, low, high, lower, upper, heard)
 
@@ -75,13 +88,17 @@ def heard_by(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
-    """Aggregate cells whose printed interval excludes the true value: it was made from other deliveries and tells nothing about these."""
+    """Aggregate cells whose printed interval excludes the true value: it was made from other
+    deliveries and tells nothing about these.
+    """
     truth = problem.a[len(problem.space.countries) * problem.space.national_size :]
     noise = EXACT * (1 + np.abs(truth))
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
 
-def whole_world(problem: ProtectionProblem, publication: Publication | None, world: World) -> tuple[World, Bools]:
+def whole_world(
+    problem: ProtectionProblem, publication: Publication | None, world: World
+) -> tuple[World, Bools]:
     """The world for an attacker who knows which values are whole numbers; and which columns these are.
 
     He knows that the upper end of the interval of a rounded whole number would have been rounded up.
@@ -111,4 +128,9 @@ def whole_world(problem: ProtectionProblem, publication: Publication | None, wor
 
 def whole_known(known: Known, world: World, whole: Bools) -> Known:
     """What respondents know about cells that are whole numbers."""
-    return replace(known, lower=np.where(whole[np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower))
+    return replace(
+        known,
+        lower=np.where(
+            whole[np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower
+        ),
+    )

@@ -1,7 +1,8 @@
 """The codes of a dimension that may be collapsed, and which of them are there after some were.
 
-To *close* a code takes the codes below it out of the table; the code itself stays. A *group* joins sibling codes: closed, it stands in
-their place, as a code of its own; open, it is not there. A code is there if everything above it, groups included, is open.
+To *close* a code takes the codes below it out of the table; the code itself stays. A *group* joins sibling
+codes: closed, it stands in their place, as a code of its own; open, it is not there. A code is there if
+everything above it, groups included, is open.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class CodeGroup:
 
 @dataclass(frozen=True)
 class CodeNodes:
-    """The codes of a dimension, then its groups. `above` (nodes): the code or group that each belongs to, −1 for the top; `group` (nodes).
+    """The codes of a dimension, then its groups. `above` (nodes): the code or group that each belongs to,
+    −1 for the top; `group` (nodes).
 
     `sums` (nodes, codes): which codes of the table each node adds up.
     """
@@ -70,7 +72,8 @@ class CodeNodes:
 def code_nodes(axis: Hierarchy, groups: Sequence[CodeGroup]) -> CodeNodes:
     """The nodes of a dimension with its groups.
 
-    Raises InvalidInput, with place and remedy, where members are no siblings, stand in two groups, or a name is taken.
+    Raises InvalidInput, with place and remedy, where members are no siblings, stand in
+    two groups, or a name is taken.
     """
     above = [axis.index[parent] if parent is not None else -1 for parent in axis.parent]
     names = [*axis.codes, *(group.name for group in groups)]
@@ -79,15 +82,25 @@ def code_nodes(axis: Hierarchy, groups: Sequence[CodeGroup]) -> CodeNodes:
     for node, group in enumerate(groups, start=len(axis.codes)):
         unknown = [code for code in group.members if code not in axis.index]
         if unknown:
-            raise InvalidInput(f"{group.place}: {group.dimension} has no code {unknown[0]}. Remedy: name codes of the table")
+            raise InvalidInput(
+                f"{group.place}: {group.dimension} has no code {unknown[0]}. Remedy: name codes of the table"
+            )
         if group.name in axis.index or names.count(group.name) > 1:
-            raise InvalidInput(f"{group.place}: {group.name} is a code already. Remedy: give the group another name")
+            raise InvalidInput(
+                f"{group.place}: {group.name} is a code already. Remedy: give the group another name"
+            )
         if double := [code for code in group.members if code in taken]:
-            raise InvalidInput(f"{group.place}: {double[0]} is in the group {taken[double[0]]} already. Remedy: one group for each code")
+            raise InvalidInput(
+                f"{group.place}: {double[0]} is in the group {taken[double[0]]} already. Remedy: one group "
+                f"for each code"
+            )
         members = [axis.index[code] for code in group.members]
         parents = {above[member] for member in members}
         if len(parents) > 1 or parents == {-1} or len(members) < 2:
-            raise InvalidInput(f"{group.place}: {group.name} needs two codes or more with the same parent. Remedy: group siblings")
+            raise InvalidInput(
+                f"{group.place}: {group.name} needs two codes or more with the same parent. Remedy: group "
+                f"siblings"
+            )
         taken |= dict.fromkeys(group.members, group.name)
         above.append(parents.pop())
         for member in members:
@@ -95,4 +108,10 @@ def code_nodes(axis: Hierarchy, groups: Sequence[CodeGroup]) -> CodeNodes:
             rows.append(node)
             columns.append(member)
     sums = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(names), len(axis.codes)))
-    return CodeNodes(axis.dimension, tuple(names), np.array(above, dtype=np.int64), np.arange(len(names)) >= len(axis.codes), sums)
+    return CodeNodes(
+        axis.dimension,
+        tuple(names),
+        np.array(above, dtype=np.int64),
+        np.arange(len(names)) >= len(axis.codes),
+        sums,
+    )

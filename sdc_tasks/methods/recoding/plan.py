@@ -1,15 +1,17 @@
 """A plan of collapses that leaves few primary cells and loses as few cells as possible ([2] §3, Figure 9).
 
-With o_v = 1 for a node that is open (o_v ≤ o of what is above it), a code is there with o of what is above it, a group g with
-o_above(g) − o_g; a cell is there if its codes in all dimensions are. One mixed-integer program chooses:
+With o_v = 1 for a node that is open (o_v ≤ o of what is above it), a code is there with o of what
+is above it, a group g with o_above(g) − o_g; a cell is there if its codes in all dimensions are.
+One mixed-integer program chooses:
 
-    max  Σ s_c over the cells c that are not empty       s_c ≤ each of its D codes;   Σ over primaries s_p ≤ most
+    max  Σ s_c over the cells c that are not empty       s_c ≤ each of its D codes;   Σ over primaries s_p ≤
+    most
                                                          s_p ≥ Σ of its codes − (D − 1)
 
 The solver only proposes: plain arithmetic applies the plan, counts the cells, and adds the table up again.
 
-A cell of groups is the sum of its members. With `least`, a cell is primary if 0 < count < least; the counts of its members add up. Without
-`least`, a group that holds a primary is primary, with the sum of its levels.
+A cell of groups is the sum of its members. With `least`, a cell is primary if 0 < count < least; the counts
+of its members add up. Without `least`, a group that holds a primary is primary, with the sum of its levels.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ PLAN_NODES = 100_000  # of the search, so that it ends by counted work
 
 @dataclass(frozen=True)
 class Recodable:
-    """A table crossed from `axes`, in their order, n cells. `levels` (3, n): lpl, upl, spl; `count` (n): contributors, perhaps None."""
+    """A table crossed from `axes`, in their order, n cells. `levels` (3, n): lpl, upl, spl; `count`
+    (n): contributors, perhaps None.
+    """
 
     axes: tuple[Hierarchy, ...]
     a: Floats = field(repr=False)
@@ -43,8 +47,9 @@ class Recodable:
 
 @dataclass(frozen=True)
 class Recoded:
-    """A table after a plan. `closed`: by dimension the codes and groups that were closed; `lost`: cells that are no longer there and were
-    not empty, less those that are new; `before`, `primaries`: numbers of primary cells; `proven`: no plan loses less.
+    """A table after a plan. `closed`: by dimension the codes and groups that were closed; `lost`: cells that
+    are no longer there and were not empty, less those that are new; `before`, `primaries`: numbers of primary
+    cells; `proven`: no plan loses less.
     """
 
     table: Recodable
@@ -62,14 +67,22 @@ class Recoded:
 class Recoding:
     """A table with the groups that may be used."""
 
-    def __init__(self, table: Recodable, groups: Sequence[CodeGroup] = (), least: float | None = None) -> None:
+    def __init__(
+        self, table: Recodable, groups: Sequence[CodeGroup] = (), least: float | None = None
+    ) -> None:
         if least is not None and table.count is None:
             raise InvalidInput("a least count needs the counts of the cells. Remedy: give a column of counts")
         for group in groups:
             if group.dimension not in {axis.dimension for axis in table.axes}:
-                raise InvalidInput(f"{group.place}: {group.dimension} is no dimension of the table. Remedy: name one of its dimensions")
+                raise InvalidInput(
+                    f"{group.place}: {group.dimension} is no dimension of the table. Remedy: name one of its "
+                    f"dimensions"
+                )
         self.table = table
-        self.nodes = tuple(code_nodes(axis, [group for group in groups if group.dimension == axis.dimension]) for axis in table.axes)
+        self.nodes = tuple(
+            code_nodes(axis, [group for group in groups if group.dimension == axis.dimension])
+            for axis in table.axes
+        )
         shape = tuple(len(axis.codes) for axis in table.axes)
         self.a = self._summed(table.a.reshape(shape))
         self.empty = self._summed((table.a != 0).astype(float).reshape(shape)) == 0
@@ -80,7 +93,9 @@ class Recoding:
         else:
             self.count = None if table.count is None else self._summed(table.count.reshape(shape))
             self.primary = self._summed(table.primary.astype(float).reshape(shape)) > 0
-        self.levels = np.stack([self._summed(np.where(table.primary, level, 0.0).reshape(shape)) for level in table.levels])
+        self.levels = np.stack(
+            [self._summed(np.where(table.primary, level, 0.0).reshape(shape)) for level in table.levels]
+        )
 
     def _summed(self, grid: Floats) -> Floats:
         """A grid over the codes as one over codes and groups."""
@@ -89,7 +104,9 @@ class Recoding:
         return grid
 
     def applied(self, closed: Sequence[Bools], proven: bool = False) -> Recoded:
-        """The table after codes and groups are closed, of each dimension (nodes). Raises ArithmeticError if it does not add up."""
+        """The table after codes and groups are closed, of each dimension (nodes). Raises
+        ArithmeticError if it does not add up.
+        """
         there = [nodes.there(mine) for nodes, mine in zip(self.nodes, closed, strict=True)]
         axes = tuple(nodes.hierarchy(mine) for nodes, mine in zip(self.nodes, there, strict=True))
         place = np.ix_(*(np.flatnonzero(mine) for mine in there))
@@ -109,7 +126,8 @@ class Recoding:
     def cheapest(self, most: int = 0) -> Recoded:
         """The table that loses the fewest cells of those that keep at most so many primaries.
 
-        Raises Unprotectable if the totals alone hold more; InvalidInput if the table is too large to choose for.
+        Raises Unprotectable if the totals alone hold more; InvalidInput if the table is too large to choose
+        for.
         """
         everything = [np.ones(len(nodes.names), dtype=bool) for nodes in self.nodes]
         if (left := self.applied(everything).primaries) > most:
@@ -119,7 +137,8 @@ class Recoding:
             )
         if self.a.size > MOST_RECODED:
             raise InvalidInput(
-                f"{self.a.size} cells with groups, more than {MOST_RECODED}. Remedy: give a plan, or recode parts of the table"
+                f"{self.a.size} cells with groups, more than {MOST_RECODED}. Remedy: give a plan, or recode "
+                f"parts of the table"
             )
         model, places = self._model(most)
         result = solve_milp(model, "highs", np.inf, 0.0, PLAN_NODES)
@@ -149,15 +168,22 @@ class Recoding:
                 if nodes.above[node] >= 0:
                     rows.add({column: 1.0, place[int(nodes.above[node])]: -1.0}, -np.inf, 0.0)
         for i in range(len(cells)):
-            terms = [_there(nodes, place, int(code[i])) for nodes, place, code in zip(self.nodes, places, codes, strict=True)]
+            terms = [
+                _there(nodes, place, int(code[i]))
+                for nodes, place, code in zip(self.nodes, places, codes, strict=True)
+            ]
             for constant, line in terms:
-                rows.add({used + i: 1.0, **{column: -value for column, value in line.items()}}, -np.inf, constant)
+                rows.add(
+                    {used + i: 1.0, **{column: -value for column, value in line.items()}}, -np.inf, constant
+                )
             if primary[i]:
                 both: dict[int, float] = {}
                 for _, line in terms:
                     both = _plus(both, line)
                 at_least = sum(constant for constant, _ in terms) - (len(terms) - 1)
-                rows.add({used + i: 1.0, **{column: -value for column, value in both.items()}}, at_least, np.inf)
+                rows.add(
+                    {used + i: 1.0, **{column: -value for column, value in both.items()}}, at_least, np.inf
+                )
         rows.add({used + i: 1.0 for i in np.flatnonzero(primary).tolist()}, -np.inf, float(most))
         cost = np.concatenate([np.zeros(used), np.where(self.empty.ravel()[cells], 0.0, -1.0)])
         matrix, low, high = rows.matrix()

@@ -1,14 +1,15 @@
 """Rounding of the aggregates of one indicator as a whole table that adds up, also between compositions.
 
-*Controlled* ([2] §3): all aggregates become multiples of one base b. The relations are those of the hierarchies within each composition,
-and the sums and differences of compositions that are 0. The release publishes the value x of a cell, and that the truth is in
-[x − s b, x + s b], with s the reach of the table, usually 1: the attacker of [3] knows this. Where the audit breaks the table, the
-next base of the ladder 1, 2, 5 × 10^k is tried, up to twice the largest value.
+*Controlled* ([2] §3): all aggregates become multiples of one base b. The relations are those of the
+hierarchies within each composition, and the sums and differences of compositions that are 0. The release
+publishes the value x of a cell, and that the truth is in [x − s b, x + s b], with s the reach of the table,
+usually 1: the attacker of [3] knows this. Where the audit breaks the table, the next base of the ladder 1, 2,
+5 × 10^k is tried, up to twice the largest value.
 
-*Quadratic* ([3]): whole numbers only. The aggregates that attacks on the exact table use are sensitive, and are rounded. The aggregates
-beside them are adjusted by at most the base. Both are published as [x − b, x + b]; totals that stay are exact. When an attack that succeeds
-uses other aggregates, these become sensitive too; so do the totals where the margins leave no table. When there are no others, the next
-base is tried.
+*Quadratic* ([3]): whole numbers only. The aggregates that attacks on the exact table use are sensitive, and
+are rounded. The aggregates beside them are adjusted by at most the base. Both are published as [x − b, x +
+b]; totals that stay are exact. When an attack that succeeds uses other aggregates, these become sensitive
+too; so do the totals where the margins leave no table. When there are no others, the next base is tried.
 """
 
 from __future__ import annotations
@@ -39,18 +40,25 @@ STEPS = (1.0, 2.0, 5.0)
 def controlled_aggregates(
     problem: ProtectionProblem, wanted: ControlledRounding, seed: int, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Publication]]:
-    """(description, publication) of the aggregates of a problem of one indicator, base by base. `seed` drives the search and is secret."""
+    """(description, publication) of the aggregates of a problem of one indicator, base by base. `seed`
+    drives the search and is secret.
+    """
     table = aggregate_table(problem)
     cells = np.flatnonzero(problem.aggregate)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
         search = _counted(wanted, seed, f"controlled rounding to base {base:g}")
         try:
-            found = round_table(table, TableOptions(base, search, wanted.zero_restricted, wanted.reach), progress)
+            found = round_table(
+                table, TableOptions(base, search, wanted.zero_restricted, wanted.reach), progress
+            )
         except Unprotectable as error:
             progress(f"base {base:g}: {error}")
             continue
         progress(f"base {base:g}: within {found.reach} × the base, gap {found.gap:.2%}")
-        yield f"rounded to base {base:g}", Publication(cells, found.x, np.full(len(cells), 2 * found.reach * base))
+        yield (
+            f"rounded to base {base:g}",
+            Publication(cells, found.x, np.full(len(cells), 2 * found.reach * base)),
+        )
 
 
 def quadratic_aggregates(
@@ -61,9 +69,11 @@ def quadratic_aggregates(
     attacks: int,
     progress: Callable[[str], None],
 ) -> Iterator[tuple[str, Publication]]:
-    """(description, publication), from all exact to coarser ones; each withstands an attacker without integer knowledge.
+    """(description, publication), from all exact to coarser ones; each withstands an
+    attacker without integer knowledge.
 
-    `seed` drives the searches and is secret; `attacks` is the seed of the attacker. Raises InvalidInput where values are not whole.
+    `seed` drives the searches and is secret; `attacks` is the seed of the attacker. Raises
+    InvalidInput where values are not whole.
     """
     table, attacker = aggregate_table(problem), Attacker(problem, requirements, attacks)
     cells = np.flatnonzero(problem.aggregate)
@@ -75,9 +85,14 @@ def quadratic_aggregates(
         sensitive = np.flatnonzero(members @ problem.suppressed[: cells[0]].astype(float) > 0)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
         while True:
-            none, search = np.zeros(len(sensitive)), _counted(wanted, seed, f"quadratic rounding to base {base:g}")
+            none, search = (
+                np.zeros(len(sensitive)),
+                _counted(wanted, seed, f"quadratic rounding to base {base:g}"),
+            )
             try:
-                found = round_quadratic(replace(table, primary=sensitive, lpl=none, upl=none, spl=none), base, search, progress)
+                found = round_quadratic(
+                    replace(table, primary=sensitive, lpl=none, upl=none, spl=none), base, search, progress
+                )
             except Unprotectable:
                 more = _totals_of(table, sensitive)
             else:
@@ -101,18 +116,24 @@ def _totals_of(table: RoundingTable, cells: Ints) -> Ints:
     """The totals of which one of the cells is a part."""
     part = np.zeros(len(table.a))
     part[cells] = 1.0
-    return np.unique(table.A.indices[(table.A.data < 0) & np.repeat(abs(table.A) @ part > 0, np.diff(table.A.indptr))])
+    return np.unique(
+        table.A.indices[(table.A.data < 0) & np.repeat(abs(table.A) @ part > 0, np.diff(table.A.indptr))]
+    )
 
 
 def _leaned(attacker: Attacker, publication: Publication) -> Ints:
     """The aggregates (positions, ascending) that successful attacks use."""
     attacker.face(publication)
     attacker.settle()
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(attack.decided for attack in attacker.broken)]))
+    return np.unique(
+        np.concatenate([np.zeros(0, dtype=np.int64), *(attack.decided for attack in attacker.broken)])
+    )
 
 
 def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
-    """The aggregates as a table to be rounded. It has no primary cells, because the audit of the release judges it."""
+    """The aggregates as a table to be rounded. It has no primary cells, because the
+    audit of the release judges it.
+    """
     at, space = problem.aggregate, problem.space
     inside = sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr")
     between = sp.kron(sp.csr_array(_between(space)), sp.eye_array(space.national_size), format="csr")
@@ -120,17 +141,32 @@ def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
     none = np.zeros(0)
     first = int(np.flatnonzero(at)[0])
     return RoundingTable(
-        A, np.zeros(A.shape[0]), problem.a[at], problem.lb[at], problem.ub[at], np.zeros(A.shape[1], dtype=bool),
-        np.zeros(0, dtype=np.int64), none, none, none, label=lambda i: space.key(first + i),
-    )  # fmt: skip
+        A,
+        np.zeros(A.shape[0]),
+        problem.a[at],
+        problem.lb[at],
+        problem.ub[at],
+        np.zeros(A.shape[1], dtype=bool),
+        np.zeros(0, dtype=np.int64),
+        none,
+        none,
+        none,
+        label=lambda i: space.key(first + i),
+    )
 
 
 def _between(space: CellSpace) -> Floats:
-    """(relations, compositions): independent sums and differences of compositions that are 0 for every country."""
+    """(relations, compositions): independent sums and differences of compositions that are 0 for every
+    country.
+    """
     within = membership(space)
     rows = np.zeros((0, len(within)))
     for each in product((0.0, 1.0, -1.0), repeat=len(within)) if len(within) <= ALL_SUMS else ():
-        if any(each) and not (np.array(each) @ within).any() and np.linalg.matrix_rank(np.vstack([rows, each])) > len(rows):
+        if (
+            any(each)
+            and not (np.array(each) @ within).any()
+            and np.linalg.matrix_rank(np.vstack([rows, each])) > len(rows)
+        ):
             rows = np.vstack([rows, each])
     return rows
 

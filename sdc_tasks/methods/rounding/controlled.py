@@ -1,11 +1,14 @@
-"""Controlled rounding: every cell of an additive table becomes a multiple of one base, and the table still adds up ([2] §3; [3] §1).
+"""Controlled rounding: every cell of an additive table becomes a multiple of one base, and the table
+still adds up ([2] §3; [3] §1).
 
-    min Σ_i w_i |x_i − a_i|   over   A x = rhs,   x_i / b whole,   |x_i − a_i| ≤ s · b,   ⌊lb_i⌋ ≤ x_i ≤ ⌈ub_i⌉ in multiples of b
+    min Σ_i w_i |x_i − a_i|   over   A x = rhs,   x_i / b whole,   |x_i − a_i| ≤ s · b,   ⌊lb_i⌋
+    ≤ x_i ≤ ⌈ub_i⌉ in multiples of b
 
-`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple; a larger reach is tried only if a smaller one gives no table.
-In the zero-restricted variant a cell that is already a multiple stays, and all other cells move by less than s · b. Cuts keep the
-protection levels of primary cells (protection.py): the model is solved, attacked, and solved again with the broken protection equations
-(Salazar's model, with which [3] compares). In two dimensions without levels, the relaxation is integral and the first solution is exact.
+`b` is the base and `s` the reach: 1 means a nearest or next-nearest multiple; a larger reach is tried only if
+a smaller one gives no table. In the zero-restricted variant a cell that is already a multiple stays, and all
+other cells move by less than s · b. Cuts keep the protection levels of primary cells (protection.py): the
+model is solved, attacked, and solved again with the broken protection equations (Salazar's model, with which
+[3] compares). In two dimensions without levels, the relaxation is integral and the first solution is exact.
 
 The reach s is public, and so is that the truth lies within s · b of the printed value.
 """
@@ -31,7 +34,9 @@ CONTROLLED_ROUNDS = 200  # of solving and attacking
 
 @dataclass(frozen=True)
 class TableOptions:
-    """`reach`: how many multiples of the base a cell may move at most; `weights` (n,) of the cells, 1 by default. Raises ValueError."""
+    """`reach`: how many multiples of the base a cell may move at most; `weights` (n,) of the cells,
+    1 by default. Raises ValueError.
+    """
 
     base: float
     search: Search
@@ -48,9 +53,11 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class ControlledTable:
-    """The verified rounded table `x` (n,). `distance` is Σ w|x − a|, `bound` a proven lower bound of it, `reach` the s of the table.
+    """The verified rounded table `x` (n,). `distance` is Σ w|x − a|, `bound` a proven lower bound of
+    it, `reach` the s of the table.
 
-    `clock`: the time limit ended the search. `verdict` is None where nothing is primary; `rounds` counts the attacked tables.
+    `clock`: the time limit ended the search. `verdict` is None where nothing is primary;
+    `rounds` counts the attacked tables.
     """
 
     x: Floats = field(repr=False)
@@ -71,34 +78,50 @@ class ControlledTable:
 def round_table(table: RoundingTable, options: TableOptions, progress: Say = silent) -> ControlledTable:
     """The closest table of multiples that keeps all levels.
 
-    Raises InvalidInput where a relation's sum or a fixed cell is no multiple of the base, and Unprotectable where no reach gives a table.
+    Raises InvalidInput where a relation's sum or a fixed cell is no multiple of the base, and
+    Unprotectable where no reach gives a table.
     """
     base = options.base
     rhs, whole = multiples(table.rhs, base)
     if not whole.all():
         row = int(np.flatnonzero(~whole)[0])
-        raise InvalidInput(f"relation {row}: its sum is no multiple of the base. Remedy: add the sum as a cell, or choose another base")
+        raise InvalidInput(
+            f"relation {row}: its sum is no multiple of the base. Remedy: add the sum as a cell, or choose "
+            f"another base"
+        )
     _, multiple = multiples(table.a, base)
     if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
         names = ", ".join(table.label(int(i)) for i in stuck[:NAMED_CELLS])
-        raise InvalidInput(f"{names} and {len(stuck) - 1} more: fixed, but not multiples of the base. Remedy: let them move")
+        raise InvalidInput(
+            f"{names} and {len(stuck) - 1} more: fixed, but not multiples of the base. Remedy: let them move"
+        )
     clock, reason = False, ""
     for reach in range(1, options.reach + 1):
         if (tight := cells_too_wide(table, reach * base)).size:
-            reason = f"{table.label(int(tight[0]))} and {len(tight) - 1} more need a wider interval than the base gives"
+            reason = (
+                f"{table.label(int(tight[0]))} and {len(tight) - 1} more need a wider interval "
+                f"than the base gives"
+            )
             continue
         found = _at_reach(table, options, reach, rhs, progress)
         if isinstance(found, ControlledTable):
             return replace(found, clock=found.clock or clock)
         clock |= found.clock
-        reason = "time ran out" if found.clock else f"no table of multiples keeps all relations, bounds and levels{options.search.within}"
+        reason = (
+            "time ran out"
+            if found.clock
+            else f"no table of multiples keeps all relations, bounds and levels{options.search.within}"
+        )
         progress(f"nothing within {reach} × the base: {reason}")
     raise Unprotectable(
-        f"no rounded table within {options.reach} × the base: {reason}. Remedy: choose a larger base, a wider reach, or more time"
+        f"no rounded table within {options.reach} × the base: {reason}. Remedy: choose a larger base, a "
+        f"wider reach, or more time"
     )
 
 
-def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Say) -> ControlledTable | Found:
+def _at_reach(
+    table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Say
+) -> ControlledTable | Found:
     """The table within a reach, or the result of the search that found none."""
     base, n = options.base, len(table.a)
     target = table.a / base
@@ -113,7 +136,11 @@ def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floa
         return Found(Status.INFEASIBLE, None)
     attacker = RoundingAttacker(table, half, base) if len(p) else None
     rows, least = sp.csr_array((0, n)), np.zeros(0)
-    target = np.where(np.abs(target - np.rint(target)) <= SUM_SHARE * np.maximum(1.0, np.abs(target)), np.rint(target), target)
+    target = np.where(
+        np.abs(target - np.rint(target)) <= SUM_SHARE * np.maximum(1.0, np.abs(target)),
+        np.rint(target),
+        target,
+    )
     pieces = nearest(target, weights, lower, upper)
     for rounds in range(1, CONTROLLED_ROUNDS + 1):
         found = least_cost(pieces, relations(table.A, rhs, rows, least), options.search, progress)
@@ -130,7 +157,10 @@ def _at_reach(table: RoundingTable, options: TableOptions, reach: int, rhs: Floa
         late = options.search.clock.left <= 0
         if not len(verdict.cuts.least) or late:
             return Found(Status.STOPPED, None, clock=late)
-        progress(f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries not protected, {len(verdict.cuts.least)} cuts")
+        progress(
+            f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries not protected, "
+            f"{len(verdict.cuts.least)} cuts"
+        )
         rows = sp.csr_array(sp.vstack([rows, verdict.cuts.coefficients], format="csr"))
         least = np.concatenate([least, verdict.cuts.least])
     return Found(Status.STOPPED, None)
@@ -160,7 +190,8 @@ def _check(table: RoundingTable, x: Floats, options: TableOptions, reach: int) -
         (np.abs(table.A @ k - table.rhs / base) > SUM_SHARE * size, "not additive"),
         (np.abs(x - table.a) > reach * base + noise, "further from the truth than its reach"),
         (
-            (x < np.floor(table.lb / base + SUM_SHARE) * base) | (x > np.ceil(table.ub / base - SUM_SHARE) * base),
+            (x < np.floor(table.lb / base + SUM_SHARE) * base)
+            | (x > np.ceil(table.ub / base - SUM_SHARE) * base),
             "outside its bounds",
         ),
         ((x != table.a) & table.fixed & (np.abs(x - table.a) > noise), "fixed and moved"),

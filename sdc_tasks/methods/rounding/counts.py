@@ -1,30 +1,37 @@
-"""Small count rounding ([4]) of a count indicator in a release: the aggregates as sums of rounded inner cells.
+"""Small count rounding ([4]) of a count indicator in a release: the aggregates as sums of rounded inner
+cells.
 
-Inner cells are country × activity × size, each at its finest codes. An inner cell that a national office publishes (a public flag, an
-empty cell) is known to everybody and stays as it is. The others are hidden. They are rounded to multiples of the base b where one of these
-published cells would be small:
+Inner cells are country × activity × size, each at its finest codes. An inner cell that a national office
+publishes (a public flag, an empty cell) is known to everybody and stays as it is. The others are hidden. They
+are rounded to multiples of the base b where one of these published cells would be small:
 
-    every composition, every sum and difference of compositions that is a set of countries, each × all codes of the hierarchies
+    every composition, every sum and difference of compositions that is a set of countries,
+    each × all codes of the hierarchies
 
-Minus its public part, each of these is 0, or at least b (`methods/attack/small.py` checks it again, with other code). All values are sums
-of the same inner cells, so they add up along hierarchies and between compositions.
+Minus its public part, each of these is 0, or at least b (`methods/attack/small.py` checks it
+again, with other code). All values are sums of the same inner cells, so they add up along
+hierarchies and between compositions.
 
-This method is for counts whose hidden cells nobody publishes, and whose totals above them nobody publishes. A public total above a hidden
-cell belongs to cell suppression: rounding inner cells does not protect against somebody who knows the total, and the program refuses it.
-It also refuses a primary count outside 1 … b − 1: [4] protects small counts and leaves larger ones as they are, and the method is public.
+This method is for counts whose hidden cells nobody publishes, and whose totals above them nobody publishes. A
+public total above a hidden cell belongs to cell suppression: rounding inner cells does not protect against
+somebody who knows the total, and the program refuses it. It also refuses a primary count outside 1 … b − 1:
+[4] protects small counts and leaves larger ones as they are, and the method is public.
 
-The release publishes the value of a cell, and its largest distance from the truth, ± min(D, n (b − 1)), for a cell above n hidden inner
-cells. D + 1 is a multiple of b, the same for the whole indicator, and no deviation is larger. A cell above no hidden cell is exact. The
-requirement (`pipeline.build_problem`): nobody can narrow a hidden count of 1 … b − 1 to fewer than b whole numbers (spl = b − 1). The
-attacker of the audit knows these intervals, everything public, and that counts are whole. Where he succeeds, D is raised; the last step
-leaves n (b − 1) alone as the distance, and after that the indicator is withheld.
+The release publishes the value of a cell, and its largest distance from the truth, ± min(D, n (b − 1)), for a
+cell above n hidden inner cells. D + 1 is a multiple of b, the same for the whole indicator, and no deviation
+is larger. A cell above no hidden cell is exact. The requirement (`pipeline.build_problem`): nobody can narrow
+a hidden count of 1 … b − 1 to fewer than b whole numbers (spl = b − 1). The attacker of the audit knows these
+intervals, everything public, and that counts are whole. Where he succeeds, D is raised; the last step leaves
+n (b − 1) alone as the distance, and after that the indicator is withheld.
 
-The attacker does not use that only counts below b are rounded. This would not leave fewer than b candidates: a rounded inner cell may be
-any of 0 … b − 1 (where it became 0) or 1 … b (where it became b), with the same values in the whole table. An inner cell that was not
-rounded shares each published cell with others, b or more together, that can replace it.
+The attacker does not use that only counts below b are rounded. This would not leave fewer than b candidates:
+a rounded inner cell may be any of 0 … b − 1 (where it became 0) or 1 … b (where it became b), with the same
+values in the whole table. An inner cell that was not rounded shares each published cell with others, b or
+more together, that can replace it.
 
-With `rule_aware` (METHOD §9) all of this also holds for somebody who has the program: a key draws, the distance is n (b − 1) from the
-beginning, and n counts every cell that is hidden, so that neither tells of a count.
+With `rule_aware` (METHOD §9) all of this also holds for somebody who has the program: a key
+draws, the distance is n (b − 1) from the beginning, and n counts every cell that is hidden,
+so that neither tells of a count.
 """
 
 from __future__ import annotations
@@ -37,7 +44,13 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.small import combined, membership
-from sdc_tasks.methods.rounding.small_count import CountOptions, Crossings, dummy_of, inner_cells, round_counts
+from sdc_tasks.methods.rounding.small_count import (
+    CountOptions,
+    Crossings,
+    dummy_of,
+    inner_cells,
+    round_counts,
+)
 from sdc_tasks.methods.rounding.small_count.publication import Variable
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -46,7 +59,9 @@ from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, added_up, insi
 
 @dataclass(frozen=True)
 class RoundedCounts:
-    """`value` of the aggregate cells, the number of `hidden` inner cells below each, both (cells,); `furthest`: the largest deviation D."""
+    """`value` of the aggregate cells, the number of `hidden` inner cells below each, both (cells,);
+    `furthest`: the largest deviation D.
+    """
 
     cells: Ints = field(repr=False)
     value: Floats = field(repr=False)
@@ -69,8 +84,12 @@ class RoundedCounts:
         yield "counts told within what rounding every inner cell could do", self.told(most)
 
 
-def rounded_counts(problem: ProtectionProblem, options: CountOptions, progress: Callable[[str], None] = lambda _: None) -> RoundedCounts:
-    """The rounded aggregates of a problem of one count indicator. Raises InvalidInput where a total is public above a hidden cell."""
+def rounded_counts(
+    problem: ProtectionProblem, options: CountOptions, progress: Callable[[str], None] = lambda _: None
+) -> RoundedCounts:
+    """The rounded aggregates of a problem of one count indicator. Raises InvalidInput where a
+    total is public above a hidden cell.
+    """
     space, base = problem.space, options.base
     count, n = len(space.countries), space.national_size
     leaf = inside(space.hierarchies)
@@ -80,8 +99,10 @@ def rounded_counts(problem: ProtectionProblem, options: CountOptions, progress: 
     below = added_up(concerned.astype(float), space.hierarchies)
     if (open_ := np.flatnonzero((below > 0) & ~hidden)).size:
         raise InvalidInput(
-            f"{space.key(int(open_[0]))} and {len(open_) - 1} more: public totals above a hidden cell. Small count rounding is for "
-            "counts whose totals nobody publishes. Remedy: flag the totals above confidential cells too, or protect the indicator by bases"
+            f"{space.key(int(open_[0]))} and {len(open_) - 1} more: public totals above a hidden cell. Small "
+            f"count rounding is for "
+            "counts whose totals nobody publishes. Remedy: flag the totals above confidential cells too, or "
+            "protect the indicator by bases"
         )
     rounded = np.where(leaf, truth, 0.0)
     rounded[concerned] = _rounded(problem, concerned, truth[concerned].astype(np.int64), options, progress)
@@ -92,25 +113,44 @@ def rounded_counts(problem: ProtectionProblem, options: CountOptions, progress: 
     off = np.abs(value - problem.a[cells])
     if (wrong := np.flatnonzero(off > behind * (base - 1))).size:
         raise InvalidInput(
-            f"{space.key(int(cells[wrong[0]]))} and {len(wrong) - 1} more: totals that differ from the sum of their parts. Remedy: counts "
+            f"{space.key(int(cells[wrong[0]]))} and {len(wrong) - 1} more: totals that differ from the sum "
+            f"of their parts. Remedy: counts "
             "must add up exactly; set the check additivity to error"
         )
-    furthest = behind.max(initial=0) * (base - 1) if options.rule_aware else base * (off.max(initial=0.0) // base + 1) - 1
+    furthest = (
+        behind.max(initial=0) * (base - 1)
+        if options.rule_aware
+        else base * (off.max(initial=0.0) // base + 1) - 1
+    )
     return RoundedCounts(cells, value, behind, base, int(furthest))
 
 
-def _rounded(problem: ProtectionProblem, concerned: Bools, y: Ints, options: CountOptions, progress: Callable[[str], None]) -> Floats:
-    """The rounded counts ỹ of the concerned inner cells, in order. `concerned` has the shape (countries, codes of each hierarchy)."""
+def _rounded(
+    problem: ProtectionProblem,
+    concerned: Bools,
+    y: Ints,
+    options: CountOptions,
+    progress: Callable[[str], None],
+) -> Floats:
+    """The rounded counts ỹ of the concerned inner cells, in order. `concerned` has the shape
+    (countries, codes of each hierarchy).
+    """
     space = problem.space
     if not len(y):
         return np.zeros(0)
     at = [axis.astype(np.int32) for axis in np.nonzero(concerned)]
     names = [space.countries, *(hierarchy.codes for hierarchy in space.hierarchies)]
     columns = list(zip(at, names, strict=True))
-    cells, place = inner_cells(["area", *(hierarchy.dimension for hierarchy in space.hierarchies)], columns, y)
+    cells, place = inner_cells(
+        ["area", *(hierarchy.dimension for hierarchy in space.hierarchies)], columns, y
+    )
     sets = [*membership(space).astype(bool), *_smallest([members for _, members in combined(space)])]
-    levels: list[list[Variable]] = [[_set(each, space.countries, cells.labels[0]) for each in _distinct(sets)]]
-    levels += [_levels(d, hierarchy, cells.labels[d]) for d, hierarchy in enumerate(space.hierarchies, start=1)]
+    levels: list[list[Variable]] = [
+        [_set(each, space.countries, cells.labels[0]) for each in _distinct(sets)]
+    ]
+    levels += [
+        _levels(d, hierarchy, cells.labels[d]) for d, hierarchy in enumerate(space.hierarchies, start=1)
+    ]
     variables = [variable for each in levels for variable in each]
     begin = np.cumsum([0, *(len(each) for each in levels)])
     crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
@@ -121,7 +161,9 @@ def _rounded(problem: ProtectionProblem, concerned: Bools, y: Ints, options: Cou
 
 def _smallest(sets: list[Bools]) -> list[Bools]:
     """The sets that contain no other set: all others are sums of these."""
-    return [each for each in sets if not any((other <= each).all() and (other != each).any() for other in sets)]
+    return [
+        each for each in sets if not any((other <= each).all() and (other != each).any() for other in sets)
+    ]
 
 
 def _distinct(sets: list[Bools]) -> list[Bools]:
@@ -132,7 +174,9 @@ def _set(members: Bools, countries: tuple[str, ...], labels: tuple[str, ...]) ->
     """A set of countries as a level of its dimension."""
     position = {country: i for i, country in enumerate(countries)}
     group = np.where([members[position[label]] for label in labels], 0, -1)
-    return Variable(0, group.astype(np.int32), ("+".join(np.array(countries)[members].tolist()),), is_leaf=False)
+    return Variable(
+        0, group.astype(np.int32), ("+".join(np.array(countries)[members].tolist()),), is_leaf=False
+    )
 
 
 def _levels(d: int, hierarchy: Hierarchy, labels: tuple[str, ...]) -> list[Variable]:

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
-Quality = Literal["paper", "fast", "best"]  # of small count rounding: the published algorithm alone, or refined, more and longer
+Quality = Literal[
+    "paper", "fast", "best"
+]  # of small count rounding: the published algorithm alone, or refined, more and longer
 
 DRAWN = 0.1  # rule_aware of small count rounding: the chance that the key decides about a small count

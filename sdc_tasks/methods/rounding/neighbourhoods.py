@@ -1,9 +1,11 @@
-"""A search for integer points near the relaxation, for tables of three and more dimensions, where a mixed-integer solver alone is slow.
+"""A search for integer points near the relaxation, for tables of three and more dimensions, where a
+mixed-integer solver alone is slow.
 
-The cost of a point above the bound is the sum of |reduced cost| · |distance from the relaxation| over its columns. So the search uses
-the columns with a small reduced cost, or with a fractional value in the relaxation. First it solves the model over these columns alone.
-Then it solves small models, each over a ball of such columns around the most expensive ones, with all others fixed. Balls grow while they
-are easy and shrink while they are hard, measured in simplex iterations, not in seconds.
+The cost of a point above the bound is the sum of |reduced cost| · |distance from the relaxation| over its
+columns. So the search uses the columns with a small reduced cost, or with a fractional value in the
+relaxation. First it solves the model over these columns alone. Then it solves small models, each over a ball
+of such columns around the most expensive ones, with all others fixed. Balls grow while they are easy and
+shrink while they are hard, measured in simplex iterations, not in seconds.
 """
 
 from __future__ import annotations
@@ -19,11 +21,19 @@ from sdc_tasks.solver.clock import Clock
 from sdc_tasks.solver.lp import LPResult, Status
 from sdc_tasks.solver.milp import Milp, Watch, solve_milp
 
-KERNELS = (0.56, 0.62, 0.7, 0.8, np.inf)  # cheapest columns, as a share of the number of cells, where a first point is looked for
+KERNELS = (
+    0.56,
+    0.62,
+    0.7,
+    0.8,
+    np.inf,
+)  # cheapest columns, as a share of the number of cells, where a first point is looked for
 TRY = 1 / 10  # share of the time left, for a kernel that leaves out columns
 BALL_PRICE = 0.5  # the same for balls
 BALL, LEAST_BALL, EASY, HARD = 300, 100, 100, 250  # columns at first, at least; simplex iterations
-BALL_NODES = 1  # of a ball: the root finds most of the gain, and a search tree may take a hundred times as long
+BALL_NODES = (
+    1  # of a ball: the root finds most of the gain, and a search tree may take a hundred times as long
+)
 FRUITLESS_BALLS = 40  # balls without a gain after which the search ends
 BETWEEN = 1e-3
 
@@ -42,9 +52,17 @@ class Effort(Protocol):
 
 
 def search(
-    model: Milp, cells: int, relaxed: LPResult, effort: Effort, bound: float, constant: float, progress: Callable[[str], None]
+    model: Milp,
+    cells: int,
+    relaxed: LPResult,
+    effort: Effort,
+    bound: float,
+    constant: float,
+    progress: Callable[[str], None],
 ) -> tuple[Floats | None, bool]:
-    """(best point found (columns,) or None, whether time ran out). The columns are the pieces of `cells` cells."""
+    """(best point found (columns,) or None, whether time ran out). The columns are the pieces of `cells`
+    cells.
+    """
     price = np.abs(model.cost - model.A.T @ relaxed.dual)
     between = np.abs(relaxed.x - np.rint(relaxed.x)) > BETWEEN
     unit = float(np.abs(model.cost).max(initial=0.0)) or 1.0
@@ -75,8 +93,12 @@ def search(
     return point, hurried
 
 
-def _first(model: Milp, relaxed: LPResult, price: Floats, between: Bools, cells: int, effort: Effort) -> tuple[Floats | None, bool]:
-    """(the first point that a solver finds, whether time decided which); columns outside the kernel keep their rounded value."""
+def _first(
+    model: Milp, relaxed: LPResult, price: Floats, between: Bools, cells: int, effort: Effort
+) -> tuple[Floats | None, bool]:
+    """(the first point that a solver finds, whether time decided which); columns outside the
+    kernel keep their rounded value.
+    """
     hurried = False
     for share in KERNELS:
         last = share == KERNELS[-1]
@@ -86,7 +108,9 @@ def _first(model: Milp, relaxed: LPResult, price: Floats, between: Bools, cells:
         points: list[Floats] = []
         part = Milp(model.cost, model.A, model.row_lower, model.row_upper, lower, upper, model.binary)
         seconds = max(effort.clock.left * (1.0 if last else TRY), 0.1)
-        result = solve_milp(part, "highs", seconds, 0.0, effort.nodes if last else 1, watch=_first_only(points, effort.clock))
+        result = solve_milp(
+            part, "highs", seconds, 0.0, effort.nodes if last else 1, watch=_first_only(points, effort.clock)
+        )
         point = points[0] if points else result.x
         if point is not None:
             return _rounded(model, point), hurried
@@ -105,8 +129,17 @@ def _rounded(model: Milp, x: Floats) -> Floats:
     return point
 
 
-def ball_of(touches: sp.csr_array, touched: sp.csr_array, chosen: Bools, price: Floats, size: int, rng: np.random.Generator) -> Ints:
-    """At most `size` of the chosen columns around an expensive one, along the rows they share; expensive ones first."""
+def ball_of(
+    touches: sp.csr_array,
+    touched: sp.csr_array,
+    chosen: Bools,
+    price: Floats,
+    size: int,
+    rng: np.random.Generator,
+) -> Ints:
+    """At most `size` of the chosen columns around an expensive one, along the rows they share; expensive ones
+    first.
+    """
     weight = np.where(chosen, price, 0.0)
     total = float(weight.sum())
     if total <= 0:
@@ -127,16 +160,25 @@ def ball_of(touches: sp.csr_array, touched: sp.csr_array, chosen: Bools, price: 
     return np.flatnonzero(inside)
 
 
-def _improve(model: Milp, columns: sp.csc_array, point: Floats, ball: Ints, seconds: float) -> tuple[float, int]:
-    """Moves the columns of the ball to the best point that a few nodes find. Returns (gain, simplex iterations)."""
+def _improve(
+    model: Milp, columns: sp.csc_array, point: Floats, ball: Ints, seconds: float
+) -> tuple[float, int]:
+    """Moves the columns of the ball to the best point that a few nodes find. Returns (gain, simplex
+    iterations).
+    """
     A = sp.csr_array(columns[:, ball])
     rows = np.flatnonzero(np.diff(A.indptr))
     A = sp.csr_array(A[rows])
     rest = (model.A[rows] @ point) - A @ point[ball]
     part = Milp(
-        model.cost[ball], A, model.row_lower[rows] - rest, model.row_upper[rows] - rest, model.lower[ball], model.upper[ball],
+        model.cost[ball],
+        A,
+        model.row_lower[rows] - rest,
+        model.row_upper[rows] - rest,
+        model.lower[ball],
+        model.upper[ball],
         np.arange(len(ball)),
-    )  # fmt: skip
+    )
     result = solve_milp(part, "highs", max(seconds, 0.1), 1e-6, BALL_NODES, start=point[ball])
     if result.x is None:
         return 0.0, result.iterations

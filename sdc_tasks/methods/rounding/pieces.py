@@ -1,8 +1,10 @@
-"""min Σ φ_j(k_j) over integers k_j with A k = rhs, φ_j convex: the common problem of controlled rounding and of the quadratic adjustment.
+"""min Σ φ_j(k_j) over integers k_j with A k = rhs, φ_j convex: the common problem of controlled rounding
+and of the quadratic adjustment.
 
-Each φ_j is linear between integers, so k_j = origin_j + Σ u over pieces u of φ_j with one slope each; convexity fills the pieces in their
-order. Pieces one step wide are the binaries of a mixed-integer model; a wider piece is a stretch that is not expected to end inside.
-On network tables (two dimensions, one of them hierarchical) the rows are totally unimodular: any vertex of the relaxation is integral.
+Each φ_j is linear between integers, so k_j = origin_j + Σ u over pieces u of φ_j with one slope each;
+convexity fills the pieces in their order. Pieces one step wide are the binaries of a mixed-integer model; a
+wider piece is a stretch that is not expected to end inside. On network tables (two dimensions, one of them
+hierarchical) the rows are totally unimodular: any vertex of the relaxation is integral.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ MOST_PIECES = 8  # steps into which a stretch of one slope is cut
 
 @dataclass(frozen=True)
 class Pieces:
-    """Pieces of n columns: `column slope lower upper` (pieces,), ordered by slope within a column; `origin` (n,).
+    """Pieces of n columns: `column slope lower upper` (pieces,), ordered by slope within a column; `origin`
+    (n,).
 
     The cost is `constant` + Σ slope · u, where lower ≤ u ≤ upper.
     """
@@ -42,17 +45,24 @@ class Pieces:
         return np.asarray(self.origin + np.bincount(self.column, weights=u, minlength=len(self.origin)))
 
     def model(self, A: sp.csr_array, row_lower: Floats, row_upper: Floats) -> Milp:
-        """The model over the pieces with row_lower ≤ A k ≤ row_upper. Its objective is without the constant."""
+        """The model over the pieces with row_lower ≤ A k ≤ row_upper. Its objective is without
+        the constant.
+        """
         shift = A @ self.origin
         return Milp(
-            cost=self.slope, A=sp.csr_array(sp.csc_array(A)[:, self.column]), row_lower=row_lower - shift, row_upper=row_upper - shift,
-            lower=self.lower, upper=self.upper, binary=self.binary,
-        )  # fmt: skip
+            cost=self.slope,
+            A=sp.csr_array(sp.csc_array(A)[:, self.column]),
+            row_lower=row_lower - shift,
+            row_upper=row_upper - shift,
+            lower=self.lower,
+            upper=self.upper,
+            binary=self.binary,
+        )
 
 
 def nearest(target: Floats, weight: Floats, lower: Floats, upper: Floats) -> Pieces:
-    """The pieces of w_j |k_j − target_j| on lower ≤ k ≤ upper (integers or infinite; all (n,)): one slope on each side of the target, and
-    one for the step that contains it.
+    """The pieces of w_j |k_j − target_j| on lower ≤ k ≤ upper (integers or infinite; all (n,)): one slope on
+    each side of the target, and one for the step that contains it.
 
     Raises ValueError for a lower bound above its upper bound.
     """
@@ -71,10 +81,11 @@ def nearest(target: Floats, weight: Floats, lower: Floats, upper: Floats) -> Pie
 
 
 def squares(at: Floats, weight: Floats, lower: Floats, upper: Floats, reach: int) -> Pieces:
-    """The pieces of w_j k_j² near `at`: pieces one step wide within `reach` of it, and one longer piece beyond on each side. All (n,).
+    """The pieces of w_j k_j² near `at`: pieces one step wide within `reach` of it, and one longer
+    piece beyond on each side. All (n,).
 
-    The longer pieces continue with the slope of the step next to them, which is a lower bound on the cost. So an optimal point that uses
-    none of them is optimal for w_j k_j².
+    The longer pieces continue with the slope of the step next to them, which is a lower bound on the cost. So
+    an optimal point that uses none of them is optimal for w_j k_j².
     """
     centre: Floats = np.clip(np.rint(at), lower, upper)
     steps = np.arange(-reach - 1, reach + 1, dtype=float)
@@ -87,7 +98,14 @@ def squares(at: Floats, weight: Floats, lower: Floats, upper: Floats, reach: int
     slope: Floats = weight[:, None] * (2 * begin + 1)
     keep = (first < last).ravel()
     column = np.repeat(np.arange(len(at)), len(steps))[keep]
-    return Pieces(centre, column, slope.ravel()[keep], first.ravel()[keep], last.ravel()[keep], float((weight * centre**2).sum()))
+    return Pieces(
+        centre,
+        column,
+        slope.ravel()[keep],
+        first.ravel()[keep],
+        last.ravel()[keep],
+        float((weight * centre**2).sum()),
+    )
 
 
 def _steps(column: Ints, slope: Floats, first: Floats, last: Floats) -> tuple[Ints, Floats, Floats, Floats]:
@@ -98,5 +116,8 @@ def _steps(column: Ints, slope: Floats, first: Floats, last: Floats) -> tuple[In
     cut = np.isfinite(width) & (width <= MOST_PIECES)
     up = last[at] > 0
     return (
-        column[at], slope[at], np.where(cut[at], np.where(up, 0.0, -1.0), first[at]), np.where(cut[at], np.where(up, 1.0, 0.0), last[at]),
-    )  # fmt: skip
+        column[at],
+        slope[at],
+        np.where(cut[at], np.where(up, 0.0, -1.0), first[at]),
+        np.where(cut[at], np.where(up, 1.0, 0.0), last[at]),
+    )

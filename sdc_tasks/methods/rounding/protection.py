@@ -1,14 +1,18 @@
-"""The attacker of a rounded table, and the cuts that defend it: the protection equations of [3], eq. 2.2–2.11.
+"""The attacker of a rounded table, and the cuts that defend it: the protection equations of [3], eq.
+2.2–2.11.
 
-The attacker knows the relations, the bounds of each cell, and that the truth lies within `half` of the printed value (2.2):
+The attacker knows the relations, the bounds of each cell, and that the truth lies within
+`half` of the printed value (2.2):
 
     A y = rhs,   max(lb, x − half) ≤ y ≤ min(ub, x + half)
 
-A primary p is protected where he cannot exclude a − lpl and a + upl, and his interval is at least spl wide (2.3–2.5). By weak duality
-any multipliers γ bound his reach by a sum over the bounds of the cells, each of them linear in x or constant. The requirement must not
-exceed this sum: that is a protection equation (2.8, 2.9, 2.11). An equation that the table violates becomes a cut of the rounding model.
+A primary p is protected where he cannot exclude a − lpl and a + upl, and his interval is at least spl wide
+(2.3–2.5). By weak duality any multipliers γ bound his reach by a sum over the bounds of the cells, each of
+them linear in x or constant. The requirement must not exceed this sum: that is a protection equation (2.8,
+2.9, 2.11). An equation that the table violates becomes a cut of the rounding model.
 
-Protection is shown by witnesses: points of the attacker's problem, checked by plain arithmetic. Values are in units of the base.
+Protection is shown by witnesses: points of the attacker's problem, checked by plain arithmetic.
+Values are in units of the base.
 """
 
 from __future__ import annotations
@@ -24,13 +28,18 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-PROGRAMS, WORTH_PROGRAMS = 8, 4  # programs for many primaries at once, at most; primaries for which they are worth while
+PROGRAMS, WORTH_PROGRAMS = (
+    8,
+    4,
+)  # programs for many primaries at once, at most; primaries for which they are worth while
 DEEP_UNITS = 1e-5  # units by which a table must violate a cut: below that it is noise
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """coefficients · x ≥ least: the violated protection equations, with coefficients (cuts, n), least (cuts,), x in units of the base."""
+    """coefficients · x ≥ least: the violated protection equations, with coefficients (cuts, n), least
+    (cuts,), x in units of the base.
+    """
 
     coefficients: sp.csr_array = field(repr=False)
     least: Floats = field(repr=False)
@@ -38,7 +47,9 @@ class Cuts:
 
 @dataclass(frozen=True)
 class RoundingVerdict:
-    """(primaries,), in order: whether lower, upper and sliding protection are kept; `cuts` are the violated equations."""
+    """(primaries,), in order: whether lower, upper and sliding protection are kept;
+    `cuts` are the violated equations.
+    """
 
     down: Bools
     up: Bools
@@ -52,7 +63,9 @@ class RoundingVerdict:
 
 
 class RoundingAttacker:
-    """The attacker of one table. `half` (n,) are the half-widths around its printed cells, 0 for an exact cell."""
+    """The attacker of one table. `half` (n,) are the half-widths around its printed cells, 0 for an exact
+    cell.
+    """
 
     def __init__(self, table: RoundingTable, half: Floats, unit: float) -> None:
         self._table, self._unit, self._half = table, unit, half / unit
@@ -64,7 +77,8 @@ class RoundingAttacker:
         self._live.method("primal")  # from one cell to the next only the cost changes
 
     def judge(self, x: Floats, clock: Clock | None = None) -> RoundingVerdict:
-        """Whether every primary is protected in the table x (n,). Protection that is not shown within the time counts as missing.
+        """Whether every primary is protected in the table x (n,). Protection that is not shown
+        within the time counts as missing.
 
         Raises ValueError where x is further from the truth than its half-width.
         """
@@ -74,7 +88,10 @@ class RoundingAttacker:
         near_low, near_high = off - self._half, off + self._half
         if (near_low > FEASIBLE_UNITS).any() or (near_high < -FEASIBLE_UNITS).any():
             raise ValueError("a printed cell is further from the truth than its half-width")
-        lower, upper = np.minimum(np.maximum(self._first, near_low), 0.0), np.maximum(np.minimum(self._last, near_high), 0.0)
+        lower, upper = (
+            np.minimum(np.maximum(self._first, near_low), 0.0),
+            np.maximum(np.minimum(self._last, near_high), 0.0),
+        )
         lower, upper = np.maximum(lower, -FARTHEST_UNITS), np.minimum(upper, FARTHEST_UNITS)
         n, p = len(off), table.primary
         self._live.set_bounds(np.arange(n), lower, upper)
@@ -85,12 +102,16 @@ class RoundingAttacker:
         least: list[float] = []
         lps = 0
         rng = np.random.default_rng(1)
-        for _ in range(PROGRAMS):  # points that move many primaries at once spare most of the others their own programs
+        for _ in range(
+            PROGRAMS
+        ):  # points that move many primaries at once spare most of the others their own programs
             below, above = -low < need[0] - FEASIBLE_UNITS, high < need[1] - FEASIBLE_UNITS
             open_ = np.flatnonzero(below | above | (high - low < need[2] - FEASIBLE_UNITS))
             if len(open_) < WORTH_PROGRAMS or (left := clock.left) <= 0:
                 break
-            towards = np.where(above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p))))[open_]
+            towards = np.where(
+                above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p)))
+            )[open_]
             self._live.limit(left)
             self._live.set_cost(p[open_], -towards)
             result = self._live.solve()
@@ -104,7 +125,10 @@ class RoundingAttacker:
             self._live.limit(left)
             ends: list[tuple[Floats, float]] = []
             for side, reached, met in ((-1.0, low, need[0]), (1.0, high, need[1])):
-                if abs(reached[i]) >= met[i] - FEASIBLE_UNITS and high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS:
+                if (
+                    abs(reached[i]) >= met[i] - FEASIBLE_UNITS
+                    and high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS
+                ):
                     continue
                 result = self._extreme(cell, side)
                 lps += 1
@@ -117,7 +141,10 @@ class RoundingAttacker:
                 if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - DEEP_UNITS:
                     rows.append(equation[0])
                     least.append(float(met[i] - equation[1]))
-            met_down[i], met_up[i] = -low[i] >= need[0][i] - FEASIBLE_UNITS, high[i] >= need[1][i] - FEASIBLE_UNITS
+            met_down[i], met_up[i] = (
+                -low[i] >= need[0][i] - FEASIBLE_UNITS,
+                high[i] >= need[1][i] - FEASIBLE_UNITS,
+            )
             met_slide[i] = high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS
             if not met_slide[i] and len(ends) == 2:
                 rows.append(ends[0][0] + ends[1][0])
@@ -136,18 +163,32 @@ class RoundingAttacker:
     def _is_witness(self, z: Floats, lower: Floats, upper: Floats) -> bool:
         slack = FEASIBLE_UNITS + 1e-12 * (self._size @ np.abs(z))
         return bool(
-            (np.abs(self._table.A @ z) <= slack).all() and (z >= lower - FEASIBLE_UNITS).all() and (z <= upper + FEASIBLE_UNITS).all()
+            (np.abs(self._table.A @ z) <= slack).all()
+            and (z >= lower - FEASIBLE_UNITS).all()
+            and (z <= upper + FEASIBLE_UNITS).all()
         )
 
     def _equation(
-        self, dual: Floats, cell: int, side: float, lower: Floats, upper: Floats, near_low: Floats, near_high: Floats
+        self,
+        dual: Floats,
+        cell: int,
+        side: float,
+        lower: Floats,
+        upper: Floats,
+        near_low: Floats,
+        near_high: Floats,
     ) -> tuple[Floats, float]:
-        """(c, d) with reach ≤ c · x + d for every table x: weak duality with the multipliers of the last solve."""
+        """(c, d) with reach ≤ c · x + d for every table x: weak duality with the multipliers of the last
+        solve.
+        """
         reduced = -(self._table.A.T @ dual)
         reduced[cell] -= side  # of min −side · z: reach ≤ −Σ r⁺ lower − Σ r⁻ upper
         reduced[np.abs(reduced) < 1e-12] = 0.0
         at_low, at_high = np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0)
-        printed_low, printed_high = near_low >= lower, near_high <= upper  # the end that x decides, where it is the one that holds
+        printed_low, printed_high = (
+            near_low >= lower,
+            near_high <= upper,
+        )  # the end that x decides, where it is the one that holds
         c = np.where(printed_low, -at_low, 0.0) + np.where(printed_high, at_high, 0.0)
         fixed = np.where(printed_low, at_low * (self._a + self._half), -at_low * lower)
         fixed += np.where(printed_high, at_high * (self._half - self._a), at_high * upper)
@@ -155,7 +196,9 @@ class RoundingAttacker:
 
 
 def necessary(table: RoundingTable, half: float) -> tuple[Floats, Floats]:
-    """(lowest, highest) printed value of each primary by its own interval alone: x + half ≥ a + upl, x − half ≤ a − lpl."""
+    """(lowest, highest) printed value of each primary by its own interval alone: x +
+    half ≥ a + upl, x − half ≤ a − lpl.
+    """
     a = table.a[table.primary]
     return a + table.up - half, a - table.down + half
 

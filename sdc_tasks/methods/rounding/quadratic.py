@@ -1,24 +1,31 @@
-"""Random rounding with quadratic programming ([3] §3): sensitive cells are rounded, their neighbours adjusted. Totals stay, but for those
-that would tell a sensitive cell.
+"""Random rounding with quadratic programming ([3] §3): sensitive cells are rounded, their neighbours
+adjusted. Totals stay, but for those that would tell a sensitive cell.
 
-1. Each sensitive cell goes to a multiple of the base b next to it, up or down. Where b divides the sum of all sensitive cells, the sum
-   stays. Among the sets that the margins and the protection equations (2.8–2.11, see protection.py) allow, one of least distance is taken:
+1. Each sensitive cell goes to a multiple of the base b next to it, up or down. Where b divides the sum
+   of all sensitive cells, the sum
+   stays. Among the sets that the margins and the protection equations (2.8–2.11, see protection.py) allow,
+   one of least distance is taken:
 
        √ Σ_s (x_s − a_s)²                                                                              (3.1)
 
-2. The other cells are adjusted by as little as possible. Where the grand total stays, it fixes Σ x, so z = Σ x²/a − 1 (3.2) has the same
+2. The other cells are adjusted by as little as possible. Where the grand total stays, it fixes Σ x, so z
+   = Σ x²/a − 1 (3.2) has the same
    minimum as (3.3); where it moves, (3.3) is what is minimised:
 
-       min Σ_i (x_i − a_i)² / |a_i|   over   A x = rhs,   x_i whole,   lb ≤ x ≤ ub,   |x_i − a_i| ≤ b          (3.3), (3.4)
+       min Σ_i (x_i − a_i)² / |a_i|   over   A x = rhs,   x_i whole,   lb ≤ x ≤ ub,   |x_i
+       − a_i| ≤ b          (3.3), (3.4)
 
-   An empty cell stays empty. On small tables, among sets of equal distance, the one whose adjustment costs least is taken.
+   An empty cell stays empty. On small tables, among sets of equal distance, the one whose
+   adjustment costs least is taken.
 3. The attacker of (2.2) tries every sensitive cell. Violated equations are added, and the steps are repeated.
 
-The quadratic relaxation shows where to look. A mixed-integer model with one piece for each integer step does the rest: it is convex like
-the square and exact at integers, and its optimum is proven when no cell is at the end of its pieces. The paper treats two dimensions. Here
-relations are arbitrary, with hierarchies. A *margin* is a total that stays. Where a total is sensitive, it does not, nor do the totals
-beside it in any relation, and beside those; nor does a total with a single part that is not empty, where that part does not stay: it
-repeats that part, also where it is the grand total. Totals above them stay. Margins are printed exactly, and everybody knows it.
+The quadratic relaxation shows where to look. A mixed-integer model with one piece for each integer step does
+the rest: it is convex like the square and exact at integers, and its optimum is proven when no cell is at
+the end of its pieces. The paper treats two dimensions. Here relations are arbitrary, with hierarchies. A
+*margin* is a total that stays. Where a total is sensitive, it does not, nor do the totals beside it in any
+relation, and beside those; nor does a total with a single part that is not empty, where that part does not
+stay: it repeats that part, also where it is the grand total. Totals above them stay. Margins are printed
+exactly, and everybody knows it.
 """
 
 from __future__ import annotations
@@ -41,17 +48,19 @@ from sdc_tasks.solver.qp import SeparableQP
 
 QUADRATIC_ROUNDS = 100  # of rounding and attacking
 WINDOW = 3  # steps around the relaxation with a piece each, twice as many each time these are not enough
-LARGE = 10_000  # pieces above which the first of the nearest sets is adjusted, not the best of all equally near sets
+# pieces above which the first of the nearest sets is adjusted, not the best of all equally near sets
+LARGE = 10_000
 
 
 @dataclass(frozen=True)
 class QuadraticTable:
-    """The verified table `x` (n,) of whole numbers. `cost` is Σ (x − a)²/|a| of the adjusted cells; `bound` is a lower bound of it, for any
-    equally near set, or on large tables for this set.
+    """The verified table `x` (n,) of whole numbers. `cost` is Σ (x − a)²/|a| of the adjusted cells; `bound`
+    is a lower bound of it, for any equally near set, or on large tables for this set.
 
-    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2). `margin` cells (n,) stay, because
-    they are margins, fixed or empty; `loose` (n,) are the totals that do not.
-    `sum_kept`: the base divides the sum of the sensitive cells, and the sum did not change. `clock`: the time limit ended the search.
+    `set_distance` and `distance` are (3.1) of the sensitive cells and of the whole table, `z` is (3.2).
+    `margin` cells (n,) stay, because they are margins, fixed or empty; `loose` (n,) are the totals that do
+    not. `sum_kept`: the base divides the sum of the sensitive cells, and the sum did not change. `clock`:
+    the time limit ended the search.
     """
 
     x: Floats = field(repr=False)
@@ -100,16 +109,22 @@ def base_for(table: RoundingTable) -> float:
     return least
 
 
-def round_quadratic(table: RoundingTable, base: float, search: Search, progress: Say = silent) -> QuadraticTable:
-    """The table of least distance that keeps all margins and levels. Totals that would tell a sensitive cell are no margins.
+def round_quadratic(
+    table: RoundingTable, base: float, search: Search, progress: Say = silent
+) -> QuadraticTable:
+    """The table of least distance that keeps all margins and levels. Totals that would tell
+    a sensitive cell are no margins.
 
-    Raises InvalidInput where values or the base are not whole, or nothing is sensitive; Unprotectable where no table is found.
+    Raises InvalidInput where values or the base are not whole, or nothing is sensitive;
+    Unprotectable where no table is found.
     """
     _refuse(table)
     if not (base >= 2 and base == np.rint(base) and base < EXACT_BELOW):
         raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give a whole number above 1")
     if (tight := cells_too_wide(table, base)).size or not _allows(table, base):
-        names = [table.label(int(i)) for i in (tight if tight.size else table.primary[~_possible(table, base)])]
+        names = [
+            table.label(int(i)) for i in (tight if tight.size else table.primary[~_possible(table, base)])
+        ]
         more = f" and {len(names) - NAMED_CELLS} more" if len(names) > NAMED_CELLS else ""
         raise Unprotectable(
             f"{', '.join(names[:NAMED_CELLS])}{more}: levels that no multiple of base {base:g} can keep. "
@@ -119,7 +134,8 @@ def round_quadratic(table: RoundingTable, base: float, search: Search, progress:
 
 
 def margins(table: RoundingTable) -> Bools:
-    """(n,): the totals that stay. They are not sensitive, not beside a sensitive total, and not beside a total that is beside one.
+    """(n,): the totals that stay. They are not sensitive, not beside a sensitive total, and not
+    beside a total that is beside one.
 
     A total with a single part that is not empty repeats that part, and is as sensitive as it.
     """
@@ -127,8 +143,12 @@ def margins(table: RoundingTable) -> Bools:
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     sign = np.sign(A.data)
     alone = np.column_stack([np.bincount(row[sign == side], minlength=A.shape[0]) == 1 for side in (-1, 1)])
-    head = (alone[row, 0] & (sign < 0)) | (alone[row, 1] & ~alone[row, 0] & (sign > 0))  # the total of its relation
-    part = sp.csr_array((((table.a != 0)[A.indices] & ~head).astype(float), A.indices, A.indptr), shape=A.shape)
+    head = (alone[row, 0] & (sign < 0)) | (
+        alone[row, 1] & ~alone[row, 0] & (sign > 0)
+    )  # the total of its relation
+    part = sp.csr_array(
+        (((table.a != 0)[A.indices] & ~head).astype(float), A.indices, A.indptr), shape=A.shape
+    )
     above = sp.csr_array((head.astype(float), A.indices, A.indptr), shape=A.shape)
     single = part @ np.ones(A.shape[1]) == 1
     moved = np.zeros(len(total), dtype=bool)
@@ -162,7 +182,10 @@ class _Work:
         self.lower = np.maximum(np.ceil(table.lb[self.adjusted]) - adjusted, -base)
         self.upper = np.minimum(np.floor(table.ub[self.adjusted]) - adjusted, base)
         columns = sp.csc_array(table.A)
-        self.A_set, self.A_adjusted = sp.csr_array(columns[:, S] * base), sp.csr_array(columns[:, self.adjusted])
+        self.A_set, self.A_adjusted = (
+            sp.csr_array(columns[:, S] * base),
+            sp.csr_array(columns[:, self.adjusted]),
+        )
         self.right = -(columns[:, S] @ (self.floor - a[S]))
         self.cuts, self.least = sp.csr_array((0, len(a))), np.zeros(0)
 
@@ -191,28 +214,48 @@ class _Work:
             x[self.adjusted] += z
             verdict = attacker.judge(x, self.search.clock)
             exposed = int((~verdict.protected).sum())
-            self.progress(f"round {rounds}: distance {distance(table, x):.4g}, {exposed} sensitive cells not protected")
+            self.progress(
+                f"round {rounds}: distance {distance(table, x):.4g}, {exposed} sensitive cells not protected"
+            )
             if verdict.protected.all():
                 self._check(x)
                 return QuadraticTable(
-                    x, base, self.margin, table.totals & ~self.margin, float(np.sqrt(((x - a)[table.primary] ** 2).sum())),
-                    distance(table, x), directed_distance(table, x), float(self.weight @ z**2), bound, keep_sum,
-                    optimal, not optimal, rounds, verdict,
-                )  # fmt: skip
+                    x,
+                    base,
+                    self.margin,
+                    table.totals & ~self.margin,
+                    float(np.sqrt(((x - a)[table.primary] ** 2).sum())),
+                    distance(table, x),
+                    directed_distance(table, x),
+                    float(self.weight @ z**2),
+                    bound,
+                    keep_sum,
+                    optimal,
+                    not optimal,
+                    rounds,
+                    verdict,
+                )
             if not len(verdict.cuts.least) or self.left <= 0:
                 break
             self.cuts = sp.csr_array(sp.vstack([self.cuts, verdict.cuts.coefficients], format="csr"))
             self.least = np.concatenate([self.least, verdict.cuts.least])
             beyond = -np.inf
-        reason = "time ran out" if self.left <= 0 else f"margins, bounds and levels allow none{self.search.within}"
-        raise Unprotectable(f"no table with sensitive cells rounded to base {base:g}: {reason}. Remedy: choose another base, or more time")
+        reason = (
+            "time ran out" if self.left <= 0 else f"margins, bounds and levels allow none{self.search.within}"
+        )
+        raise Unprotectable(
+            f"no table with sensitive cells rounded to base {base:g}: {reason}. Remedy: choose another base, "
+            f"or more time"
+        )
 
     @property
     def left(self) -> float:
         return self.search.clock.left
 
     def _nearest_set(self, keep_sum: bool, beyond: float) -> Floats | None:
-        """Up (1) or down (0) for each sensitive cell: the least distance that is at least `beyond`; the other cells may be fractional."""
+        """Up (1) or down (0) for each sensitive cell: the least distance that is at least `beyond`;
+        the other cells may be fractional.
+        """
         k, m = len(self.cost), len(self.adjusted)
         rows = self._rows(keep_sum, beyond, np.inf, sp.eye_array(m, format="csr"), np.zeros(m))
         model = Milp(
@@ -222,13 +265,19 @@ class _Work:
         x = self._solve(model, 0.0).x
         return None if x is None else np.rint(x[:k])
 
-    def _adjust(self, chosen: Floats, keep_sum: bool, beyond: float) -> tuple[Floats, Floats, float, bool] | None:
+    def _adjust(
+        self, chosen: Floats, keep_sum: bool, beyond: float
+    ) -> tuple[Floats, Floats, float, bool] | None:
         """(set, adjustment, bound on its cost, whether proven) of least cost."""
         centre, reach = self._relaxed(chosen), WINDOW
         best: tuple[Floats, Floats, float, bool] | None = None
         while True:
             pieces = squares(centre, self.weight, self.lower, self.upper, reach)
-            found = self._for_set(chosen, pieces) if len(pieces.slope) > LARGE else self._for_sets(chosen, keep_sum, beyond, pieces)
+            found = (
+                self._for_set(chosen, pieces)
+                if len(pieces.slope) > LARGE
+                else self._for_sets(chosen, keep_sum, beyond, pieces)
+            )
             if found is None:
                 return best
             y, z, bound, optimal = found
@@ -250,7 +299,9 @@ class _Work:
         found = least_cost(pieces, rows, self.search, self.progress)
         return None if found.k is None else (chosen, found.k, found.bound, found.status is Status.OPTIMAL)
 
-    def _for_sets(self, chosen: Floats, keep_sum: bool, beyond: float, pieces: Pieces) -> tuple[Floats, Floats, float, bool] | None:
+    def _for_sets(
+        self, chosen: Floats, keep_sum: bool, beyond: float, pieces: Pieces
+    ) -> tuple[Floats, Floats, float, bool] | None:
         """For all sets as near as the chosen one."""
         k, m = len(self.cost), len(self.adjusted)
         count = len(pieces.column)
@@ -269,10 +320,14 @@ class _Work:
         return np.rint(result.x[:k]), np.where(near, np.rint(z), z), bound, result.status is Status.OPTIMAL
 
     def _solve(self, model: Milp, gap: float) -> MilpResult:
-        return solve_milp(model, self.search.solver, max(self.left, 0.1), gap, self.search.nodes, watch=self.search.watch)
+        return solve_milp(
+            model, self.search.solver, max(self.left, 0.1), gap, self.search.nodes, watch=self.search.watch
+        )
 
     def _relaxed(self, chosen: Floats) -> Floats:
-        """The fractional quadratic adjustment for one set, without protection equations: a start for the search."""
+        """The fractional quadratic adjustment for one set, without protection equations: a start for the
+        search.
+        """
         m = len(self.adjusted)
         if not m:
             return np.zeros(0)
@@ -285,21 +340,31 @@ class _Work:
     def _rows(
         self, keep_sum: bool, beyond: float, near: float, spread: sp.csr_array, origin: Floats
     ) -> tuple[sp.csr_array, Floats, Floats]:
-        """Relations, cuts, distance and sum over the set and columns u with adjustment = origin + spread · u."""
+        """Relations, cuts, distance and sum over the set and columns u with adjustment = origin +
+        spread · u.
+        """
         k, S = len(self.cost), self.table.primary
         of_set = sp.csr_array(sp.csc_array(self.cuts)[:, S])
         of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted] * (1 / self.base))
         a = self.table.a.copy()
         a[S] = self.floor
         cut_right = self.least - np.asarray(self.cuts @ a) / self.base - np.asarray(of_adjusted @ origin)
-        parts = [sp.csr_array(self.A_adjusted @ spread), sp.csr_array(of_adjusted @ spread), sp.csr_array((2, spread.shape[1]))]
+        parts = [
+            sp.csr_array(self.A_adjusted @ spread),
+            sp.csr_array(of_adjusted @ spread),
+            sp.csr_array((2, spread.shape[1])),
+        ]
         beside = sp.vstack(parts, format="csr")
-        of_sets = sp.vstack([self.A_set, of_set, sp.csr_array(np.vstack([self.cost, np.ones(k)]))], format="csr")
+        of_sets = sp.vstack(
+            [self.A_set, of_set, sp.csr_array(np.vstack([self.cost, np.ones(k)]))], format="csr"
+        )
         rows = sp.hstack([of_sets, beside], format="csr")
         ups = np.rint((self.table.a[S].sum() - self.floor.sum()) / self.base)
         right = self.right - self.A_adjusted @ origin
         lower = np.concatenate([right, cut_right, [beyond - 0.5, ups if keep_sum else -np.inf]])
-        upper = np.concatenate([right, np.full(len(cut_right), np.inf), [near + 0.5, ups if keep_sum else np.inf]])
+        upper = np.concatenate(
+            [right, np.full(len(cut_right), np.inf), [near + 0.5, ups if keep_sum else np.inf]]
+        )
         return sp.csr_array(rows), lower, upper
 
     def _check(self, x: Floats) -> None:
@@ -319,7 +384,10 @@ class _Work:
 
 def _refuse(table: RoundingTable) -> None:
     if not len(table.primary):
-        raise InvalidInput("no cell is sensitive: there is nothing to round. Remedy: mark primary cells (status u) and give their levels")
+        raise InvalidInput(
+            "no cell is sensitive: there is nothing to round. Remedy: mark primary cells (status u) and give "
+            "their levels"
+        )
     wrong = (table.a != np.rint(table.a)) | (np.abs(table.a) >= EXACT_BELOW)
     for mask, what, remedy in (
         (wrong, "not whole numbers", "give the table in a unit in which all values are whole"),
@@ -327,7 +395,10 @@ def _refuse(table: RoundingTable) -> None:
     ):
         if mask.any():
             names = ", ".join(table.label(int(i)) for i in np.flatnonzero(mask)[:NAMED_CELLS])
-            raise InvalidInput(f"{names} and {int(mask.sum()) - min(NAMED_CELLS, int(mask.sum()))} more: {what}. Remedy: {remedy}")
+            raise InvalidInput(
+                f"{names} and {int(mask.sum()) - min(NAMED_CELLS, int(mask.sum()))} more: {what}. Remedy: "
+                f"{remedy}"
+            )
 
 
 def _allows(table: RoundingTable, base: float) -> bool:
@@ -339,7 +410,10 @@ def _possible(table: RoundingTable, base: float) -> Bools:
     a = table.a[table.primary]
     down, multiple = multiples(a, base)
     lowest, highest = necessary(table, base)
-    lowest, highest = np.maximum(lowest, table.lb[table.primary]), np.minimum(highest, table.ub[table.primary])
+    lowest, highest = (
+        np.maximum(lowest, table.lb[table.primary]),
+        np.minimum(highest, table.ub[table.primary]),
+    )
     found = np.zeros(len(a), dtype=bool)
     for k in (down, np.where(multiple, down, down + 1)):
         found |= (k * base >= lowest) & (k * base <= highest)

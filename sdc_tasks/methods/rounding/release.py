@@ -1,13 +1,16 @@
-"""Rounds indicators of a release as whole tables, instead of cell by cell to safe bases: a method proposes, the attacker judges.
+"""Rounds indicators of a release as whole tables, instead of cell by cell to safe bases: a
+method proposes, the attacker judges.
 
     small-count    [4]; `counts.py`
-    controlled     [2] §3: all aggregates become multiples of one base; the reach is published, usually ± base; `aggregates.py`
-    quadratic      [3]: aggregates that attacks use become multiples, those beside them are adjusted, totals that stay are exact;
+    controlled     [2] §3: all aggregates become multiples of one base; the reach is published, usually ±
+    base; `aggregates.py` quadratic      [3]: aggregates that attacks use become multiples, those beside them
+    are adjusted, totals that stay are exact;
                    `aggregates.py`
 
-Each method proposes publications, the most precise first. The attacker of the audit attacks each of them. The first publication that he
-cannot break is taken. If he breaks all, the indicator is withheld. With `rule_aware` there is one proposal, and a release that it does not
-pass is refused: to withhold it would tell of the counts.
+Each method proposes publications, the most precise first. The attacker of the audit attacks each of
+them. The first publication that he cannot break is taken. If he breaks all, the indicator is
+withheld. With `rule_aware` there is one proposal, and a release that it does not pass is refused: to
+withhold it would tell of the counts.
 """
 
 from __future__ import annotations
@@ -34,8 +37,9 @@ def round_part(
 ) -> Publication:  # fmt: skip
     """The publication of the part. `requirements`, `seed`: of the audit of the whole.
 
-    `progress` receives the progress of the search, `note` each proposal and its result. The seed of the rounding is derived from the salt
-    of the problem: nobody can repeat this rounding with the program alone. Raises InvalidInput where `rule_aware` is not offered.
+    `progress` receives the progress of the search, `note` each proposal and its result. The seed of the
+    rounding is derived from the salt of the problem: nobody can repeat this rounding with the program alone.
+    Raises InvalidInput where `rule_aware` is not offered.
     """
     if aware := isinstance(wanted, SmallCountRounding) and wanted.rule_aware:
         _require_fit(part.problem, requirements)
@@ -47,15 +51,19 @@ def round_part(
             return publication
     if aware:
         raise InvalidInput(
-            f"indicator {', '.join(part.problem.space.indicators)}: the audit does not show that its rounded counts are safe, and to "
-            "withhold them would tell of the counts. Remedy: run the release again with another epoch, or leave out rule_aware"
+            f"indicator {', '.join(part.problem.space.indicators)}: the audit does not show that its rounded "
+            f"counts are safe, and to "
+            "withhold them would tell of the counts. Remedy: run the release again with another epoch, or "
+            "leave out rule_aware"
         )
     note("withheld: no proposal of the method withstands the attack")
     return Publication.nothing(np.flatnonzero(part.problem.aggregate))
 
 
 def seed_of(problem: ProtectionProblem, wanted: Rounding) -> int:
-    """The secret seed of the rounding: of the warehouse, the period, the indicators, and the epoch of `rule_aware`."""
+    """The secret seed of the rounding: of the warehouse, the period, the indicators, and the epoch of
+    `rule_aware`.
+    """
     if isinstance(wanted, SmallCountRounding) and wanted.rule_aware:
         return problem.salt.seed("keyed rounding", str(wanted.epoch), *problem.space.indicators)
     return problem.salt.seed("rounding", *problem.space.indicators)
@@ -65,9 +73,15 @@ def _require_fit(problem: ProtectionProblem, requirements: Requirements) -> None
     """Raises InvalidInput where `rule_aware` of small count rounding is not offered, and says why."""
     why = ""
     if problem.earlier.rows.shape != (0, 0):
-        why = "the period has an earlier version, and two versions may leave a count fewer candidates than the base"
+        why = (
+            "the period has an earlier version, and two versions may leave a count fewer "
+            "candidates than the base"
+        )
     elif requirements.profiles != (EXTERNAL,):
-        why = "audit.profiles asks for attackers who know more than the public figures, and what the program tells them is not known"
+        why = (
+            "audit.profiles asks for attackers who know more than the public figures, and "
+            "what the program tells them is not known"
+        )
     if why:
         raise InvalidInput(f"rounding.rule_aware: {why}. Remedy: leave out rule_aware")
 
@@ -77,12 +91,16 @@ def _proposals(
 ) -> Iterator[tuple[str, Publication]]:
     match wanted.method:
         case "small-count":
-            options = CountOptions(drawn, wanted.base, wanted.quality, rule_aware=wanted.rule_aware, drawn=wanted.drawn)
+            options = CountOptions(
+                drawn, wanted.base, wanted.quality, rule_aware=wanted.rule_aware, drawn=wanted.drawn
+            )
             return rounded_counts(part.problem, options, progress).proposals()
         case "controlled":
             return controlled_aggregates(part.problem, wanted, drawn, progress)
         case "quadratic":
-            return quadratic_aggregates(part.problem, part.requirements(requirements), wanted, drawn, seed, progress)
+            return quadratic_aggregates(
+                part.problem, part.requirements(requirements), wanted, drawn, seed, progress
+            )
 
 
 class _Judge:
@@ -90,11 +108,16 @@ class _Judge:
 
     def __init__(self, part: Part, requirements: Requirements, seed: int) -> None:
         self._part, self._requirements, self._seed = part, requirements, seed
-        self._attacker = None if part.problem.integral.any() else Attacker(part.problem, part.requirements(requirements), seed)
+        self._attacker = (
+            None
+            if part.problem.integral.any()
+            else Attacker(part.problem, part.requirements(requirements), seed)
+        )
 
     def broken(self, publication: Publication) -> int:
-        """The number of requirements of the part that a publication of it breaks. For counts, requirements that no whole table shows count
-        as broken, as in the audit: a requirement shown by whole tables also holds against every other attacker.
+        """The number of requirements of the part that a publication of it breaks. For counts, requirements
+        that no whole table shows count as broken, as in the audit: a requirement shown by whole tables also
+        holds against every other attacker.
         """
         if self._attacker is not None:
             self._attacker.face(publication)
@@ -102,4 +125,6 @@ class _Judge:
             return len(self._attacker.broken)
         whole = self._part.into(Publication.nothing(np.flatnonzero(self._part.whole.aggregate)), publication)
         short = whole_attacks(self._part.whole, whole, self._requirements, self._seed).short
-        return int(np.isin(self._requirements.primaries[[each.row for each in short]], self._part.cells).sum())
+        return int(
+            np.isin(self._requirements.primaries[[each.row for each in short]], self._part.cells).sum()
+        )

@@ -1,11 +1,12 @@
 """The integer point of least cost in a system of relations: a proven bound, and the best point found.
 
 1. The vertex of the relaxation. Where it is integral, as on all network tables, it is the result.
-2. Else a first point, and a search around it (neighbourhoods.py), until the gap is small enough or the search finds nothing more.
+2. Else a first point, and a search around it (neighbourhoods.py), until the gap is small enough
+   or the search finds nothing more.
 3. Then the whole mixed-integer model from there, until the gap, the nodes, or a time limit are reached.
 
-The bound comes from weak duality on the multipliers of the relaxation, by plain arithmetic, or from the solver of the whole model. Points
-are checked in integers: a point that violates a relation is not taken.
+The bound comes from weak duality on the multipliers of the relaxation, by plain arithmetic, or from the
+solver of the whole model. Points are checked in integers: a point that violates a relation is not taken.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ WHOLE_BINARIES = 1500  # binaries up to which the whole model is faster than a s
 
 @dataclass(frozen=True)
 class Search:
-    """How long a search lasts. A relative gap (cost − bound) / cost of `gap` ends it; `exact` continues with the whole model. `clock`: how
-    it may use the time; where work is counted, `nodes` limit each MILP.
+    """How long a search lasts. A relative gap (cost − bound) / cost of `gap` ends it; `exact` continues with
+    the whole model. `clock`: how it may use the time; where work is counted, `nodes` limit each MILP.
 
-    `seed` drives the search. With it, an attacker may reconstruct the values before rounding, so it is secret and has no default.
+    `seed` drives the search. With it, an attacker may reconstruct the values before rounding, so
+    it is secret and has no default.
     """
 
     seed: int
@@ -45,7 +47,9 @@ class Search:
     @property
     def watch(self) -> Watch:
         """Ends a MILP when time is up."""
-        return Watch(lambda: self.clock.left <= 0, useful=self.clock.useful) if self.clock.counted else UNWATCHED
+        return (
+            Watch(lambda: self.clock.left <= 0, useful=self.clock.useful) if self.clock.counted else UNWATCHED
+        )
 
     @property
     def within(self) -> str:
@@ -55,7 +59,9 @@ class Search:
 
 @dataclass(frozen=True)
 class Relations:
-    """lower ≤ A k ≤ upper. The first `equal` rows are relations of the table, A k = rhs in integers; the others are cuts."""
+    """lower ≤ A k ≤ upper. The first `equal` rows are relations of the table, A k = rhs
+    in integers; the others are cuts.
+    """
 
     A: sp.csr_array = field(repr=False)
     lower: Floats = field(repr=False)
@@ -71,7 +77,9 @@ class Relations:
 
 @dataclass(frozen=True)
 class Found:
-    """`k` (n,) in integers, None where no point was found. `clock`: time ran out, so the result depends on the machine."""
+    """`k` (n,) in integers, None where no point was found. `clock`: time ran out, so the result depends on
+    the machine.
+    """
 
     status: Status
     k: Floats | None = field(repr=False)
@@ -85,12 +93,16 @@ class Found:
         return max(0.0, (self.cost - self.bound) / self.cost) if self.cost > 0 else 0.0
 
 
-def relations(A: sp.csr_array, rhs: Floats, cuts: sp.csr_array | None = None, least: Floats | None = None) -> Relations:
+def relations(
+    A: sp.csr_array, rhs: Floats, cuts: sp.csr_array | None = None, least: Floats | None = None
+) -> Relations:
     """The relations A k = rhs, with the cuts · k ≥ least. A (m, n), cuts (c, n)."""
     if cuts is None or least is None:
         return Relations(A, rhs, rhs, len(rhs))
     rows = sp.csr_array(sp.vstack([A, cuts], format="csr"))
-    return Relations(rows, np.concatenate([rhs, least]), np.concatenate([rhs, np.full(len(least), np.inf)]), len(rhs))
+    return Relations(
+        rows, np.concatenate([rhs, least]), np.concatenate([rhs, np.full(len(least), np.inf)]), len(rhs)
+    )
 
 
 def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Say = silent) -> Found:
@@ -107,7 +119,9 @@ def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Say = 
     binary = len(model.binary)
     start, clock = None, False
     if binary > WHOLE_BINARIES:
-        start, clock = neighbourhoods.search(model, len(np.unique(pieces.column)), relaxed, search, bound, pieces.constant, progress)
+        start, clock = neighbourhoods.search(
+            model, len(np.unique(pieces.column)), relaxed, search, bound, pieces.constant, progress
+        )
     cost = np.inf if start is None else float(model.cost @ start) + pieces.constant
     found = Found(Status.STOPPED, None, bound=bound, clock=clock)
     if start is not None and (k := _best(pieces, rows, start)) is not None:
@@ -118,11 +132,25 @@ def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Say = 
     return found if left <= 0 else _whole(pieces, rows, model, search, left, start, found)
 
 
-def _whole(pieces: Pieces, rows: Relations, model: Milp, search: Search, seconds: float, start: Floats | None, found: Found) -> Found:
+def _whole(
+    pieces: Pieces,
+    rows: Relations,
+    model: Milp,
+    search: Search,
+    seconds: float,
+    start: Floats | None,
+    found: Found,
+) -> Found:
     """Solves the whole model from a start. The result is never worse than `found`."""
-    result = solve_milp(model, search.solver, max(seconds, 0.1), search.gap, search.nodes, start, search.watch)
+    result = solve_milp(
+        model, search.solver, max(seconds, 0.1), search.gap, search.nodes, start, search.watch
+    )
     bound = found.bound if result.bound is None else max(found.bound, result.bound + pieces.constant)
-    clock = np.isfinite(seconds) and result.status is not Status.OPTIMAL and result.status is not Status.INFEASIBLE
+    clock = (
+        np.isfinite(seconds)
+        and result.status is not Status.OPTIMAL
+        and result.status is not Status.INFEASIBLE
+    )
     if result.x is None:
         status = found.status if found.k is not None else result.status
         return Found(status, found.k, found.cost, bound, clock)
@@ -139,7 +167,11 @@ def _best(pieces: Pieces, rows: Relations, u: Floats) -> Floats | None:
     """k in integers, if the pieces are integral and every row holds; else None."""
     k = pieces.value(u)
     whole = np.rint(k)
-    return whole if (np.abs(k - whole) <= OFF_WHOLE * np.maximum(1, np.abs(k))).all() and rows.hold(whole) else None
+    return (
+        whole
+        if (np.abs(k - whole) <= OFF_WHOLE * np.maximum(1, np.abs(k))).all() and rows.hold(whole)
+        else None
+    )
 
 
 def _cost(pieces: Pieces, k: Floats, model: Milp, u: Floats) -> float:
@@ -148,7 +180,9 @@ def _cost(pieces: Pieces, k: Floats, model: Milp, u: Floats) -> float:
 
 
 def filled(pieces: Pieces, k: Floats) -> Floats:
-    """(pieces,): the pieces filled to reach k (n,): above the origin from the flattest on, below it from the smallest gain on."""
+    """(pieces,): the pieces filled to reach k (n,): above the origin from the flattest on,
+    below it from the smallest gain on.
+    """
     u = np.zeros(len(pieces.slope))
     short = k - pieces.origin
     for side in (1.0, -1.0):
@@ -165,14 +199,22 @@ def filled(pieces: Pieces, k: Floats) -> Floats:
 
 
 def weak_duality(model: Milp, dual: Floats) -> float:
-    """A lower bound on the relaxation from any multipliers `dual` (rows,), by arithmetic alone: each column is at its cheaper bound.
+    """A lower bound on the relaxation from any multipliers `dual` (rows,), by arithmetic alone: each
+    column is at its cheaper bound.
 
-    A multiplier on the side of a row without a bound counts as 0, and so does a slope of the size of rounding in an unbounded column.
+    A multiplier on the side of a row without a bound counts as 0, and so does a slope of the size of
+    rounding in an unbounded column.
     """
-    y = np.where(dual > 0, np.where(np.isfinite(model.row_lower), dual, 0.0), np.where(np.isfinite(model.row_upper), dual, 0.0))
+    y = np.where(
+        dual > 0,
+        np.where(np.isfinite(model.row_lower), dual, 0.0),
+        np.where(np.isfinite(model.row_upper), dual, 0.0),
+    )
     reduced = model.cost - model.A.T @ y
     ends = np.where(reduced > 0, model.lower, model.upper)
-    reduced = np.where(~np.isfinite(ends) & (np.abs(reduced) <= 1e-9 * (1 + np.abs(model.cost))), 0.0, reduced)
+    reduced = np.where(
+        ~np.isfinite(ends) & (np.abs(reduced) <= 1e-9 * (1 + np.abs(model.cost))), 0.0, reduced
+    )
     used, rows = reduced != 0, y != 0
     sides = np.where(y > 0, model.row_lower, model.row_upper)
     return float(sides[rows] @ y[rows] + ends[used] @ reduced[used])

@@ -18,10 +18,12 @@ def _numbered(cell: int) -> str:
 
 @dataclass(frozen=True)
 class RoundingTable:
-    """n cells with `A a = rhs`, A (relations, n). `lb ub` (n,) are the external bounds of each cell, and the bounds of its printed value.
+    """n cells with `A a = rhs`, A (relations, n). `lb ub` (n,) are the external bounds of each cell, and
+    the bounds of its printed value.
 
-    `primary` (primaries,) are flat indices, ascending; `lpl upl spl` ≥ 0 are their levels, distances in the unit of the data. `fixed` (n,)
-    cells keep their value. `label` names a cell in messages. Raises ValueError where the arrays do not fit together.
+    `primary` (primaries,) are flat indices, ascending; `lpl upl spl` ≥ 0 are their levels, distances in the
+    unit of the data. `fixed` (n,) cells keep their value. `label` names a cell in messages. Raises ValueError
+    where the arrays do not fit together.
     """
 
     A: sp.csr_array
@@ -68,8 +70,9 @@ class RoundingTable:
 
     @property
     def totals(self) -> Bools:
-        """(n,): cells that are the sum of others. The total of a relation is the one cell whose sign differs from all others; of two cells
-        with opposite signs, the negative one. A relation whose cells all have one sign has no total.
+        """(n,): cells that are the sum of others. The total of a relation is the one cell whose sign
+        differs from all others; of two cells with opposite signs, the negative one. A relation whose cells
+        all have one sign has no total.
 
         Raises InvalidInput for any other relation.
         """
@@ -80,9 +83,12 @@ class RoundingTable:
         odd = (negative > 1) & (positive > 1)
         if odd.any():
             first = int(np.flatnonzero(odd)[0])
-            cells = ", ".join(self.label(int(i)) for i in A.indices[A.indptr[first] : A.indptr[first + 1]][:4])
+            cells = ", ".join(
+                self.label(int(i)) for i in A.indices[A.indptr[first] : A.indptr[first + 1]][:4]
+            )
             raise InvalidInput(
-                f"relation {first} ({cells}, …): no cell is the sum of the others. Remedy: write each relation as a total and its parts"
+                f"relation {first} ({cells}, …): no cell is the sum of the others. Remedy: write each "
+                f"relation as a total and its parts"
             )
         total = np.zeros(len(self.a), dtype=bool)
         total[A.indices[(A.data < 0) & (negative == 1)[row]]] = True
@@ -91,7 +97,9 @@ class RoundingTable:
 
 
 def multiples(values: Floats, base: float) -> tuple[Floats, Bools]:
-    """(values / base rounded down, whether a value is a multiple of the base), each of the shape of `values`, up to rounding noise."""
+    """(values / base rounded down, whether a value is a multiple of the base), each of the shape of
+    `values`, up to rounding noise.
+    """
     near = np.rint(values / base)
     whole = np.abs(values - near * base) <= SUM_SHARE * np.maximum(np.abs(values), base)
     return np.where(whole, near, np.floor(values / base)), whole

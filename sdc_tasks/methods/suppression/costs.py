@@ -16,7 +16,9 @@ from sdc_tasks.model.table import Bools, Floats
 
 @dataclass(frozen=True)
 class Priced:
-    """The inputs of the costs: the relations M (m, n), the values, the primary cells, and the columns of a file (n), if it has them."""
+    """The inputs of the costs: the relations M (m, n), the values, the primary cells, and the
+    columns of a file (n), if it has them.
+    """
 
     M: sp.csr_array = field(repr=False)
     a: Floats = field(repr=False)
@@ -32,18 +34,25 @@ def cell_costs(cells: Priced, costs: CellCosts) -> Floats:
 
 def _own(cells: Priced) -> Floats:
     if cells.own is None:
-        raise InvalidInput("costs of the file: it has none. Remedy: add a cost to each cell, or choose other costs")
+        raise InvalidInput(
+            "costs of the file: it has none. Remedy: add a cost to each cell, or choose other costs"
+        )
     return cells.own
 
 
 def _frequency(cells: Priced) -> Floats:
     if cells.frequency is None:
-        raise InvalidInput("costs by frequency: the numbers of contributors are not given. Remedy: give the counts, or choose other costs")
+        raise InvalidInput(
+            "costs by frequency: the numbers of contributors are not given. Remedy: give the counts, or "
+            "choose other costs"
+        )
     return cells.frequency
 
 
 def _distance(cells: Priced) -> Floats:
-    """1 for cells that share a relation with a primary, 2 for cells that share one with those, and so on; all others cost n."""
+    """1 for cells that share a relation with a primary, 2 for cells that share one with
+    those, and so on; all others cost n.
+    """
     shares = sp.csr_array((np.ones(cells.M.nnz), cells.M.indices, cells.M.indptr), shape=cells.M.shape)
     steps = np.where(cells.primary, 0.0, float(len(cells.a)))
     reached, step = cells.primary.copy(), 0

@@ -1,8 +1,9 @@
 """Patterns with a minimum of contributors behind what they hide ([2] §4.4); pattern/enough.py defines it.
 
-The problem without the rule is solved first. In each relation with too few contributors one more cell becomes primary: one that is hidden
-anyway, else the cheapest. Its level only says that nobody can recalculate it. The problem is then solved again, until the rule is kept. The
-bound is that of the first round, because the rule only adds requirements.
+The problem without the rule is solved first. In each relation with too few contributors one more cell
+becomes primary: one that is hidden anyway, else the cheapest. Its level only says that nobody can
+recalculate it. The problem is then solved again, until the rule is kept. The bound is that of the first
+round, because the rule only adds requirements.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from sdc_tasks.model.table import Bools, Ints
 
 
 def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> str:
-    """Offers the run patterns that keep the minimum; `search` finds patterns of a run without one. Returns why it ended.
+    """Offers the run patterns that keep the minimum; `search` finds patterns of a run
+    without one. Returns why it ended.
 
     Raises Unprotectable, naming a cell, if a relation has too few contributors whatever is hidden.
     """
@@ -49,7 +51,9 @@ def _secret(problem: SuppressionProblem, cells: Ints) -> SuppressionProblem:
     primary, level = problem.primary.copy(), np.zeros(len(problem.a))
     primary[cells] = True
     level[cells] = RECALCULATED * np.abs(problem.a[cells])
-    return replace(problem, primary=primary, lpl=np.maximum(problem.lpl, level), upl=np.maximum(problem.upl, level))
+    return replace(
+        problem, primary=primary, lpl=np.maximum(problem.lpl, level), upl=np.maximum(problem.upl, level)
+    )
 
 
 def _promoted(problem: SuppressionProblem, hidden: Bools, primary: Bools, barred: Bools) -> Ints:
@@ -62,7 +66,8 @@ def _promoted(problem: SuppressionProblem, hidden: Bools, primary: Bools, barred
         if not free:
             mine = [int(cell) for cell in cells if hidden[cell]]
             raise Unprotectable(
-                f"{problem.name(mine[0])}: fewer than {problem.minimum} contributors are behind it and what else relation {row} can hide. "
+                f"{problem.name(mine[0])}: fewer than {problem.minimum} contributors are behind it and what "
+                f"else relation {row} can hide. "
                 "Remedy: let more cells of it be suppressed, or lower the minimum"
             )
         found.add(min(free, key=lambda cell: (not hidden[cell], problem.cost[cell], cell)))

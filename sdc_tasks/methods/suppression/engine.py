@@ -12,10 +12,11 @@ paths    shortest paths ([2] §4.2), for two-dimensional and 1H2D tables: paths.
 network  minimum-cost flows ([2] §4.2), for the same tables: network.py
 cover    linear programs, one for each primary and side: cover.py
 cubes    hypercubes through all levels, each its own proof, for tables whose dimensions are known: cubes/
-hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed until they are safe: baselines/
+hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed
+until they are safe: baselines/
 
-Where it is known who contributes to the cells, sums of hidden cells are protected too: summed.py. A pattern counts only if `verify.py`,
-which shares no code with the methods, finds it safe.
+Where it is known who contributes to the cells, sums of hidden cells are protected too: summed.py. A pattern
+counts only if `verify.py`, which shares no code with the methods, finds it safe.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ from sdc_tasks.solver.clock import Limit
 class PatternOptions:
     """How to search.
 
-    `seconds`: a time limit for any method; with it, the result depends on the load of the machine. Without it, a search ends by counted
-    work, and equal problem, options and solver versions give the same pattern. `gap`: the search ends when (cost − bound) / cost is this
-    small. `seed`: another seed searches in another order. `work`: the counted work of the exact method.
+    `seconds`: a time limit for any method; with it, the result depends on the load of the machine. Without
+    it, a search ends by counted work, and equal problem, options and solver versions give the same pattern.
+    `gap`: the search ends when (cost − bound) / cost is this small. `seed`: another seed searches in another
+    order. `work`: the counted work of the exact method.
     """
 
     method: PatternMethod = "auto"
@@ -60,11 +62,15 @@ class PatternOptions:
 
 
 def suppress(
-    problem: SuppressionProblem, options: PatternOptions | None = None, report: Callable[[Moment], None] | None = None
+    problem: SuppressionProblem,
+    options: PatternOptions | None = None,
+    report: Callable[[Moment], None] | None = None,
 ) -> SuppressionResult:
-    """The cheapest safe pattern that a method finds for a problem, verified, and the bound that it proves ([2] §4, eq. 5–7).
+    """The cheapest safe pattern that a method finds for a problem, verified, and the bound
+    that it proves ([2] §4, eq. 5–7).
 
-    `report` receives each better pattern and bound. Raises Unprotectable, naming the cell, if even hiding every cell does not protect it.
+    `report` receives each better pattern and bound. Raises Unprotectable, naming the cell, if even hiding
+    every cell does not protect it.
     """
     options = options or PatternOptions()
     run = SuppressionRun(problem, Limit(options.seconds), options.gap, report)
@@ -76,7 +82,11 @@ def execute(run: SuppressionRun, options: PatternOptions) -> str:
     method = _METHODS[options.method]
 
     def search(inner: SuppressionRun) -> str:
-        return in_rounds(inner, lambda each: method(each, options)) if inner.problem.minimum else method(inner, options)
+        return (
+            in_rounds(inner, lambda each: method(each, options))
+            if inner.problem.minimum
+            else method(inner, options)
+        )
 
     return with_sums_kept(run, search, options.seed) if judged(run.problem) else search(run)
 

@@ -1,19 +1,27 @@
-"""Cell suppression solved exactly by cutting planes ([2] §4.1, eq. 11–15; Fischetti & Salazar-González), anytime.
+"""Cell suppression solved exactly by cutting planes ([2] §4.1, eq. 11–15; Fischetti & Salazar-González),
+anytime.
 
-The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under the cuts found so far. For its
-solution every item's attacker is asked; items that are not met give strengthened cuts (attackers.py).
+The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under
+the cuts found so far. For its solution every item's attacker is asked; items that are not met give
+strengthened cuts (attackers.py).
 
-1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the primaries alone meet are met by
-   every pattern and are not asked again. Patterns of a network grow by shortest paths (paths.py), others by linear programs.
-2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point between the master's solution and a
-   point that is known to satisfy all of them (at first everything hidden); where none is violated there, that point moves in. Every few
-   rounds cost · (1 − y*) leads to a new pattern. In other tables bridgeless inequalities (bridges.py) prove most of the bound, and patterns
-   are thinned (thinning.py). Each round proves a bound: by weak duality from the master's multipliers, recomputed here.
+1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the
+   primaries alone meet are met by
+   every pattern and are not asked again. Patterns of a network grow by shortest paths
+   (paths.py), others by linear programs.
+2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point
+   between the master's solution and a
+   point that is known to satisfy all of them (at first everything hidden); where none is violated there, that
+   point moves in. Every few rounds cost · (1 − y*) leads to a new pattern. In other tables bridgeless
+   inequalities (bridges.py) prove most of the bound, and patterns are thinned (thinning.py). Each round
+   proves a bound: by weak duality from the master's multipliers, recomputed here.
 3. Classes whose reduced cost exceeds what is left of the gap are fixed.
-4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution is attacked; its completion is a
+4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution
+   is attacked; its completion is a
    pattern. Cuts left out come back when they are violated.
 
-It ends when the requested gap is proven, by counted work (rounds, nodes), or by the clock. With an `Abort` clock no result depends on time.
+It ends when the requested gap is proven, by counted work (rounds, nodes), or by the clock. With an `Abort`
+clock no result depends on time.
 """
 
 from __future__ import annotations
@@ -44,10 +52,12 @@ NEAR = 0.2  # slack up to which a cut joins the integer master
 
 @dataclass(frozen=True)
 class Work:
-    """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round. `nested`: cuts sought for each
-    unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of the programs that seek bridgeless cuts in a round; `thinned`,
-    `search`: patterns thinned in a round and after the last one, where there are about a thousand classes; fewer where there are more.
-    With `thinned` 0 only the latter, one at a time."""
+    """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round.
+    `nested`: cuts sought for each unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of
+    the programs that seek bridgeless cuts in a round; `thinned`, `search`: patterns thinned in a round and
+    after the last one, where there are about a thousand classes; fewer where there are more. With `thinned` 0
+    only the latter, one at a time.
+    """
 
     rounds: int = 400
     integer_rounds: int = 200
@@ -61,7 +71,9 @@ class Work:
 
 
 def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 1) -> str:
-    """Searches for the cheapest safe pattern and proves a bound; returns "work" or "time". Raises Unprotectable if no pattern is safe."""
+    """Searches for the cheapest safe pattern and proves a bound; returns "work" or "time". Raises
+    Unprotectable if no pattern is safe.
+    """
     return _Search(run, reduce(run.problem), work or Work(), seed).go()
 
 
@@ -89,7 +101,10 @@ class _Pool:
         if not cuts:
             return sp.csr_array((0, self.rows.shape[1]))
         indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
-        data, indices = np.concatenate([cut.coefficients for cut in cuts]), np.concatenate([cut.columns for cut in cuts])
+        data, indices = (
+            np.concatenate([cut.coefficients for cut in cuts]),
+            np.concatenate([cut.columns for cut in cuts]),
+        )
         return sp.csr_array((data, indices, indptr), shape=(len(cuts), self.rows.shape[1]))
 
 
@@ -97,7 +112,9 @@ class _Search:
     def __init__(self, run: SuppressionRun, table: Reduced, work: Work, seed: int) -> None:
         self.run, self.table, self.work = run, table, work
         self.attackers: Attackers = attackers_of(table)
-        self.patterns = Patterns(run, table, self.attackers, seed, PathDirections if table.network else LinearDirections)
+        self.patterns = Patterns(
+            run, table, self.attackers, seed, PathDirections if table.network else LinearDirections
+        )
         k = len(table.cost)
         self.bridges = None if table.network else Bridges(table)
         rows = sp.csr_array((0, k)) if self.bridges is None else self.bridges.rows
@@ -125,7 +142,9 @@ class _Search:
         return self.integer()
 
     def relax_with(self, bridges: Bridges) -> None:
-        """The LP relaxation of a table that is no network: bridgeless inequalities first. Thinned patterns follow its solutions."""
+        """The LP relaxation of a table that is no network: bridgeless inequalities first.
+        Thinned patterns follow its solutions.
+        """
         table = self.table
         k = len(table.cost)
         before, live = 0.0, self._relaxation()
@@ -163,10 +182,19 @@ class _Search:
 
     def _relaxation(self) -> LiveLP:
         right = self.pool.right
-        return LiveLP(self.table.cost / self.unit, self.pool.rows, right, np.full(len(right), np.inf), self.lower, self.upper)
+        return LiveLP(
+            self.table.cost / self.unit,
+            self.pool.rows,
+            right,
+            np.full(len(right), np.inf),
+            self.lower,
+            self.upper,
+        )
 
     def separate_bridges(self, bridges: Bridges) -> list[ProtectionCut]:
-        """Violated bridgeless inequalities at the master's solution, of one class after the other, until there are enough for a round."""
+        """Violated bridgeless inequalities at the master's solution, of one class after the other,
+        until there are enough for a round.
+        """
         found: list[ProtectionCut] = []
         classes = bridges.candidates(self.y)
         began = bridges.iterations
@@ -175,7 +203,11 @@ class _Search:
             cut = bridges.cut(i, self.y)
             if cut is not None:
                 found.append(cut)
-            if len(found) >= self.work.cuts or bridges.iterations - began > self.work.iterations or self.run.left <= 0:
+            if (
+                len(found) >= self.work.cuts
+                or bridges.iterations - began > self.work.iterations
+                or self.run.left <= 0
+            ):
                 self.next_bridge += count + 1
                 break
         return found
@@ -184,7 +216,9 @@ class _Search:
         """The LP relaxation by cutting planes, stabilised."""
         table = self.table
         k = len(table.cost)
-        master = LiveLP(table.cost / self.unit, sp.csr_array((0, k)), np.zeros(0), np.zeros(0), self.lower, self.upper)
+        master = LiveLP(
+            table.cost / self.unit, sp.csr_array((0, k)), np.zeros(0), np.zeros(0), self.lower, self.upper
+        )
         inner = np.ones(k)
         for count in range(self.work.rounds):
             master.limit(self.run.left)
@@ -209,13 +243,19 @@ class _Search:
                 self.patterns.complete(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
 
     def separate(self, y: Floats) -> list[ProtectionCut]:
-        """The cuts of unmet items at a point, until there are enough for a round; the next round continues with the next item."""
+        """The cuts of unmet items at a point, until there are enough for a round; the next
+        round continues with the next item.
+        """
         found: list[ProtectionCut] = []
         nested = self.work.nested if self.table.network else 1
         for thorough in (True,) if self.table.network else (False, True):
             for count in range(len(self.items)):
                 item = int(self.items[(self.next + count) % len(self.items)])
-                found += [cut for cut in self.attackers.cuts(item, y, nested, thorough) if cut.value(y) < 1 - VIOLATED or nested > 1]
+                found += [
+                    cut
+                    for cut in self.attackers.cuts(item, y, nested, thorough)
+                    if cut.value(y) < 1 - VIOLATED or nested > 1
+                ]
                 if len(found) >= self.work.cuts or self.run.left <= 0:
                     self.next = (self.next + count + 1) % len(self.items)
                     return found
@@ -224,7 +264,9 @@ class _Search:
         return found
 
     def prove(self, multipliers: Floats) -> float:
-        """Lifts the bound to what the multipliers of the master's rows prove (any multipliers are valid), with the reduced costs."""
+        """Lifts the bound to what the multipliers of the master's rows prove (any multipliers are
+        valid), with the reduced costs.
+        """
         table = self.table
         mu = np.maximum(multipliers, 0.0) * self.unit
         reduced = table.cost - self.pool.rows.T @ mu
@@ -270,4 +312,6 @@ class _Search:
     def _master(self, rows: sp.csr_array, right: Floats) -> Milp:
         k = len(self.table.cost)
         free = np.full(rows.shape[0], np.inf)
-        return Milp(self.table.cost, rows, right, free, self.lower, np.maximum(self.upper, self.lower), np.arange(k))
+        return Milp(
+            self.table.cost, rows, right, free, self.lower, np.maximum(self.upper, self.lower), np.arange(k)
+        )

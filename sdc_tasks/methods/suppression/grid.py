@@ -1,13 +1,17 @@
-"""Where the cells of a crossed table stand: one code in each dimension, and the families in which codes add up ([2] §2.1).
+"""Where the cells of a crossed table stand: one code in each dimension, and the families
+in which codes add up ([2] §2.1).
 
-A table without substructure is crossed from one family a dimension, a total and its parts. A hierarchical table overlaps from such
-sub-tables: what is a part in one is a total in the next. Methods of offices work on them one by one ([2] §4.3).
+A table without substructure is crossed from one family a dimension, a total and its parts. A
+hierarchical table overlaps from such sub-tables: what is a part in one is a total in the next. Methods
+of offices work on them one by one ([2] §4.3).
 
 A JJ file tells relations alone. `recognised` finds the dimensions in them, or says that there are none:
 
 - The grand total is a part of nothing. Each relation that it is the total of opens a dimension.
-- Along a dimension all other codes are totals, so that its cells are parts of one relation only. That is how its tree is followed down.
-- Any other cell is a part in two relations at least. Their totals stand one step higher in one dimension each. So in every dimension the
+- Along a dimension all other codes are totals, so that its cells are parts of one relation only. That
+  is how its tree is followed down.
+- Any other cell is a part in two relations at least. Their totals stand one step higher in one dimension
+  each. So in every dimension the
   cell stands as deep as the deepest of these totals.
 - What was guessed so counts only if the relations of the grid are exactly those of the file.
 """
@@ -29,8 +33,9 @@ Family = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Grid:
-    """`families[k]`: (total, parts) as positions in dimension k, which has `sizes[k]` codes. `cell` (∏ sizes): which cell of the problem
-    stands at each position, in C order. Raises ValueError if a cell stands twice or not at all.
+    """`families[k]`: (total, parts) as positions in dimension k, which has `sizes[k]` codes. `cell`
+    (∏ sizes): which cell of the problem stands at each position, in C order. Raises ValueError if a
+    cell stands twice or not at all.
     """
 
     sizes: tuple[int, ...]
@@ -44,7 +49,9 @@ class Grid:
 
     @cached_property
     def subtables(self) -> tuple[Subtable, ...]:
-        """All sub-tables without substructure, from the top down; those of one level in the order of the codes."""
+        """All sub-tables without substructure, from the top down; those of one level in the order of the
+        codes.
+        """
         whole = self.cell.reshape(self.sizes)
         found = []
         for chosen in product(*(self._blocks(axis) for axis in range(len(self.sizes)))):
@@ -77,7 +84,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Subtable:
-    """`cells` (size of the family in each dimension): cells of the problem; position 0 of each dimension is the total."""
+    """`cells` (size of the family in each dimension): cells of the problem; position 0
+    of each dimension is the total.
+    """
 
     level: int
     cells: Ints = field(repr=False)
@@ -85,7 +94,9 @@ class Subtable:
     @cached_property
     def relations(self) -> sp.csr_array:
         """(m, number of its cells): −1 at a total, +1 at its parts; columns in C order."""
-        return _relations(self.cells.shape, [((0, tuple(range(1, size))),) if size > 1 else () for size in self.cells.shape])
+        return _relations(
+            self.cells.shape, [((0, tuple(range(1, size))),) if size > 1 else () for size in self.cells.shape]
+        )
 
 
 def grid_of(axes: Sequence[Hierarchy]) -> Grid:
@@ -95,8 +106,12 @@ def grid_of(axes: Sequence[Hierarchy]) -> Grid:
 
 
 def recognised(M: sp.csr_array) -> Grid | None:
-    """The grid whose relations are those of a matrix (m, n), whatever the order and signs of its rows; None if there is none."""
-    below: list[list[list[int]]] = [[] for _ in range(M.shape[1])]  # of each cell: the parts of every relation that it is the total of
+    """The grid whose relations are those of a matrix (m, n), whatever the order and signs of
+    its rows; None if there is none.
+    """
+    below: list[list[list[int]]] = [
+        [] for _ in range(M.shape[1])
+    ]  # of each cell: the parts of every relation that it is the total of
     above: list[list[int]] = [[] for _ in range(M.shape[1])]  # of each cell: the totals that it is a part of
     for total, parts in _sums(M):
         if total < 0:
@@ -125,7 +140,9 @@ def recognised(M: sp.csr_array) -> Grid | None:
 
 
 def _sums(M: sp.csr_array) -> Iterator[tuple[int, list[int]]]:
-    """(total, parts in order) of each relation; −1 for the total where it is no sum of parts. A relation of two reads as it is signed."""
+    """(total, parts in order) of each relation; −1 for the total where it is no sum of parts. A
+    relation of two reads as it is signed.
+    """
     for start, end in zip(M.indptr[:-1], M.indptr[1:], strict=True):
         cells, signs = M.indices[start:end], M.data[start:end]
         for sign in (-1.0, 1.0):
@@ -136,7 +153,9 @@ def _sums(M: sp.csr_array) -> Iterator[tuple[int, list[int]]]:
             yield -1, []
 
 
-def _axis(top: int, parts: list[int], below: list[list[list[int]]], above: list[list[int]]) -> tuple[dict[int, int], tuple[Family, ...]]:
+def _axis(
+    top: int, parts: list[int], below: list[list[list[int]]], above: list[list[int]]
+) -> tuple[dict[int, int], tuple[Family, ...]]:
     """The cells along one dimension with their positions, and its families."""
     codes, families = {top: 0}, []
     waiting = [(top, parts)]
@@ -167,7 +186,9 @@ def _places(top: int, lines: list[dict[int, int]], above: list[list[int]]) -> In
     for cell in ready:
         if place[cell, 0] < 0:
             told = place[above[cell]]
-            place[cell] = [max(column.tolist(), key=depth[axis].__getitem__) for axis, column in enumerate(told.T)]
+            place[cell] = [
+                max(column.tolist(), key=depth[axis].__getitem__) for axis, column in enumerate(told.T)
+            ]
         for part in parts[cell]:
             missing[part] -= 1
             if missing[part] == 0:
@@ -195,5 +216,6 @@ def _relations(sizes: Sequence[int], families: Sequence[Sequence[Family]]) -> sp
     none = np.zeros(0)
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return sp.csr_array(
-        (np.concatenate([*signs, none]), np.concatenate([*rows, none.astype(np.int64)]), starts), shape=(len(rows), places.size)
+        (np.concatenate([*signs, none]), np.concatenate([*rows, none.astype(np.int64)]), starts),
+        shape=(len(rows), places.size),
     )

@@ -1,4 +1,6 @@
-"""The methods of cell suppression and the costs of cells by name, for whoever offers a choice without loading them."""
+"""The methods of cell suppression and the costs of cells by name, for whoever offers a choice without loading
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,21 @@ METHODS: Mapping[PatternMethod, str] = {
     "exact": "cutting planes, with a proven bound",
     "paths": "shortest paths, for two-dimensional tables with one hierarchy at most; no bound",
     "network": "minimum-cost flows, for the same tables; no bound",
-    "cover": "linear programs, one primary after the other; then cells that are not needed are opened again; no bound",
-    "cubes": "for very large tables with dimensions: hypercubes through all levels, each its own proof; no bound",
-    "hypercube": "a hypercube for each suppressed cell, as offices use it; then completed until the table is safe; no bound",
-    "hitas": "sub-tables one by one from the top, as offices use it; then completed until the table is safe; no bound",
+    "cover": (
+        "linear programs, one primary after the other; then cells that are not needed "
+        "are opened again; no bound"
+    ),
+    "cubes": (
+        "for very large tables with dimensions: hypercubes through all levels, each its own proof; no bound"
+    ),
+    "hypercube": (
+        "a hypercube for each suppressed cell, as offices use it; then completed until "
+        "the table is safe; no bound"
+    ),
+    "hitas": (
+        "sub-tables one by one from the top, as offices use it; then completed until the "
+        "table is safe; no bound"
+    ),
 }
 COSTS: Mapping[CellCosts, str] = {
     "value": "|a|",

@@ -1,8 +1,10 @@
-"""Which tables are networks, and cell suppression by minimum-cost flows in them ([2] §2.2, §4.2; Kelly et al. 1992, Castro 2002).
+"""Which tables are networks, and cell suppression by minimum-cost flows in them ([2] §2.2, §4.2;
+Kelly et al. 1992, Castro 2002).
 
-The relations are nodes and the cells arcs; what a primary needs is sent through its arc and back on the cheapest way. The program that
-`cover` solves for a primary is exactly this flow where the table is a network: the same costs, of which hidden cells have none, and the
-same limits. It tries one flow for both sides first, then one for each side. So `network` is `cover`, for networks alone.
+The relations are nodes and the cells arcs; what a primary needs is sent through its arc and back on the
+cheapest way. The program that `cover` solves for a primary is exactly this flow where the table is a network:
+the same costs, of which hidden cells have none, and the same limits. It tries one flow for both sides first,
+then one for each side. So `network` is `cover`, for networks alone.
 """
 
 from __future__ import annotations
@@ -15,16 +17,21 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 
 
 def minimum_cost_flows(run: SuppressionRun, seed: int = 1) -> str:
-    """Offers patterns to the run; returns "work" or "time". Raises InvalidInput if this is no network, Unprotectable if none is safe."""
+    """Offers patterns to the run; returns "work" or "time". Raises InvalidInput if this is no
+    network, Unprotectable if none is safe.
+    """
     return cover(run, seed, network_of(run.problem, "network"))
 
 
 def network_of(problem: SuppressionProblem, method: str) -> Reduced:
-    """The reduced problem of a table that is a network. Raises InvalidInput, with a method to choose instead, for any other table."""
+    """The reduced problem of a table that is a network. Raises InvalidInput, with a method to
+    choose instead, for any other table.
+    """
     table = reduce(problem)
     if not table.network:
         raise InvalidInput(
-            f"{method}: the relations of this table are no network; those of two-dimensional tables, with one hierarchy at most, are. "
+            f"{method}: the relations of this table are no network; those of two-dimensional tables, with "
+            f"one hierarchy at most, are. "
             "Remedy: choose method auto, exact or cover"
         )
     return table

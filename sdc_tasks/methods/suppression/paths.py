@@ -1,12 +1,15 @@
-"""Cell suppression by shortest paths ([2] §4.2, Figures 13 and 14; Castro 2007), for tables that are networks: two-dimensional and 1H2D.
+"""Cell suppression by shortest paths ([2] §4.2, Figures 13 and 14; Castro 2007), for tables that are
+networks: two-dimensional and 1H2D.
 
-Relations are nodes, classes are arcs. A path from one end of a primary to the other makes a cycle with it: each class of the path can rise
-and fall by the same amount, up to the smallest room γ on it. What the path moves is hidden. Where γ is less than what the primary needs,
-the next path adds to it, with what the first has left, until the need is met.
+Relations are nodes, classes are arcs. A path from one end of a primary to the other makes a cycle with it:
+each class of the path can rise and fall by the same amount, up to the smallest room γ on it. What the path
+moves is hidden. Where γ is less than what the primary needs, the next path adds to it, with what the first
+has left, until the need is met.
 
-Costs of arcs change from path to path: 0 for a class that is hidden or in use already, else the price that cover.py asks per unit; a class
-whose room is less than what is still needed is dearer by as much. Singletons of others stay out of every path ([2] §4.2). What the paths
-of one primary show of other primaries counts for them (Clpl and Cupl of Figure 14), as do all earlier paths.
+Costs of arcs change from path to path: 0 for a class that is hidden or in use already, else the price that
+cover.py asks per unit; a class whose room is less than what is still needed is dearer by as much. Singletons
+of others stay out of every path ([2] §4.2). What the paths of one primary show of other primaries counts for
+them (Clpl and Cupl of Figure 14), as do all earlier paths.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ EMPTY = 1e-9  # of a need: no room
 
 
 def shortest_paths(run: SuppressionRun, seed: int = 1) -> str:
-    """Offers patterns to the run; returns "work" or "time". Raises InvalidInput if this is no network, Unprotectable if none is safe."""
+    """Offers patterns to the run; returns "work" or "time". Raises InvalidInput if this is no
+    network, Unprotectable if none is safe.
+    """
     return cover(run, seed, network_of(run.problem, "paths"), PathDirections)
 
 
@@ -42,16 +47,23 @@ class PathDirections:
         start, end = np.concatenate([tail, head]), np.concatenate([head, tail])
         self._order = np.lexsort((end, start))  # arcs with their reverses, by place in the matrix of nodes
         place = start[self._order].astype(np.int64) * self._nodes + end[self._order]
-        self._first = np.flatnonzero(np.concatenate([[True], np.diff(place) > 0])) if len(place) else np.zeros(0, dtype=np.int64)
+        self._first = (
+            np.flatnonzero(np.concatenate([[True], np.diff(place) > 0]))
+            if len(place)
+            else np.zeros(0, dtype=np.int64)
+        )
         slots = place[self._first]
         self._slot = {int(each): i for i, each in enumerate(slots)}
         self._last = np.append(self._first[1:], len(place))
         indptr = np.searchsorted(slots // self._nodes, np.arange(self._nodes + 1))
         self._graph = sp.csr_array(
-            (np.ones(len(slots)), (slots % self._nodes).astype(np.int32), indptr.astype(np.int32)), shape=(self._nodes, self._nodes)
+            (np.ones(len(slots)), (slots % self._nodes).astype(np.int32), indptr.astype(np.int32)),
+            shape=(self._nodes, self._nodes),
         )
 
-    def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
+    def cheapest(
+        self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats
+    ) -> Floats | None:
         """As `Directions.cheapest`."""
         if p not in self._ends:
             return None
@@ -81,8 +93,12 @@ class PathDirections:
         u[p] = sign * far
         return u
 
-    def _path(self, source: int, target: int, room: Floats, flow: Floats, price: Floats, left: float) -> Ints | None:
-        """The arcs of a shortest path, as positions in (classes as they are, classes backwards); None where there is none."""
+    def _path(
+        self, source: int, target: int, room: Floats, flow: Floats, price: Floats, left: float
+    ) -> Ints | None:
+        """The arcs of a shortest path, as positions in (classes as they are, classes
+        backwards); None where there is none.
+        """
         dear = np.where(flow != 0, 0.0, price) + HOP
         length = np.concatenate([dear, dear]) * np.maximum(1.0, left / np.maximum(room, left * EMPTY))
         length[room <= left * EMPTY] = np.inf

@@ -1,8 +1,9 @@
 """Patterns that protect sums of hidden cells too ([2] §4.4); pattern/sums.py says which.
 
-The problem without sums is solved first, by whatever method is asked. Where a sum falls short, it becomes a virtual primary cell, and the
-pattern grows by linear programs until all are protected; what has grown has other sums, so this is repeated, and no sum is dropped again.
-The bound is that of the problem without sums, because they only add requirements.
+The problem without sums is solved first, by whatever method is asked. Where a sum falls short, it becomes a
+virtual primary cell, and the pattern grows by linear programs until all are protected; what has grown has
+other sums, so this is repeated, and no sum is dropped again. The bound is that of the problem without sums,
+because they only add requirements.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ MOST_TIMES = 40  # that a pattern grows because of its sums
 
 
 class _Inside(SuppressionRun):
-    """A run for a problem without sums, or with some of them as cells. What it finds is offered to the run that asks for all of them."""
+    """A run for a problem without sums, or with some of them as cells. What it finds is offered to
+    the run that asks for all of them.
+    """
 
     def __init__(self, problem: SuppressionProblem, into: SuppressionRun, bounds: bool) -> None:
         self._into, self._bounds = into, bounds
@@ -44,7 +47,13 @@ class _Inside(SuppressionRun):
     def doing(self, what: str) -> None:
         self._into.doing = what
 
-    def offer(self, hidden: Bools, method: str, proposed: Floats | None = None, witnesses: sp.csr_array | None = None) -> bool:
+    def offer(
+        self,
+        hidden: Bools,
+        method: str,
+        proposed: Floats | None = None,
+        witnesses: sp.csr_array | None = None,
+    ) -> bool:
         if self.problem.cost_of(hidden) >= self.cost:
             return False
         n, seconds = len(self._into.problem.a), np.inf if self.best is None else self.left
@@ -67,9 +76,11 @@ class _Inside(SuppressionRun):
 
 
 def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str], seed: int) -> str:
-    """Offers the run patterns that protect sums too; `search` finds patterns of a run without sums. Returns why it ended.
+    """Offers the run patterns that protect sums too; `search` finds patterns of a run
+    without sums. Returns why it ended.
 
-    Raises Unprotectable, naming the cells of a sum, if it is not protected with everything hidden that may be.
+    Raises Unprotectable, naming the cells of a sum, if it is not protected with everything hidden that may
+    be.
     """
     inner = _Inside(replace(run.problem, behind=None), run, bounds=True)
     ended = search(inner)
@@ -92,7 +103,8 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
             return "time" if run.left <= 0 else "work"
         asked = asked.with_(more)
     raise Unprotectable(
-        f"no pattern protects the sums of hidden cells: {larger.problem.name(n)} was the first. Remedy: join codes with few contributors"
+        f"no pattern protects the sums of hidden cells: {larger.problem.name(n)} was the first. Remedy: join "
+        f"codes with few contributors"
     )
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Coalition(Profile):
-    """The respondents of all single-unit cells pool their cells: all of them against every other cell, and all but one against the cell of
-    that one ([2] eq. 9).
+    """The respondents of all single-unit cells pool their cells: all of them against every other cell, and
+    all but one against the cell of that one ([2] eq. 9).
     """
 
     name = "coalition"

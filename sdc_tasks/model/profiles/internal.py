@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class Internal(Profile):
-    """Each respondent alone. The only unit of a cell knows the cell. The larger of two units knows its own part, a lower bound of the cell;
-    where its share was not sent, half of the cell is assumed.
+    """Each respondent alone. The only unit of a cell knows the cell. The larger of two units knows its own
+    part, a lower bound of the cell; where its share was not sent, half of the cell is assumed.
     """
 
     name = "internal"

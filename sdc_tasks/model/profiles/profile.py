@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, order=True)
 class Adversary:
-    """The attackers of a profile, or weaker ones who lack some pieces of what it knows (METHOD §2, every attacker).
+    """The attackers of a profile, or weaker ones who lack some pieces of what it knows (METHOD §2, every
+    attacker).
 
-    `lacks`, ascending: of a coalition the respondents who stay outside, each by the first of his cells (flat index); of a profile that
-    keeps earlier releases the numbers of those pieces of `Earlier` that these attackers do not have.
+    `lacks`, ascending: of a coalition the respondents who stay outside, each by the first of his cells
+    (flat index); of a profile that keeps earlier releases the numbers of those pieces of `Earlier`
+    that these attackers do not have.
     """
 
     profile: str
@@ -34,9 +36,10 @@ class Adversary:
 class Profile(ABC):
     """One kind of attacker, and what it knows beyond what everybody can read.
 
-    `name` is its name in domain files, certificates and the warehouse; `who` describes it to a reader of a report. `alone`: each insider
-    attacks alone; otherwise all of them attack together, and every smaller group of them as well. `respondents`: its knowledge depends on
-    the number of units of every suppressed cell, so none may be missing. Raises TypeError for a class that does not define one of these.
+    `name` is its name in domain files, certificates and the warehouse; `who` describes it to a reader of a
+    report. `alone`: each insider attacks alone; otherwise all of them attack together, and every smaller
+    group of them as well. `respondents`: its knowledge depends on the number of units of every suppressed
+    cell, so none may be missing. Raises TypeError for a class that does not define one of these.
     """
 
     name: ClassVar[str]
@@ -46,7 +49,9 @@ class Profile(ABC):
 
     def __init__(self) -> None:
         if missing := [word for word in ("name", "who") if not getattr(self, word, "")]:
-            raise TypeError(f"attacker profile {type(self).__name__} does not define its {' and its '.join(missing)}")
+            raise TypeError(
+                f"attacker profile {type(self).__name__} does not define its {' and its '.join(missing)}"
+            )
 
     @abstractmethod
     def insider(self, problem: ProtectionProblem) -> Bools:
@@ -68,8 +73,9 @@ class Keeper(Outsider):
         """(rows of `earlier`,): the assumptions on revisions that the profile makes."""
 
     def kept(self, earlier: Earlier, lacks: Collection[int] = ()) -> Bools:
-        """(rows of `earlier`,): the rows that attackers of the profile know who lack these pieces. A row that several pieces tell is known
-        to whoever has one of them. Who assumes how far a cell was revised needs all pieces that its row names: those of both values.
+        """(rows of `earlier`,): the rows that attackers of the profile know who lack these pieces. A row that
+        several pieces tell is known to whoever has one of them. Who assumes how far a cell was revised needs
+        all pieces that its row names: those of both values.
         """
         told, assumed = ~earlier.assumed, self.assumes(earlier)
         if len(lacks):
@@ -80,4 +86,6 @@ class Keeper(Outsider):
 
     @abstractmethod
     def must_be_withstood(self, earlier: Earlier) -> bool:
-        """Whether the next release must withstand the profile even if its domain does not ask for it; `earlier` is not empty."""
+        """Whether the next release must withstand the profile even if its domain does not ask
+        for it; `earlier` is not empty.
+        """

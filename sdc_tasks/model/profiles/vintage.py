@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 class Vintage(Keeper):
-    """Knows everything published before of the same period, and assumes nothing about the size of revisions. A national table in which the
-    receiver has set secondaries counts as published before, in its delivered form.
+    """Knows everything published before of the same period, and assumes nothing about the size
+    of revisions. A national table in which the receiver has set secondaries counts as
+    published before, in its delivered form.
     """
 
     name = "vintage"

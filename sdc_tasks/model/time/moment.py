@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Moment:
-    """The state of a search after `seconds`: best objective (None: nothing safe yet), lower bound, and the method that reported them."""
+    """The state of a search after `seconds`: best objective (None: nothing safe yet), lower bound,
+    and the method that reported them.
+    """
 
     seconds: float
     objective: float | None

@@ -10,10 +10,14 @@ WRITTEN = re.compile(r"(\d{4})(?:-(?:A1|([STQM])?(\d{1,2})|W(\d{2})))?")
 
 
 def bounds(period: str) -> tuple[date, date]:
-    """The first day of a reference period, and the day after its last. Raises ValueError for what is no period."""
+    """The first day of a reference period, and the day after its last. Raises ValueError for what is no
+    period.
+    """
     found = WRITTEN.fullmatch(period)
     if found is None:
-        raise ValueError(f"{period} is not a reference period; write it such as 2024, 2024-Q3, 2024-07, 2024-W31")
+        raise ValueError(
+            f"{period} is not a reference period; write it such as 2024, 2024-Q3, 2024-07, 2024-W31"
+        )
     year, letter, number, week = found.groups()
     try:
         if week is not None:
@@ -30,7 +34,8 @@ def bounds(period: str) -> tuple[date, date]:
 
 
 def canonical(period: str) -> str:
-    """The one spelling of a reference period by which releases are known: 2024 and not 2024-A1, 2024-07 and not 2024-M07.
+    """The one spelling of a reference period by which releases are known: 2024 and not
+    2024-A1, 2024-07 and not 2024-M07.
 
     Raises ValueError as `bounds`.
     """
@@ -38,14 +43,24 @@ def canonical(period: str) -> str:
     found = WRITTEN.fullmatch(period)
     assert found is not None
     letter, (year, number, week) = found[2], (int(each or 0) for each in found.group(1, 3, 4))
-    part = f"-W{week:02}" if week else f"-{letter}{number}" if letter not in (None, "M") else f"-{number:02}" if number else ""
+    part = (
+        f"-W{week:02}"
+        if week
+        else f"-{letter}{number}"
+        if letter not in (None, "M")
+        else f"-{number:02}"
+        if number
+        else ""
+    )
     return f"{year:04}{part}"
 
 
 def reference(period: str) -> tuple[date, date]:
-    """`bounds` of a period that releases or cycles are known by. Raises ValueError for another spelling than its `canonical` one, under
-    which nobody would find what is out of it, nor its embargo.
+    """`bounds` of a period that releases or cycles are known by. Raises ValueError for another spelling than
+    its `canonical` one, under which nobody would find what is out of it, nor its embargo.
     """
     if (name := canonical(period)) != period:
-        raise ValueError(f"period {period} is written {name} here: a period has one name. Remedy: write {name}")
+        raise ValueError(
+            f"period {period} is written {name} here: a period has one name. Remedy: write {name}"
+        )
     return bounds(period)

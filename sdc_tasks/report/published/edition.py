@@ -1,4 +1,6 @@
-"""What the files of a published table are made of: public facts alone. Whoever has an edition cannot tell more than the table does."""
+"""What the files of a published table are made of: public facts alone. Whoever has an edition
+cannot tell more than the table does.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal 
 
 @dataclass(frozen=True)
 class Edition:
-    """A version of a published table. `claim`: what its certificate lets the world read of the attack, in sentences. `released_at` is
-    aware: every file that must say when it was made says this instant, so that a release that is written again has the same bytes.
-    `secret` is the fingerprint of the secret by which it was drawn, where it was.
+    """A version of a published table. `claim`: what its certificate lets the world read of the attack, in
+    sentences. `released_at` is aware: every file that must say when it was made says this instant, so
+    that a release that is written again has the same bytes. `secret` is the fingerprint of the secret by
+    which it was drawn, where it was.
     """
 
     domain: Domain
@@ -53,7 +56,9 @@ class Edition:
 
     @cached_property
     def lines(self) -> tuple[tuple[str, ...], ...]:
-        """The header and the rows of `table.csv`. Raises ValueError for a publication with cells that are not aggregates."""
+        """The header and the rows of `table.csv`. Raises ValueError for a publication
+        with cells that are not aggregates.
+        """
         return tuple(map(tuple, table_rows(self.domain, self.space, self.period, self.publication)))
 
     @property
@@ -78,7 +83,13 @@ class Edition:
 
     def header(self, schema: str) -> dict[str, object]:
         """The header of a message of SDMX-JSON that this schema describes."""
-        return {"schema": schema, "id": self.name, "prepared": self.instant, "test": False, "sender": {"id": self.agency}}
+        return {
+            "schema": schema,
+            "id": self.name,
+            "prepared": self.instant,
+            "test": False,
+            "sender": {"id": self.agency},
+        }
 
     @cached_property
     def observations(self) -> Sequence[dict[str, str]]:

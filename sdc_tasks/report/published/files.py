@@ -26,12 +26,16 @@ _WRITERS: Mapping[TableFormat, tuple[str, Callable[[Edition], bytes]]] = {
 
 
 def public_files(edition: Edition, page: Callable[[ReferenceMetadata], str]) -> dict[str, bytes]:
-    """name → content of every public file; `table.csv` is the last one, so that a folder that has it has the others. `page` makes the
-    page of the reference metadata. Raises ValueError for a publication with cells that are not aggregates.
+    """name → content of every public file; `table.csv` is the last one, so that a folder that has it
+    has the others. `page` makes the page of the reference metadata. Raises ValueError for a publication
+    with cells that are not aggregates.
     """
     told = metadata_of(edition)
     files = {TABLE: csv_text(edition.lines).encode()}
-    files |= {name: write(edition) for name, write in (_WRITERS[each] for each in edition.domain.dissemination.formats)}
+    files |= {
+        name: write(edition)
+        for name, write in (_WRITERS[each] for each in edition.domain.dissemination.formats)
+    }
     files |= {METADATA_PAGE: page(told).encode(), METADATA: told.message().encode()}
     files[DESCRIPTOR] = descriptor(edition, files, PUBLIC_FILES)
     return {**{name: content for name, content in files.items() if name != TABLE}, TABLE: files[TABLE]}

@@ -1,4 +1,6 @@
-"""The descriptor of the Data Package (version 2) of a release: every public file with its size and digest, and the schema of the table."""
+"""The descriptor of the Data Package (version 2) of a release: every public file with its size and
+digest, and the schema of the table.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The table as Parquet, with the columns of `table.csv`: codes as dictionaries, values, bases and shares as float64, UNIT_MULT and DECIMALS
-as whole numbers; what a cell does not have is null. Printed with its DECIMALS, a value is that of `table.csv`.
+"""The table as Parquet, with the columns of `table.csv`: codes as dictionaries, values, bases and shares as
+float64, UNIT_MULT and DECIMALS as whole numbers; what a cell does not have is null. Printed with its
+DECIMALS, a value is that of `table.csv`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ def parquet(edition: Edition) -> bytes:
             found[name] = pa.array([int(text) if text else None for text in texts], pa.int32())
         else:
             found[name] = pa.array([text or None for text in texts], pa.string()).dictionary_encode()
-    about = {"title": edition.domain.title, "edition": edition.name, "publication": edition.publication.digest}
+    about = {
+        "title": edition.domain.title,
+        "edition": edition.name,
+        "publication": edition.publication.digest,
+    }
     sink = io.BytesIO()
     pq.write_table(pa.table(found).replace_schema_metadata(about), sink, compression="zstd")
     content: bytes = sink.getvalue()

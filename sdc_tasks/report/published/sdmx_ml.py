@@ -1,7 +1,8 @@
-"""The table as SDMX-ML 3.0, structure-specific, flat: one `Obs` for each cell, with all dimensions and attributes.
+"""The table as SDMX-ML 3.0, structure-specific, flat: one `Obs` for each cell, with all dimensions and
+attributes.
 
-An attribute that a cell does not have is left out, and so is the value of a withheld cell. A reader finds the types in the data structure
-of the data flow, which the header names.
+An attribute that a cell does not have is left out, and so is the value of a withheld cell. A reader finds the
+types in the data structure of the data flow, which the header names.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ def sdmx_ml(edition: Edition) -> bytes:
     urn, agency = escape(edition.urn), quoteattr(edition.agency)
     structure = quoteattr(f"{edition.urn}:ObsLevelDim:AllDimensions")
     head = f"""<?xml version="1.0" encoding="UTF-8"?>
-<mes:StructureSpecificData xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:mes="{_SCHEMAS}/message" \
+<mes:StructureSpecificData xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+xmlns:mes="{_SCHEMAS}/message" \
 xmlns:ss="{_SCHEMAS}/data/structurespecific" xmlns:com="{_SCHEMAS}/common" xmlns:ns1={structure}>
 <mes:Header>
 <mes:ID>{escape(edition.name)}</mes:ID>
@@ -30,5 +32,9 @@ xmlns:ss="{_SCHEMAS}/data/structurespecific" xmlns:com="{_SCHEMAS}/common" xmlns
 </mes:Structure>
 </mes:Header>
 <mes:DataSet ss:structureRef="TABLE" xsi:type="ns1:DataSetType" action="Information">"""
-    rows = (" ".join(f"{name}={quoteattr(text)}" for name, text in each.items()) for each in edition.observations)
-    return "\n".join([head, *(f"<Obs {row}/>" for row in rows), "</mes:DataSet>\n</mes:StructureSpecificData>\n"]).encode()
+    rows = (
+        " ".join(f"{name}={quoteattr(text)}" for name, text in each.items()) for each in edition.observations
+    )
+    return "\n".join(
+        [head, *(f"<Obs {row}/>" for row in rows), "</mes:DataSet>\n</mes:StructureSpecificData>\n"]
+    ).encode()

@@ -27,7 +27,16 @@ from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse.forms.packing import pack, unpack
 
-Artefact = ProtectionProblem | Requirements | Adjustment | Publication | AuditReport | Secondaries | Tables | JointPoints
+Artefact = (
+    ProtectionProblem
+    | Requirements
+    | Adjustment
+    | Publication
+    | AuditReport
+    | Secondaries
+    | Tables
+    | JointPoints
+)
 
 
 def to_bytes(item: Artefact) -> bytes:
@@ -54,7 +63,9 @@ def to_bytes(item: Artefact) -> bytes:
             arrays |= {f"{each.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
         elif each.name in ("weaker", "unjudged"):
             if value:  # an earlier version did not know it
-                header[each.name] = [list(vars(one).values()) if isinstance(one, Adversary) else list(one) for one in value]
+                header[each.name] = [
+                    list(vars(one).values()) if isinstance(one, Adversary) else list(one) for one in value
+                ]
         elif each.name == "rungs":
             header[each.name] = [asdict(rung) for rung in value]
         else:
@@ -87,11 +98,15 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
             countries=tuple(space["countries"]),
             aggregates=tuple(Aggregate(each["code"], tuple(each["members"])) for each in space["aggregates"]),
             indicators=tuple(space["indicators"]),
-            hierarchies=tuple(Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in space["hierarchies"]),
+            hierarchies=tuple(
+                Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in space["hierarchies"]
+            ),
             indicator_relations=tuple((total, tuple(parts)) for total, parts in space["indicator_relations"]),
         ),
         deliveries=tuple(header["deliveries"]),
-        salt=Secret.of_hex(header["salt"]) if "salt" in header else Secret.fresh(),  # an older version had none
+        salt=Secret.of_hex(header["salt"])
+        if "salt" in header
+        else Secret.fresh(),  # an older version had none
         earlier=Earlier.of(earlier),
         levels=Levels(**levels) if levels else None,
         **arrays,
@@ -100,12 +115,17 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
 
 def _adjustment(header: dict[str, Any], arrays: dict[str, Any]) -> Adjustment:
     known = {each.name for each in fields(Rung)}  # rungs stored by an earlier version have more fields
-    rungs = tuple(Rung(**{n: v for n, v in rung.items() if n in known} | {"outcome": Outcome(rung["outcome"])}) for rung in header["rungs"])
+    rungs = tuple(
+        Rung(**{n: v for n, v in rung.items() if n in known} | {"outcome": Outcome(rung["outcome"])})
+        for rung in header["rungs"]
+    )
     return Adjustment(arrays.get("x"), rungs)
 
 
 def _report(header: dict[str, Any], arrays: dict[str, Any]) -> AuditReport:
-    tuples = {name: tuple(header.get(name, ())) for name in ("profiles", "contradictions", "small", "unclaimed")}
+    tuples = {
+        name: tuple(header.get(name, ())) for name in ("profiles", "contradictions", "small", "unclaimed")
+    }
     narrow = header.get("narrow")  # an earlier version did not know it
     evidence = Evidence.of(_part("evidence.", arrays))
     tuples["unjudged"] = tuple((profile, cell) for profile, cell in header.get("unjudged", ()))

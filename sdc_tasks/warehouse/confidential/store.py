@@ -1,10 +1,11 @@
 """The confidential store: files as they were received, and the arrays of the steps.
 
-The address of content is its keyed digest (`secret.py`). The encryption is bound to the digest, so every read checks the content.
-A delivery is received once (the same bytes again are the same delivery), then accepted or refused together with the other files of its
-country. Of two accepted files of one country and series (model/series.py) the one with the higher version counts, or else the one received
-later, in whatever order they are judged; the other is superseded. A file that left the inbox and is back counts as sent again: it
-is received again, so that a country can return to an earlier delivery.
+The address of content is its keyed digest (`secret.py`). The encryption is bound to the digest, so every read
+checks the content. A delivery is received once (the same bytes again are the same delivery), then accepted or
+refused together with the other files of its country. Of two accepted files of one country and series
+(model/series.py) the one with the higher version counts, or else the one received later, in whatever order
+they are judged; the other is superseded. A file that left the inbox and is back counts as sent again: it is
+received again, so that a country can return to an earlier delivery.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.warehouse.confidential.secret import key_in_use, salt_of, secret_of
 from sdc_tasks.warehouse.database.engine import keys_of, reading, relaxed, serialise, writing
-from sdc_tasks.warehouse.database.schema import DeliveryState, artefact, check_result, delivery, finding, inbox, payload, unread
+from sdc_tasks.warehouse.database.schema import (
+    DeliveryState,
+    artefact,
+    check_result,
+    delivery,
+    finding,
+    inbox,
+    payload,
+    unread,
+)
 from sdc_tasks.warehouse.forms.canonical import digest_of
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
@@ -34,7 +44,9 @@ TOLD_BY_RELEASE = 1_000_000  # position of the first finding of a release; those
 
 
 class CorruptedError(SdcError):
-    """Stored bytes are missing or were changed. Remedy: run the step that made them again, or restore a backup."""
+    """Stored bytes are missing or were changed. Remedy: run the step that made them again, or restore a
+    backup.
+    """
 
 
 class Changed(Retriable):
@@ -51,7 +63,9 @@ class DeliveryKey(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredDelivery:
-    """A file as it was received, `times` times, last at `received_at`. `country` is None where the file does not say it."""
+    """A file as it was received, `times` times, last at `received_at`. `country` is None
+    where the file does not say it.
+    """
 
     key: DeliveryKey
     country: str | None
@@ -70,8 +84,8 @@ class StoredDelivery:
 
 @dataclass(frozen=True)
 class Received:
-    """What has come for a period: every delivery in the order of arrival, and the files in the inbox when it was last read, as
-    (name, digest). Each file in the inbox is one of the deliveries.
+    """What has come for a period: every delivery in the order of arrival, and the files in the inbox when it
+    was last read, as (name, digest). Each file in the inbox is one of the deliveries.
     """
 
     deliveries: tuple[StoredDelivery, ...]
@@ -89,41 +103,65 @@ def save_artefact(engine: Engine, kind: str, content: bytes) -> str:
 def load_artefact(engine: Engine, digest: str) -> bytes:
     """The bytes with this digest. Raises CorruptedError when they are missing, purged or changed."""
     with reading(engine) as connection:
-        row = connection.execute(select(payload.c.content, payload.c.key_id).where(payload.c.digest == digest)).one_or_none()
+        row = connection.execute(
+            select(payload.c.content, payload.c.key_id).where(payload.c.digest == digest)
+        ).one_or_none()
         if row is None:
-            purged = connection.execute(select(artefact.c.purged_at).where(artefact.c.digest == digest)).scalar_one_or_none()
-            when = f"was purged on {purged:%Y-%m-%d}, after its retention ended" if purged else "is not in the warehouse"
+            purged = connection.execute(
+                select(artefact.c.purged_at).where(artefact.c.digest == digest)
+            ).scalar_one_or_none()
+            when = (
+                f"was purged on {purged:%Y-%m-%d}, after its retention ended"
+                if purged
+                else "is not in the warehouse"
+            )
             raise CorruptedError(
-                f"artefact {digest}: its content {when}; run the step that made it again, or put the delivery into the inbox again"
+                f"artefact {digest}: its content {when}; run the step that made it again, or put the "
+                f"delivery into the inbox again"
             )
         return plain(connection, digest, row.content, row.key_id)
 
 
 def plain(connection: Connection, digest: str, content: bytes, key_id: str | None) -> bytes:
     """The content of a stored payload. Raises CorruptedError where it does not match its digest."""
-    if key_id is None and digest_of(content) == digest:  # stored by a version before encryption, under its plain digest
+    if (
+        key_id is None and digest_of(content) == digest
+    ):  # stored by a version before encryption, under its plain digest
         return content
     if key_id is not None:
         with suppress(TamperedError):
             return keys_of(connection).open(digest, key_id, content)
-    raise CorruptedError(f"artefact {digest}: the stored content does not match its digest; run the step that made it again")
+    raise CorruptedError(
+        f"artefact {digest}: the stored content does not match its digest; run the step that made it again"
+    )
 
 
 def receive(
-    engine: Engine, domain: str, period: str, file: str, content: bytes, again: bool = False, country: str | None = None
+    engine: Engine,
+    domain: str,
+    period: str,
+    file: str,
+    content: bytes,
+    again: bool = False,
+    country: str | None = None,
 ) -> StoredDelivery:
-    """Stores a file before it is read. The same bytes again change nothing, under any file name, unless they were sent `again` after
-    another file counted: then they are received again. `country`: the likely country of the file.
+    """Stores a file before it is read. The same bytes again change nothing, under any file name,
+    unless they were sent `again` after another file counted: then they are received again. `country`:
+    the likely country of the file.
     """
     salt = salt_of(engine, domain, period)
     with writing(engine) as connection:
         relaxed(connection)  # the file is still in the inbox
-        return _receive(connection, _known_as(connection, domain, period, content, salt), file, content, again, country)
+        return _receive(
+            connection, _known_as(connection, domain, period, content, salt), file, content, again, country
+        )
 
 
-def take(engine: Engine, domain: str, period: str, file: str, content: bytes, country: str | None = None) -> StoredDelivery:
-    """Receives a file of the inbox, and records that it is there. Bytes that had left the inbox under this name and are back are received
-    again.
+def take(
+    engine: Engine, domain: str, period: str, file: str, content: bytes, country: str | None = None
+) -> StoredDelivery:
+    """Receives a file of the inbox, and records that it is there. Bytes that had left the inbox under this
+    name and are back are received again.
     """
     salt = salt_of(engine, domain, period)
     here = (inbox.c.domain == domain, inbox.c.period == period, inbox.c.file == file)
@@ -135,7 +173,9 @@ def take(engine: Engine, domain: str, period: str, file: str, content: bytes, co
         found = _receive(connection, key, file, content, again=key.digest not in before, country=country)
         if before != {key.digest}:
             connection.execute(delete(inbox).where(*here))
-            connection.execute(insert(inbox).values(domain=domain, period=period, file=file, digest=key.digest))
+            connection.execute(
+                insert(inbox).values(domain=domain, period=period, file=file, digest=key.digest)
+            )
         return found
 
 
@@ -145,7 +185,10 @@ def note_unread(engine: Engine, domain: str, period: str, why: Mapping[str, str]
         serialise(connection, "inbox", domain, period)
         connection.execute(delete(unread).where(unread.c.domain == domain, unread.c.period == period))
         if why:
-            rows = [{"domain": domain, "period": period, "file": file, "why": told} for file, told in sorted(why.items())]
+            rows = [
+                {"domain": domain, "period": period, "file": file, "why": told}
+                for file, told in sorted(why.items())
+            ]
             connection.execute(insert(unread), rows)
 
 
@@ -161,7 +204,11 @@ def left(engine: Engine, domain: str, period: str, files: Sequence[str]) -> None
     """Records that all files except these have left the inbox."""
     with writing(engine) as connection:
         serialise(connection, "inbox", domain, period)
-        connection.execute(delete(inbox).where(inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)))
+        connection.execute(
+            delete(inbox).where(
+                inbox.c.domain == domain, inbox.c.period == period, inbox.c.file.not_in(files)
+            )
+        )
 
 
 def accept_together(
@@ -171,12 +218,14 @@ def accept_together(
     instead: Mapping[DeliveryKey, str] | None = None,
     seen: Sequence[StoredDelivery] | None = None,
 ) -> list[DeliveryState]:
-    """Makes these files of one domain and period the delivery of the country, in one transaction. Returns their states.
+    """Makes these files of one domain and period the delivery of the country, in one
+    transaction. Returns their states.
 
-    A file replaces the accepted file of its series, and is superseded where a higher one is accepted. A superseded file
-    stays superseded: judging an inbox again does not bring it back. `instead`: accepted files of other series that people decided to
-    replace → the digest of the file that counts instead. `seen`: the deliveries of the period as they were when these were judged; raises
-    Changed where those of the country are not so any more.
+    A file replaces the accepted file of its series, and is superseded where a higher one is accepted. A
+    superseded file stays superseded: judging an inbox again does not bring it back. `instead`: accepted
+    files of other series that people decided to replace → the digest of the file that counts instead.
+    `seen`: the deliveries of the period as they were when these were judged; raises Changed where those of
+    the country are not so any more.
     """
     with writing(engine) as connection:
         if seen is None:
@@ -188,23 +237,41 @@ def accept_together(
         return [_accept(connection, key, country) for key in keys]
 
 
-def hold(connection: Connection, domain: str, period: str, country: str, seen: Sequence[StoredDelivery]) -> None:
-    """Keeps others from judging files of the country until the transaction ends. Raises Changed where they are not as they were `seen`."""
+def hold(
+    connection: Connection, domain: str, period: str, country: str, seen: Sequence[StoredDelivery]
+) -> None:
+    """Keeps others from judging files of the country until the transaction ends. Raises Changed where
+    they are not as they were `seen`.
+    """
     serialise(connection, "delivery", domain, period, country)
 
     def states(known: Sequence[StoredDelivery]) -> set[tuple[str, str, str | None, int]]:
-        return {(each.key.digest, each.state, each.superseded_by, each.times) for each in known if each.country == country}
+        return {
+            (each.key.digest, each.state, each.superseded_by, each.times)
+            for each in known
+            if each.country == country
+        }
 
     if states(_deliveries(connection, domain, period)) != states(seen):
-        raise Changed(f"{domain} {period}: files of {country} came meanwhile, or somebody answered about them; try again")
+        raise Changed(
+            f"{domain} {period}: files of {country} came meanwhile, or somebody answered about them; try "
+            f"again"
+        )
 
 
 def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryState:
     mine = _delivery(connection.execute(select(delivery).where(_is(key))).one())
     if mine.state is DeliveryState.SUPERSEDED:
         return mine.state
-    same_country = and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.country == country)
-    same = and_(same_country, delivery.c.series == mine.series.name, delivery.c.state == DeliveryState.ACCEPTED, ~_is(key))
+    same_country = and_(
+        delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.country == country
+    )
+    same = and_(
+        same_country,
+        delivery.c.series == mine.series.name,
+        delivery.c.state == DeliveryState.ACCEPTED,
+        ~_is(key),
+    )
     rows = connection.execute(select(delivery).where(same)).all()
     other = _delivery(rows[0]) if rows else None
     if other and other.rank > mine.rank:
@@ -215,12 +282,22 @@ def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryS
     _judge(connection, key, country, DeliveryState.ACCEPTED)
     if (mine.state, mine.country) != (DeliveryState.ACCEPTED, country):
         instead = other.key.digest if other else None
-        record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=instead)
+        record(
+            connection,
+            "accept",
+            key.digest,
+            domain=key.domain,
+            period=key.period,
+            country=country,
+            instead_of=instead,
+        )
     return DeliveryState.ACCEPTED
 
 
 def supersede(engine: Engine, key: DeliveryKey, country: str, by: str) -> None:
-    """Marks a file as superseded that arrived together with the file that replaces it, and was never judged."""
+    """Marks a file as superseded that arrived together with the file that replaces it, and was
+    never judged.
+    """
     with writing(engine) as connection:
         serialise(connection, "delivery", key.domain, key.period, country)
         _supersede(connection, key, country, by)
@@ -251,9 +328,13 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]
 
 
 def received(engine: Engine, domain: str, period: str) -> Received:
-    """The deliveries and the files in the inbox as they were at one instant: another task may receive files at any time."""
+    """The deliveries and the files in the inbox as they were at one instant: another
+    task may receive files at any time.
+    """
     with reading(engine) as connection:
-        rows = connection.execute(select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period))
+        rows = connection.execute(
+            select(inbox.c.file, inbox.c.digest).where(inbox.c.domain == domain, inbox.c.period == period)
+        )
         lying = frozenset((row.file, row.digest) for row in rows)
         return Received(tuple(_deliveries(connection, domain, period)), lying)
 
@@ -270,14 +351,26 @@ def tell(engine: Engine, key: DeliveryKey, findings: Sequence[Finding]) -> None:
     with reading(engine) as connection:
         columns = [finding.c[name] for name in ("position", "code", "severity", "line", "cell", "message")]
         here = and_(*(finding.c[name] == value for name, value in key._asdict().items()))
-        known = [dict(row) for row in connection.execute(select(*columns).where(here, mine).order_by(finding.c.position)).mappings()]
+        known = [
+            dict(row)
+            for row in connection.execute(
+                select(*columns).where(here, mine).order_by(finding.c.position)
+            ).mappings()
+        ]
     if known != rows:
         _replace(engine, finding, key, rows, mine)
 
 
 def _as_rows(findings: Iterable[Finding], first: int) -> list[dict[str, Any]]:
     return [
-        {"position": i, "code": f.code, "severity": str(f.severity), "line": f.line, "cell": f.cell, "message": f.message}
+        {
+            "position": i,
+            "code": f.code,
+            "severity": str(f.severity),
+            "line": f.line,
+            "cell": f.cell,
+            "message": f.message,
+        }
         for i, f in enumerate(findings, first)
     ]
 
@@ -298,7 +391,9 @@ def save_checks(engine: Engine, key: DeliveryKey, checks: Iterable[CheckResult])
     _replace(engine, check_result, key, rows)
 
 
-def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keep: bool = False) -> None:
+def put_rows(
+    connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keep: bool = False
+) -> None:
     """Inserts the rows. A row with an existing key replaces it, or, with `keep`, is skipped."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     new = dialect.insert(table)
@@ -307,13 +402,17 @@ def put_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]
         statement = new.on_conflict_do_nothing(index_elements=keys)
     else:
         others = [name for name in rows[0] if name not in table.primary_key.columns]
-        statement = new.on_conflict_do_update(index_elements=keys, set_={name: new.excluded[name] for name in others})
+        statement = new.on_conflict_do_update(
+            index_elements=keys, set_={name: new.excluded[name] for name in others}
+        )
     connection.execute(statement, rows)
 
 
 def _deliveries(connection: Connection, domain: str, period: str) -> list[StoredDelivery]:
     mine = (delivery.c.domain == domain, delivery.c.period == period)
-    rows = connection.execute(select(delivery).where(*mine).order_by(delivery.c.received_at, delivery.c.digest))
+    rows = connection.execute(
+        select(delivery).where(*mine).order_by(delivery.c.received_at, delivery.c.digest)
+    )
     return [_delivery(row) for row in rows]
 
 
@@ -326,7 +425,12 @@ def _known_as(connection: Connection, domain: str, period: str, content: bytes, 
 
 
 def _receive(
-    connection: Connection, key: DeliveryKey, file: str, content: bytes, again: bool, country: str | None = None
+    connection: Connection,
+    key: DeliveryKey,
+    file: str,
+    content: bytes,
+    again: bool,
+    country: str | None = None,
 ) -> StoredDelivery:
     series = series_of(file)
     named = {"file": file, "series": series.name, "version": series.version}
@@ -335,14 +439,34 @@ def _receive(
     _put(connection, "delivery", key.digest, content)
     now = datetime.now(UTC)
     if known is None:
-        row = {**key._asdict(), **named, "country": country, "received_at": now, "state": DeliveryState.RECEIVED}
+        row = {
+            **key._asdict(),
+            **named,
+            "country": country,
+            "received_at": now,
+            "state": DeliveryState.RECEIVED,
+        }
         connection.execute(insert(delivery).values(**row))
     elif again and known.state in (DeliveryState.SUPERSEDED, DeliveryState.REFUSED):
-        anew = {**named, "received_at": now, "state": DeliveryState.RECEIVED, "superseded_by": None, "times": known.times + 1}
+        anew = {
+            **named,
+            "received_at": now,
+            "state": DeliveryState.RECEIVED,
+            "superseded_by": None,
+            "times": known.times + 1,
+        }
         connection.execute(update(delivery).where(_is(key)).values(**anew))
     found = _delivery(connection.execute(select(delivery).where(_is(key))).one())
     if known is None or known.times != found.times:
-        record(connection, "receive", key.digest, domain=key.domain, period=key.period, file=file, times=found.times)
+        record(
+            connection,
+            "receive",
+            key.digest,
+            domain=key.domain,
+            period=key.period,
+            file=file,
+            times=found.times,
+        )
     return found
 
 
@@ -352,24 +476,38 @@ def _put(connection: Connection, kind: str, digest: str, content: bytes) -> None
     purged = (artefact.c.digest == digest, artefact.c.purged_at.is_not(None))
     connection.execute(update(artefact).where(*purged).values(purged_at=None, stored_at=row["stored_at"]))
     key_id, sealed = keys_of(connection).seal(digest, content, key_in_use(connection))
-    put_rows(connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}])  # repairs damaged content
+    put_rows(
+        connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}]
+    )  # repairs damaged content
 
 
-def _judge(connection: Connection, key: DeliveryKey, country: str | None, state: DeliveryState, by: str | None = None) -> None:
-    connection.execute(update(delivery).where(_is(key)).values(country=country, state=state, superseded_by=by))
+def _judge(
+    connection: Connection, key: DeliveryKey, country: str | None, state: DeliveryState, by: str | None = None
+) -> None:
+    connection.execute(
+        update(delivery).where(_is(key)).values(country=country, state=state, superseded_by=by)
+    )
 
 
-def _replace(engine: Engine, table: Table, key: DeliveryKey, rows: list[dict[str, Any]], *which: ColumnElement[bool]) -> None:
+def _replace(
+    engine: Engine, table: Table, key: DeliveryKey, rows: list[dict[str, Any]], *which: ColumnElement[bool]
+) -> None:
     """Replaces the rows of a delivery, or `which` of them."""
     with writing(engine) as connection:
         serialise(connection, table.name, *key)
-        connection.execute(delete(table).where(and_(*(table.c[name] == value for name, value in key._asdict().items()), *which)))
+        connection.execute(
+            delete(table).where(
+                and_(*(table.c[name] == value for name, value in key._asdict().items()), *which)
+            )
+        )
         if rows:
             connection.execute(insert(table), [{**key._asdict(), **row} for row in rows])
 
 
 def _is(key: DeliveryKey) -> Any:
-    return and_(delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.digest == key.digest)
+    return and_(
+        delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.digest == key.digest
+    )
 
 
 def _delivery(row: Row[Any]) -> StoredDelivery:

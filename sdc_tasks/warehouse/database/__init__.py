@@ -1,1 +1,3 @@
-"""The tables, and the connection to them: SQLite or PostgreSQL, the statements under `sql/`, migrations, checks."""
+"""The tables, and the connection to them: SQLite or PostgreSQL, the statements under `sql/`, migrations,
+checks.
+"""

@@ -1,4 +1,6 @@
-"""Many rows at once: COPY on PostgreSQL, prepared statements in portions on SQLite. Rows come from an iterator, so memory stays flat."""
+"""Many rows at once: COPY on PostgreSQL, prepared statements in portions on SQLite. Rows come from an
+iterator, so memory stays flat.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,12 @@ from sdc_tasks.warehouse.database.engine import names_only
 from sdc_tasks.warehouse.forms.canonical import PORTION
 
 
-def insert_many(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Inserts the rows, numbers and text in the order of `columns`, within the transaction of the connection."""
+def insert_many(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]
+) -> None:
+    """Inserts the rows, numbers and text in the order of `columns`, within the transaction of the
+    connection.
+    """
     if connection.dialect.name == "postgresql":
         _copy(connection, table, columns, rows)
         return
@@ -26,7 +32,9 @@ def insert_many(connection: Connection, table: Table, columns: Sequence[str], ro
         connection.exec_driver_sql(statement, portion)
 
 
-def _copy(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+def _copy(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]
+) -> None:
     """Inserts by COPY. An error of the server names the rule, as for a statement, and not the row."""
     driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
     target = sql.SQL("COPY {} ({}) FROM STDIN").format(
@@ -37,4 +45,6 @@ def _copy(connection: Connection, table: Table, columns: Sequence[str], rows: It
             for row in rows:
                 copy.write_row(row)
     except psycopg.Error as error:
-        raise DBAPIError.instance(None, None, names_only(error), psycopg.Error, hide_parameters=True) from None
+        raise DBAPIError.instance(
+            None, None, names_only(error), psycopg.Error, hide_parameters=True
+        ) from None

@@ -20,12 +20,19 @@ def known_checks(dialect: str) -> list[str]:
 def run_checks(engine: Engine, names: Sequence[str] | None = None) -> dict[str, list[dict[str, Any]]]:
     """check → failing rows: keys, digests and counts, never a value. Runs all checks, or those in `names`."""
     with reading(engine) as connection:
-        return {name: rows_of_check(connection, name) for name in (known_checks(engine.dialect.name) if names is None else names)}
+        return {
+            name: rows_of_check(connection, name)
+            for name in (known_checks(engine.dialect.name) if names is None else names)
+        }
 
 
 def failures(engine: Engine, names: Sequence[str] | None = None) -> list[str]:
     """One line for each check that fails."""
-    return [f"check {name}: {len(rows)} rows, first {rows[0]}" for name, rows in run_checks(engine, names).items() if rows]
+    return [
+        f"check {name}: {len(rows)} rows, first {rows[0]}"
+        for name, rows in run_checks(engine, names).items()
+        if rows
+    ]
 
 
 def rows_of_check(connection: Connection, name: str) -> list[dict[str, Any]]:

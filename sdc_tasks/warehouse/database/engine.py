@@ -1,7 +1,8 @@
 """Opens a warehouse: SQLite by path, PostgreSQL by URL, with the same tables and the same guarantees.
 
-`writing` is one transaction, which happens completely or not at all; `reading` is one consistent view. No error that leaves this module
-holds a value: parameters are hidden, and only the part of a server's message is kept that names rules and columns.
+`writing` is one transaction, which happens completely or not at all; `reading` is one consistent view. No
+error that leaves this module holds a value: parameters are hidden, and only the part of a server's message is
+kept that names rules and columns.
 """
 
 from __future__ import annotations
@@ -29,9 +30,14 @@ from sdc_tasks.warehouse.forms.people import normal
 from sdc_tasks.warehouse.keyring import REMEDY, Keyring, key_file, read_key_file
 
 BUSY_SECONDS = 30
-# PostgreSQL: the longest time for a lock, a statement, or an idle transaction. No statement is compiled: our views look expensive to the
-# planner, and to compile them took two seconds for answers of a few milliseconds.
-SESSION = {"lock_timeout": "30s", "statement_timeout": "5min", "idle_in_transaction_session_timeout": "10min", "jit": "off"}
+# PostgreSQL: the longest time for a lock, a statement, or an idle transaction. No statement is compiled: our
+# views look expensive to the planner, and to compile them took two seconds for answers of a few milliseconds.
+SESSION = {
+    "lock_timeout": "30s",
+    "statement_timeout": "5min",
+    "idle_in_transaction_session_timeout": "10min",
+    "jit": "off",
+}
 LOGGING_NAME = "sdc_warehouse"
 
 # Options of a read-only transaction, for each engine.
@@ -42,22 +48,29 @@ READING: dict[str, dict[str, Any]] = {
 
 NOT_ALLOWED = "42501"  # SQLSTATE insufficient_privilege
 
-# Classes of SQLSTATE whose primary message names objects and rules only. Other classes, such as 22 (data exception), quote the value.
+# Classes of SQLSTATE whose primary message names objects and rules only. Other classes, such as 22
+# (data exception), quote the value.
 NAMING_ONLY = {"08", "23", "25", "28", "3D", "3F", "40", "42", "53", "55", "57"}
 
 
-def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown", secret: Secret | None = None) -> Engine:
-    """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite file; `migrate` makes the tables.
+def open_warehouse(
+    url: str, keys: Keyring | None = None, actor: str = "unknown", secret: Secret | None = None
+) -> Engine:
+    """The warehouse at `sqlite:///path` or `postgresql://…`. Creates an empty SQLite
+    file; `migrate` makes the tables.
 
-    `keys` encrypt confidential bytes. Without them a SQLite file gets a key file of its own, and on PostgreSQL nothing confidential
-    can be read or written. `actor` is the name for the log. `secret` is the secret of a new warehouse, random by default (`secret.py`).
-    Raises InvalidInput for other URLs.
+    `keys` encrypt confidential bytes. Without them a SQLite file gets a key file of its own, and on
+    PostgreSQL nothing confidential can be read or written. `actor` is the name for the log. `secret` is the
+    secret of a new warehouse, random by default (`secret.py`). Raises InvalidInput for other URLs.
     """
     try:
         parsed = make_url(url)
     except ArgumentError:
-        raise InvalidInput("the warehouse URL cannot be read; use sqlite:///path or postgresql://user@host/database") from None
-    # SQLAlchemy logs every fetched row at DEBUG; a separate logger, fixed above that level, keeps values out of all logs.
+        raise InvalidInput(
+            "the warehouse URL cannot be read; use sqlite:///path or postgresql://user@host/database"
+        ) from None
+    # SQLAlchemy logs every fetched row at DEBUG; a separate logger, fixed above that level,
+    # keeps values out of all logs.
     logging.getLogger(f"sqlalchemy.engine.Engine.{LOGGING_NAME}").setLevel(logging.WARNING)
     match parsed.get_backend_name():
         case "sqlite" if parsed.database not in (None, "", ":memory:"):
@@ -65,11 +78,16 @@ def open_warehouse(url: str, keys: Keyring | None = None, actor: str = "unknown"
             keys = keys or read_key_file(key_file(Path(str(parsed.database))))
         case "postgresql":
             engine = create_engine(
-                parsed.set(drivername="postgresql+psycopg"), hide_parameters=True, logging_name=LOGGING_NAME, pool_pre_ping=True
+                parsed.set(drivername="postgresql+psycopg"),
+                hide_parameters=True,
+                logging_name=LOGGING_NAME,
+                pool_pre_ping=True,
             )
             event.listen(engine, "connect", _set_up)
         case other:
-            raise InvalidInput(f"a warehouse cannot be on {other!r}; use sqlite:///path or postgresql://user@host/database")
+            raise InvalidInput(
+                f"a warehouse cannot be on {other!r}; use sqlite:///path or postgresql://user@host/database"
+            )
     event.listen(engine, "handle_error", _keep_names_only)
     engine.update_execution_options(sdc_keys=keys, sdc_actor=normal(actor), sdc_secret=secret)
     return engine
@@ -113,25 +131,28 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def serialise(connection: Connection, *names: str) -> None:
-    """Lets only one transaction at a time continue under these names, until it ends. SQLite has a single writer anyway.
+    """Lets only one transaction at a time continue under these names, until it ends.
+    SQLite has a single writer anyway.
 
-    It uses no advisory lock: every account of the database, also the public one, can hold such a lock for ever.
+    It uses no advisory lock: every account of the database, also the public one, can hold such a lock for
+    ever.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT operations.take_turn(:name)"), {"name": " ".join(map(repr, names))})
 
 
 def relaxed(connection: Connection) -> None:
-    """Lets this transaction return before PostgreSQL has written it to disk: for data that also exist elsewhere. A later transaction
-    that is written to disk writes this one too.
+    """Lets this transaction return before PostgreSQL has written it to disk: for data that also exist
+    elsewhere. A later transaction that is written to disk writes this one too.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
 def into_the_file(engine: Engine) -> bool:
-    """On SQLite, moves all that is in the write-ahead log into the database file, and empties the log. Returns whether that was possible:
-    not while somebody reads what was there before. Raises Retriable where the disk is full.
+    """On SQLite, moves all that is in the write-ahead log into the database file, and empties the
+    log. Returns whether that was possible: not while somebody reads what was there before. Raises
+    Retriable where the disk is full.
     """
     if engine.dialect.name != "sqlite":
         return True
@@ -139,7 +160,9 @@ def into_the_file(engine: Engine) -> bool:
     connection = engine.raw_connection()  # outside any transaction
     try:
         connection.cursor().execute("PRAGMA query_only = 0")
-        while not _emptied(engine, connection.cursor()):  # SQLite waits for readers, but not for somebody else who does the same
+        while not _emptied(
+            engine, connection.cursor()
+        ):  # SQLite waits for readers, but not for somebody else who does the same
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
@@ -159,7 +182,8 @@ def _emptied(engine: Engine, cursor: Any) -> bool:
 def _open_sqlite(url: URL) -> Engine:
     path = Path(str(url.database))
     try:
-        # Confidential: readable by the owner only. An existing file stays untouched: closing it would drop the locks of our connections.
+        # Confidential: readable by the owner only. An existing file stays untouched: closing it would drop
+        # the locks of our connections.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
         pass
@@ -188,15 +212,21 @@ def _set_pragmas(connection: sqlite3.Connection, record: ConnectionPoolEntry) ->
     record.info["sdc_printed"] = register(connection)
     connection.isolation_level = None  # the driver opens no transaction by itself: `_begin` does
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA recursive_triggers = ON")  # INSERT OR REPLACE deletes rows, and must fire the triggers
+    connection.execute(
+        "PRAGMA recursive_triggers = ON"
+    )  # INSERT OR REPLACE deletes rows, and must fire the triggers
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -65536")  # KB: a large publication stays in memory until it is written, once
+    connection.execute(
+        "PRAGMA cache_size = -65536"
+    )  # KB: a large publication stays in memory until it is written, once
     connection.execute("PRAGMA secure_delete = ON")  # what is purged is overwritten
     _use_write_ahead_log(connection)
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switches to the write-ahead log: readers then do not wait for writers. The switch does not wait for a lock, so it is repeated."""
+    """Switches to the write-ahead log: readers then do not wait for writers. The switch does not
+    wait for a lock, so it is repeated.
+    """
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -209,7 +239,9 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """Begins a transaction. Writers queue before they read, so their reads are still true when they write; readers cannot write."""
+    """Begins a transaction. Writers queue before they read, so their reads are still true when
+    they write; readers cannot write.
+    """
     reads = connection.get_execution_options().get("sdc_reading", False)
     connection.exec_driver_sql(f"PRAGMA query_only = {int(reads)}")
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
@@ -222,27 +254,38 @@ def _retriable(engine: Engine) -> Iterator[None]:
     except OperationalError as error:
         where = engine.url.render_as_string(hide_password=True)
         if _full(error):
-            raise Retriable(f"the disk of the warehouse {where} is full. Nothing was changed. Remedy: free space, try again") from error
+            raise Retriable(
+                f"the disk of the warehouse {where} is full. Nothing was changed. Remedy: free space, try "
+                f"again"
+            ) from error
         if not _transient(error):
             raise
-        raise Retriable(f"the warehouse {where} does not answer or is busy; try again ({error.orig})") from error
+        raise Retriable(
+            f"the warehouse {where} does not answer or is busy; try again ({error.orig})"
+        ) from error
     except DatabaseError as error:
         if _damaged(error):
             raise Damaged(
-                f"the warehouse {engine.url.render_as_string(hide_password=True)} is damaged. Remedy: release nothing; find the damage "
-                "with `sdc maintenance`; restore the newest backup, and deliver again everything that arrived after it"
+                f"the warehouse {engine.url.render_as_string(hide_password=True)} is damaged. Remedy: "
+                f"release nothing; find the damage "
+                "with `sdc maintenance`; restore the newest backup, and deliver again everything that "
+                "arrived after it"
             ) from error
         if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
             raise
         raise InvalidInput(
-            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; set SDC_PUBLISHER_URL for "
-            "publishing; approve with an account of your own that has the role sdc_approver (SDC_WAREHOUSE_URL); run migrations as the "
+            f"the account {engine.url.username} may not do this: {error.orig}. Remedy: see sql/roles.sql; "
+            f"set SDC_PUBLISHER_URL for "
+            "publishing; approve with an account of your own that has the role sdc_approver "
+            "(SDC_WAREHOUSE_URL); run migrations as the "
             "owner of the tables"
         ) from error
 
 
 def _transient(error: OperationalError) -> bool:
-    """Whether the error will pass: no connection, locked, deadlocked or restarting. A missing table or a full disk will not."""
+    """Whether the error will pass: no connection, locked, deadlocked or restarting. A
+    missing table or a full disk will not.
+    """
     if isinstance(error.orig, sqlite3.Error):
         return error.orig.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     sqlstate = getattr(error.orig, "sqlstate", None)
@@ -250,7 +293,9 @@ def _transient(error: OperationalError) -> bool:
 
 
 def _damaged(error: DatabaseError) -> bool:
-    """Whether a page is malformed, or the file is not a database; on PostgreSQL the SQLSTATE data_corrupted or index_corrupted."""
+    """Whether a page is malformed, or the file is not a database; on PostgreSQL the SQLSTATE
+    data_corrupted or index_corrupted.
+    """
     if isinstance(error.orig, sqlite3.Error):
         code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
         return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -258,16 +303,28 @@ def _damaged(error: DatabaseError) -> bool:
 
 
 def _full(error: OperationalError) -> bool:
-    """Whether the disk is full: SQLite could not write a page or its journal; PostgreSQL reports the SQLSTATE disk_full."""
+    """Whether the disk is full: SQLite could not write a page or its journal; PostgreSQL
+    reports the SQLSTATE disk_full.
+    """
     if isinstance(error.orig, sqlite3.Error):
-        return error.orig.sqlite_errorcode in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+        return error.orig.sqlite_errorcode in (
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR_WRITE,
+            sqlite3.SQLITE_IOERR_SHMSIZE,
+        )
     return getattr(error.orig, "sqlstate", None) == "53100"
 
 
 def names_only(error: psycopg.Error) -> psycopg.Error:
-    """The error with only the part of its text that names the rule: PostgreSQL puts the failing row into DETAIL."""
+    """The error with only the part of its text that names the rule: PostgreSQL puts the failing row into
+    DETAIL.
+    """
     if error.sqlstate is not None:
-        told = error.diag.message_primary if error.sqlstate[:2] in NAMING_ONLY else f"refused with SQLSTATE {error.sqlstate}"
+        told = (
+            error.diag.message_primary
+            if error.sqlstate[:2] in NAMING_ONLY
+            else f"refused with SQLSTATE {error.sqlstate}"
+        )
         error.args = (told,)
     return error
 

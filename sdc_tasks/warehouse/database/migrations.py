@@ -1,7 +1,8 @@
-"""The numbered migrations of `sql/migrations`. The program runs them itself, without alembic.ini and without Alembic's command line.
+"""The numbered migrations of `sql/migrations`. The program runs them itself, without alembic.ini and
+without Alembic's command line.
 
-A migration runs in one transaction on both engines, one at a time. It fails rather than block a release: on PostgreSQL it
-waits a few seconds for a lock and a minute for a statement.
+A migration runs in one transaction on both engines, one at a time. It fails rather than block a release: on
+PostgreSQL it waits a few seconds for a lock and a minute for a statement.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ STATEMENT_TIMEOUT = "60s"
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Upgrades the warehouse to a revision; with the newest, also sets the rights of `sql/roles.sql`, and makes the secret. Does nothing
-    if it is up to date.
+    """Upgrades the warehouse to a revision; with the newest, also sets the rights of `sql/roles.sql`, and
+    makes the secret. Does nothing if it is up to date.
 
-    The secret is there as soon as the tables are, in the same transaction, so that a backup of a warehouse that nobody has used yet holds
-    it, and on SQLite so does a copy of the file without its write-ahead log. Raises InvalidInput where there is no secret and no key to
-    encrypt one by, Retriable where somebody reads the file meanwhile.
+    The secret is there as soon as the tables are, in the same transaction, so that a backup of a warehouse
+    that nobody has used yet holds it, and on SQLite so does a copy of the file without its write-ahead
+    log. Raises InvalidInput where there is no secret and no key to encrypt one by, Retriable where
+    somebody reads the file meanwhile.
     """
     if revision == "head" and current_revision(engine) == newest_revision():
         return
@@ -42,25 +44,34 @@ def migrate(engine: Engine, revision: str = "head") -> None:
             for statement in statements("roles", "postgresql"):
                 config.attributes["connection"].exec_driver_sql(statement.replace("%", "%%"))
     if revision == "head" and not into_the_file(engine):
-        raise Retriable("somebody reads the warehouse, so its secret is in its write-ahead log alone. Remedy: run it again")
+        raise Retriable(
+            "somebody reads the warehouse, so its secret is in its write-ahead log alone. Remedy: run it "
+            "again"
+        )
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
-    """Downgrades the warehouse to a revision. Tables and columns that the revision does not have are dropped with their data."""
+    """Downgrades the warehouse to a revision. Tables and columns that the revision does not
+    have are dropped with their data.
+    """
     with _migrating(engine) as config:
         command.downgrade(config, revision)
 
 
 @cache
 def newest_revision() -> str | None:
-    """The revision that this program brings a warehouse to. Its files are read once in a process: they do not change below a program."""
+    """The revision that this program brings a warehouse to. Its files are read once in a process:
+    they do not change below a program.
+    """
     return ScriptDirectory.from_config(_config()).get_current_head()
 
 
 def current_revision(engine: Engine) -> str | None:
     """The revision of the warehouse, None for an empty database."""
     with reading(engine) as connection:
-        return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
+        return MigrationContext.configure(
+            connection, opts={"version_table": VERSION_TABLE}
+        ).get_current_revision()
 
 
 @contextmanager
@@ -74,8 +85,8 @@ def _migrating(engine: Engine) -> Iterator[Config]:
 
 
 def _alone(connection: Connection) -> None:
-    """Lets only one migration at a time run: by a lock on the version table, which the public account cannot take; before there is such a
-    table, by an advisory lock.
+    """Lets only one migration at a time run: by a lock on the version table, which the public account cannot
+    take; before there is such a table, by an advisory lock.
     """
     if inspect(connection).has_table(VERSION_TABLE):
         connection.exec_driver_sql(f"LOCK TABLE {VERSION_TABLE} IN SHARE ROW EXCLUSIVE MODE")
@@ -84,8 +95,8 @@ def _alone(connection: Connection) -> None:
 
 
 def _config(connection: Connection | None = None) -> Config:
-    """The configuration for `sql/migrations/env.py`: the folder of the files, and the connection whose transaction they join. It makes the
-    secret where `newest` is set.
+    """The configuration for `sql/migrations/env.py`: the folder of the files, and the connection whose
+    transaction they join. It makes the secret where `newest` is set.
     """
     config = Config()
     config.set_main_option("script_location", str(SQL / "migrations").replace("%", "%%"))

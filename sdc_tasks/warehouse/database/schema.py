@@ -1,14 +1,16 @@
 """The tables, in three schemas with different readers.
 
-confidential   delivered files and the arrays of the steps, as bytes, and the secret of the warehouse. No person reads it.
-operations     what happened, without a value: deliveries, findings, checks, runs, steps, rungs, audits, approvals, the log.
+confidential   delivered files and the arrays of the steps, as bytes, and the secret of the warehouse. No
+person reads it. operations     what happened, without a value: deliveries, findings, checks, runs, steps,
+rungs, audits, approvals, the log.
                Operators read it.
-dissemination  the released tables. The public reads its two views, `public_release` and `public_cell`, which respect embargo
+dissemination  the released tables. The public reads its two views, `public_release` and
+`public_cell`, which respect embargo
                and retraction.
 
-Table names are unique across the schemas, because SQLite has no schemas (`engine.py` removes them). The migrations in
-`sql/migrations` create the tables; a test compares them with this file. A name that ends in `_digest` holds a
-SHA-256, which is keyed where the content is confidential (`secret.py`).
+Table names are unique across the schemas, because SQLite has no schemas (`engine.py` removes them). The
+migrations in `sql/migrations` create the tables; a test compares them with this file. A name that ends in
+`_digest` holds a SHA-256, which is keyed where the content is confidential (`secret.py`).
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ metadata = MetaData(
 
 
 class DeliveryState(StrEnum):
-    """received: stored, but not judged yet. At most one file of a series, country, domain and period is accepted at any time."""
+    """received: stored, but not judged yet. At most one file of a series, country, domain and
+    period is accepted at any time.
+    """
 
     RECEIVED = "received"
     ACCEPTED = "accepted"
@@ -105,7 +109,7 @@ def required(name: str, type_: Any) -> Column[Any]:
     return Column(name, type_, nullable=False)
 
 
-# --- operations ------------------------------------------------------------------------------------------------------------
+# --- operations ---------------------------------------------------------------------------------------------
 
 artefact = Table(
     "artefact",
@@ -143,7 +147,8 @@ delivery = Table(
     CheckConstraint("(state = 'superseded') = (superseded_by IS NOT NULL)", name="superseded"),
     CheckConstraint("state NOT IN ('accepted', 'superseded') OR country IS NOT NULL", name="country"),
     schema=OPERATIONS,
-    comment="files received, each known by its bytes; those accepted of a country are its delivery; series and version: model/series.py",
+    comment="files received, each known by its bytes; those accepted of a country are its "
+    "delivery; series and version: model/series.py",
 )
 Index(
     "ux_delivery_accepted",
@@ -225,7 +230,8 @@ step = Table(
     ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
     ForeignKeyConstraint(["artefact_digest"], ["operations.artefact.digest"]),
     schema=OPERATIONS,
-    comment="the last completion of each step; key names the mapped instance (a country, a chunk), empty for the others",
+    comment="the last completion of each step; key names the mapped instance (a country, a "
+    "chunk), empty for the others",
 )
 
 rung = Table(
@@ -252,7 +258,8 @@ profile = Table(
     metadata,
     Column("name", Text, primary_key=True),
     schema=OPERATIONS,
-    comment="the attacker profiles that this warehouse knows; terms and audits name one or more of them, each once",
+    comment="the attacker profiles that this warehouse knows; terms and audits name one or "
+    "more of them, each once",
 )
 
 audit = Table(
@@ -285,10 +292,12 @@ inbox = Table(
     Column("file", Text, primary_key=True),
     Column("digest", Text, primary_key=True),
     ForeignKeyConstraint(
-        ["domain", "period", "digest"], ["operations.delivery.domain", "operations.delivery.period", "operations.delivery.digest"]
+        ["domain", "period", "digest"],
+        ["operations.delivery.domain", "operations.delivery.period", "operations.delivery.digest"],
     ),
     schema=OPERATIONS,
-    comment="the files that lay in the inbox when it was last looked into: one that was not among them has been sent (again)",
+    comment="the files that lay in the inbox when it was last looked into: one that was not "
+    "among them has been sent (again)",
 )
 
 unread = Table(
@@ -299,7 +308,8 @@ unread = Table(
     Column("file", Text, primary_key=True),
     required("why", Text),
     schema=OPERATIONS,
-    comment="what lay in the inbox when it was last looked into, and is not read; no release is made while there is any",
+    comment="what lay in the inbox when it was last looked into, and is not read; no release "
+    "is made while there is any",
 )
 
 terms = Table(
@@ -337,7 +347,8 @@ submission = Table(
     ForeignKeyConstraint(["domain", "terms_digest"], ["operations.terms.domain", "operations.terms.digest"]),
     CheckConstraint(PERSON.format("submitter"), name="submitter"),
     schema=OPERATIONS,
-    comment="append-only; who opened a run, under which terms, with which program (JSON), and before when nobody may see its release",
+    comment="append-only; who opened a run, under which terms, with which program (JSON), "
+    "and before when nobody may see its release",
 )
 
 approval = Table(
@@ -352,17 +363,27 @@ approval = Table(
     required("note", Text),
     required("approved_at", UtcTime),
     Column("account", Text),
-    Column("without", Text),  # digests of newer deliveries without which it goes out, as a list in JSON; nothing: none came
+    Column(
+        "without", Text
+    ),  # digests of newer deliveries without which it goes out, as a list in JSON; nothing: none came
     CheckConstraint("audit_passed", name="audit_passed"),
     CheckConstraint("approver <> submitter", name="four_eyes"),
     CheckConstraint(PERSON.format("approver"), name="approver"),
-    ForeignKeyConstraint(["release_id", "submitter"], ["operations.submission.release_id", "operations.submission.submitter"]),
+    ForeignKeyConstraint(
+        ["release_id", "submitter"], ["operations.submission.release_id", "operations.submission.submitter"]
+    ),
     ForeignKeyConstraint(
         ["release_id", "audit_digest", "publication_digest", "audit_passed"],
-        ["operations.audit.release_id", "operations.audit.digest", "operations.audit.publication_digest", "operations.audit.passed"],
+        [
+            "operations.audit.release_id",
+            "operations.audit.digest",
+            "operations.audit.publication_digest",
+            "operations.audit.passed",
+        ],
     ),
     schema=OPERATIONS,
-    comment="append-only; who, other than the submitter, agreed to publish exactly this publication on exactly this passed audit",
+    comment="append-only; who, other than the submitter, agreed to publish exactly this "
+    "publication on exactly this passed audit",
 )
 
 withdrawal = Table(
@@ -410,7 +431,8 @@ cycle = Table(
     Column("embargo", UtcTime),
     ForeignKeyConstraint(["domain", "terms_digest"], ["operations.terms.domain", "operations.terms.digest"]),
     schema=OPERATIONS,
-    comment="a reference period of a domain: the countries awaited (JSON), and the instants of the release calendar as they stand",
+    comment="a reference period of a domain: the countries awaited (JSON), and the instants "
+    "of the release calendar as they stand",
 )
 
 dag_run = Table(
@@ -429,7 +451,8 @@ dag_run = Table(
     ForeignKeyConstraint(["release_id"], ["operations.run.release_id"]),
     Index(None, "domain", "period"),
     schema=OPERATIONS,
-    comment="runs of the DAGs as Airflow tells of them; the state is Airflow's, whether something was published stands in release",
+    comment="runs of the DAGs as Airflow tells of them; the state is Airflow's, whether "
+    "something was published stands in release",
 )
 
 task_run = Table(
@@ -459,11 +482,12 @@ alert = Table(
     required("raised_at", UtcTime),
     required("said", Text),
     schema=OPERATIONS,
-    comment="append-only; what somebody was told of once: a delivery missing, a solver over its budget, an approval pending, "
+    comment="append-only; what somebody was told of once: a delivery missing, a solver over "
+    "its budget, an approval pending, "
     "a release ready",
 )
 
-# --- confidential ----------------------------------------------------------------------------------------------------------
+# --- confidential -------------------------------------------------------------------------------------------
 
 payload = Table(
     "payload",
@@ -473,7 +497,8 @@ payload = Table(
     Column("key_id", Text),
     ForeignKeyConstraint(["digest"], ["operations.artefact.digest"]),
     schema=CONFIDENTIAL,
-    comment="every confidential byte of the warehouse, encrypted by the key that key_id names; without one, as older versions stored it",
+    comment="every confidential byte of the warehouse, encrypted by the key that key_id "
+    "names; without one, as older versions stored it",
 )
 
 secret = Table(
@@ -482,14 +507,17 @@ secret = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     required("content", LargeBinary),
     required("key_id", Text),
-    Column("fingerprint", Text),  # its public name; nothing until a program that knows fingerprints has opened it
+    Column(
+        "fingerprint", Text
+    ),  # its public name; nothing until a program that knows fingerprints has opened it
     Column("kept", Boolean, nullable=False, server_default=false()),  # the office has it elsewhere too
     CheckConstraint("number = 1", name="number"),
     schema=CONFIDENTIAL,
-    comment="one row: what keys the names of deliveries and releases, encrypted by the key that key_id names, which is the one in use",
+    comment="one row: what keys the names of deliveries and releases, encrypted by the key "
+    "that key_id names, which is the one in use",
 )
 
-# --- dissemination ---------------------------------------------------------------------------------------------------------
+# --- dissemination ------------------------------------------------------------------------------------------
 
 publication = Table(
     "publication",
@@ -519,16 +547,22 @@ eu_cell = Table(
     Column("visible_share", Float(53)),
     ForeignKeyConstraint(
         ["domain", "period", "publication_digest"],
-        ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
+        [
+            "dissemination.publication.domain",
+            "dissemination.publication.period",
+            "dissemination.publication.digest",
+        ],
     ),  # of SQLite; on PostgreSQL the trigger eu_cell_gate looks once for a statement
     CheckConstraint("rounding_base > 0", name="rounding_base"),
     CheckConstraint("value IS NOT NULL OR rounding_base IS NULL", name="withheld"),
     CheckConstraint(
-        "visible_share IS NULL OR (visible_share > 0 AND visible_share <= 1 AND value IS NOT NULL AND rounding_base IS NULL)",
+        "visible_share IS NULL OR (visible_share > 0 AND visible_share <= 1 AND value IS NOT NULL AND "
+        "rounding_base IS NULL)",
         name="visible_share",
     ),
     schema=DISSEMINATION,
-    comment="append-only; value is empty where withheld, rounding_base where not rounded; with a visible_share, value is no total but "
+    comment="append-only; value is empty where withheld, rounding_base where not rounded; "
+    "with a visible_share, value is no total but "
     "the sum of the visible countries, at least that share of it",
 )
 
@@ -553,14 +587,24 @@ release = Table(
     ),
     ForeignKeyConstraint(
         ["release_id", "audit_digest", "publication_digest", "audit_passed"],
-        ["operations.audit.release_id", "operations.audit.digest", "operations.audit.publication_digest", "operations.audit.passed"],
+        [
+            "operations.audit.release_id",
+            "operations.audit.digest",
+            "operations.audit.publication_digest",
+            "operations.audit.passed",
+        ],
     ),
     ForeignKeyConstraint(
         ["domain", "period", "publication_digest"],
-        ["dissemination.publication.domain", "dissemination.publication.period", "dissemination.publication.digest"],
+        [
+            "dissemination.publication.domain",
+            "dissemination.publication.period",
+            "dissemination.publication.digest",
+        ],
     ),
     schema=DISSEMINATION,
-    comment="append-only; exists only with a passed audit of exactly its publication, made for it, and all that its terms ask for",
+    comment="append-only; exists only with a passed audit of exactly its publication, made "
+    "for it, and all that its terms ask for",
 )
 
 retraction = Table(

@@ -1,6 +1,8 @@
-"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; for SQLite the schemas are removed.
+"""The statements under `sql/`, by name. They are written for PostgreSQL, with schemas; for
+SQLite the schemas are removed.
 
-Where the two engines need different statements there are two files, `name.postgresql.sql` and `name.sqlite.sql`.
+Where the two engines need different statements there are two files,
+`name.postgresql.sql` and `name.sqlite.sql`.
 """
 
 from __future__ import annotations

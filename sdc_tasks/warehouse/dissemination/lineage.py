@@ -1,4 +1,5 @@
-"""The lineage of a published cell: deliveries, settings, program and solvers, seeds, the rungs, the audit, the approvals.
+"""The lineage of a published cell: deliveries, settings, program and solvers, seeds, the
+rungs, the audit, the approvals.
 
 Everything comes from the operations and dissemination schemas: no confidential byte is read or returned.
 """
@@ -23,16 +24,34 @@ from sdc_tasks.warehouse.database.schema import eu_cell, terms
 from sdc_tasks.warehouse.database.sqlfiles import SQL
 
 SOURCES = Path(__file__).parents[2]
-# The packages that compute: the program, its solvers (CBC comes with PuLP, HiGHS with highspy, Clp with cylp), and their libraries.
-PACKAGES = ("sdc-release", "cylp", "highspy", "pulp", "numpy", "scipy", "pandas", "great-expectations", "sqlalchemy", "apache-airflow")
+# The packages that compute: the program, its solvers (CBC comes with PuLP, HiGHS with highspy, Clp
+# with cylp), and their libraries.
+PACKAGES = (
+    "sdc-release",
+    "cylp",
+    "highspy",
+    "pulp",
+    "numpy",
+    "scipy",
+    "pandas",
+    "great-expectations",
+    "sqlalchemy",
+    "apache-airflow",
+)
 
 
 @cache
 def environment() -> str:
     """The running program as JSON: versions, and a digest of its source files."""
     h = hashlib.sha256()
-    here = (path for path in SOURCES.rglob("*") if path.suffix in {".py", ".yaml", ".csv", ".j2"} and not path.is_relative_to(SQL))
-    for path in sorted(here):  # `sql/` stores, and computes nothing; it lies in the package only where that was installed
+    here = (
+        path
+        for path in SOURCES.rglob("*")
+        if path.suffix in {".py", ".yaml", ".csv", ".j2"} and not path.is_relative_to(SQL)
+    )
+    for path in sorted(
+        here
+    ):  # `sql/` stores, and computes nothing; it lies in the package only where that was installed
         h.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
     found = {"python": platform.python_version(), "source": h.hexdigest()}
     for package in PACKAGES:
@@ -44,33 +63,54 @@ def environment() -> str:
 
 
 def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
-    """The lineage of a released cell. Raises InvalidInput where there is no such release, or no such cell in it."""
+    """The lineage of a released cell. Raises InvalidInput where there is no such
+    release, or no such cell in it.
+    """
     release = next((each for each in reader.releases(engine) if each.release_id == release_id), None)
     if release is None:
         raise InvalidInput(f"release {release_id} was not published; `sdc verify-log` lists those that were")
     submitted = next(iter(reader.submissions(engine, release_id)), None)
     [audit] = [each for each in reader.audits(engine, release_id) if each["digest"] == release.audit_digest]
-    key = {"domain": release.domain, "period": release.period, "publication_digest": release.publication_digest}
+    key = {
+        "domain": release.domain,
+        "period": release.period,
+        "publication_digest": release.publication_digest,
+    }
     with reading(engine) as connection:
         found = connection.execute(select(eu_cell).filter_by(**key, cell=cell)).mappings().one_or_none()
         if found is None:
-            raise InvalidInput(f"release {release_id} has no cell {cell}; a cell is written as in audit.json, such as EU.TURNOVER.TOTAL._T")
+            raise InvalidInput(
+                f"release {release_id} has no cell {cell}; a cell is written as in audit.json, such as "
+                f"EU.TURNOVER.TOTAL._T"
+            )
         asked = submitted and {"domain": release.domain, "digest": submitted["terms_digest"]}
         settings = connection.execute(select(terms).filter_by(**asked)).mappings().one() if asked else None
     certificate = json.loads(audit["certificate"])
     claim = claim_of(certificate)
     return {
         "release": vars(release),
-        "cell": {name: found[name] for name in ("cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share")},
-        "deliveries": _deliveries(engine, release, certificate["digests"].get("deliveries", ()), found["area"], settings),
-        "terms": settings and {name: settings[name] for name in ("digest", "profiles", "approvals", "retention_days")},
+        "cell": {
+            name: found[name]
+            for name in ("cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
+        },
+        "deliveries": _deliveries(
+            engine, release, certificate["digests"].get("deliveries", ()), found["area"], settings
+        ),
+        "terms": settings
+        and {name: settings[name] for name in ("digest", "profiles", "approvals", "retention_days")},
         "settings": settings and json.loads(settings["settings"]),
         "program": submitted and json.loads(submitted["environment"]),
         "submitted": submitted and {name: submitted[name] for name in ("submitter", "submitted_at")},
-        "approvals": [{name: each[name] for name in ("approver", "approved_at", "note")} for each in reader.approvals(engine, release_id)],
+        "approvals": [
+            {name: each[name] for name in ("approver", "approved_at", "note")}
+            for each in reader.approvals(engine, release_id)
+        ],
         "rungs": reader.rungs(engine, release_id),
         "audit": {
-            **{name: audit[name] for name in ("digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at")},
+            **{
+                name: audit[name]
+                for name in ("digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at")
+            },
             "verdict": claim.verdict,
             "claim": claim.sentence,
             "attackers": claim.attackers,
@@ -79,11 +119,17 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
     }
 
 
-def _deliveries(engine: Engine, release: reader.ReleaseInfo, digests: list[str], area: str, settings: Any) -> list[dict[str, Any]]:
-    """The deliveries of the release. `adds`: the cell is a sum of their values; otherwise it was only decided together with them."""
+def _deliveries(
+    engine: Engine, release: reader.ReleaseInfo, digests: list[str], area: str, settings: Any
+) -> list[dict[str, Any]]:
+    """The deliveries of the release. `adds`: the cell is a sum of their values; otherwise it was
+    only decided together with them.
+    """
     known = {each["digest"]: each for each in reader.deliveries(engine, release.domain, release.period)}
     asked = json.loads(settings["settings"])["aggregates"] if settings else []
-    members = next((each["members"] for each in asked if area in (each["code"], each.get("partial_code"))), "all")
+    members = next(
+        (each["members"] for each in asked if area in (each["code"], each.get("partial_code"))), "all"
+    )
     return [
         {
             "country": known[digest]["country"],

@@ -1,9 +1,10 @@
 """Whether what is out could be the same figures as a release, or sums and parts of them.
 
-An audit attacks earlier publications together with the next one, but only within a domain and period: it knows no other cells. So the
-figures of a structure (dataflow, in any version) and period belong to the domain that published them first. And figures that may be
-computed from those of another domain, or of another frequency of the same domain, stay in: the year, minus three public quarters, is the
-quarter that somebody hid. A domain file may say why another domain is unrelated. What was retracted stays known to the world.
+An audit attacks earlier publications together with the next one, but only within a domain and period: it
+knows no other cells. So the figures of a structure (dataflow, in any version) and period belong to the domain
+that published them first. And figures that may be computed from those of another domain, or of another
+frequency of the same domain, stay in: the year, minus three public quarters, is the quarter that somebody
+hid. A domain file may say why another domain is unrelated. What was retracted stays known to the world.
 
 The triggers of the database refuse the same.
 """
@@ -23,29 +24,40 @@ from sdc_tasks.warehouse.operations.journal import Terms
 
 
 def refusal(connection: Connection, terms: Terms, period: str) -> str:
-    """The reason why this domain may not publish the period, with the remedy; empty where nothing that is out speaks against it."""
+    """The reason why this domain may not publish the period, with the remedy; empty where
+    nothing that is out speaks against it.
+    """
     (structure, mine), said = figures(terms.settings), unrelated(terms.settings)
     for domain, of, settings in _others(connection, terms.domain, period):
         other, theirs = figures(settings)
         both = sorted(mine & theirs)
         if domain != terms.domain and of == period and other == structure and both:
             return (
-                f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by domain {domain}, and an audit "
-                f"does not attack two domains together. Remedy: release a further version of domain {domain}, or choose other indicators"
+                f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by "
+                f"domain {domain}, and an audit "
+                f"does not attack two domains together. Remedy: release a further version of domain "
+                f"{domain}, or choose other indicators"
             )
-        if not same_time(of, period) or (mine and theirs and not {each.upper() for each in mine} & {each.upper() for each in theirs}):
+        if not same_time(of, period) or (
+            mine and theirs and not {each.upper() for each in mine} & {each.upper() for each in theirs}
+        ):
             continue
         if domain == terms.domain:
             return (
-                f"{domain} has published {of}, which overlaps {period}: the figures of one are sums or parts of the other, and no audit "
-                "attacks both together yet. Remedy: release one of the two frequencies only; a retraction does not help, for who read it "
+                f"{domain} has published {of}, which overlaps {period}: the figures of one are sums or parts "
+                f"of the other, and no audit "
+                "attacks both together yet. Remedy: release one of the two frequencies only; a retraction "
+                "does not help, for who read it "
                 "knows it"
             )
         if not said.get(domain, "").strip() and akin(terms.settings, settings):
             return (
-                f"{', '.join(both) or 'indicators'} of {structure.partition(':')[0] or 'an unknown agency'}: domain {domain} has published "
-                f"{of}, and figures of {terms.domain} {period} may be the same, or sums or parts of them; no audit attacks both together "
-                f"yet. Remedy: release only one of the two; or, where nothing of one can be computed from the other, say why in the domain "
+                f"{', '.join(both) or 'indicators'} of {structure.partition(':')[0] or 'an unknown agency'}: "
+                f"domain {domain} has published "
+                f"{of}, and figures of {terms.domain} {period} may be the same, or sums or parts of them; no "
+                f"audit attacks both together "
+                f"yet. Remedy: release only one of the two; or, where nothing of one can be computed from "
+                f"the other, say why in the domain "
                 f"file: unrelated: {{{domain}: REASON}}. The log and the certificate keep the reason"
             )
     return ""
@@ -64,20 +76,32 @@ def unrelated(settings: str) -> dict[str, str]:
 
 
 def figures(settings: str | None) -> tuple[str, set[str]]:
-    """The structure without its version, and the indicators, in the settings of a domain; nothing where there are none."""
+    """The structure without its version, and the indicators, in the settings of a
+    domain; nothing where there are none.
+    """
     told: dict[str, Any] = json.loads(settings or "{}")
-    return str(told.get("structure_id", "")).partition("(")[0], {each["code"] for each in told.get("indicators", ())}
+    return str(told.get("structure_id", "")).partition("(")[0], {
+        each["code"] for each in told.get("indicators", ())
+    }
 
 
 def _others(connection: Connection, domain: str, period: str) -> list[tuple[str, str, str | None]]:
-    """(domain, period, settings) of all that was published at an overlapping time, but for this period of this domain."""
+    """(domain, period, settings) of all that was published at an overlapping time, but
+    for this period of this domain.
+    """
     query = clause("queries/others_out", connection.dialect.name)
-    out = [row for row in connection.execute(query, {"period": period, "domain": domain}) if same_time(row.period, period)]
+    out = [
+        row
+        for row in connection.execute(query, {"period": period, "domain": domain})
+        if same_time(row.period, period)
+    ]
     wanted = {(row.domain, row.terms_digest) for row in out}
     asked = select(terms_table.c.domain, terms_table.c.digest, terms_table.c.settings)
     known = {
         (of, digest): settings
-        for of, digest, settings in connection.execute(asked.where(terms_table.c.digest.in_({digest for _, digest in wanted})))
+        for of, digest, settings in connection.execute(
+            asked.where(terms_table.c.digest.in_({digest for _, digest in wanted}))
+        )
         if (of, digest) in wanted
     }
     return [(row.domain, row.period, known.get((row.domain, row.terms_digest))) for row in out]

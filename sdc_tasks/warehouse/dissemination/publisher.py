@@ -1,8 +1,10 @@
-"""The only function that publishes. It takes a `Release`, that is, a publication with the audit of exactly this publication.
+"""The only function that publishes. It takes a `Release`, that is, a publication with the
+audit of exactly this publication.
 
-In one transaction the cells and the release row become visible together, or not at all. Publishing the same release again, or a
-publication that is already the current version, changes nothing. The database itself refuses everything that this module refuses
-(the gates of `sql/migrations`); this module names the cell and the remedy.
+In one transaction the cells and the release row become visible together, or not at all. Publishing
+the same release again, or a publication that is already the current version, changes nothing. The
+database itself refuses everything that this module refuses (the gates of `sql/migrations`); this
+module names the cell and the remedy.
 """
 
 from __future__ import annotations
@@ -48,11 +50,21 @@ class NotApproved(Retriable):
     """The audit passed, but approvals are missing."""
 
 
-def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms, period: str, after: Sequence[str] = ()) -> Published:
-    """Publishes a release under its terms. `after` names the releases of the period that its audit knew, by version: all published ones.
+def publish(
+    engine: Engine,
+    release: Release,
+    *,
+    space: CellSpace,
+    terms: Terms,
+    period: str,
+    after: Sequence[str] = (),
+) -> Published:
+    """Publishes a release under its terms. `after` names the releases of the period that its audit knew,
+    by version: all published ones.
 
-    Raises ReleaseBlocked when its audit did not pass, is about something else, is not in the warehouse, or did not know a published
-    version, and when these figures, or what they may be computed from, are published already; NotApproved while approvals are missing.
+    Raises ReleaseBlocked when its audit did not pass, is about something else, is not in the warehouse, or
+    did not know a published version, and when these figures, or what they may be computed from, are published
+    already; NotApproved while approvals are missing.
     """
     _require_passed_audit(release, space, terms.profiles)
     digest, domain = release.publication.digest, terms.domain
@@ -61,17 +73,25 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
         versions = _versions(connection, domain, period)
         mine = next((row for row in versions if row.release_id == release.id), None)
         if mine and mine.publication_digest != digest:
-            raise ReleaseBlocked(f"release {release.id} was published with another content; start a new release")
+            raise ReleaseBlocked(
+                f"release {release.id} was published with another content; start a new release"
+            )
         if mine and mine.reason:
-            raise ReleaseBlocked(f"release {release.id} was retracted ({mine.reason}). Remedy: correct a delivery or the domain file")
+            raise ReleaseBlocked(
+                f"release {release.id} was retracted ({mine.reason}). Remedy: correct a delivery or the "
+                f"domain file"
+            )
         current = mine or (versions[-1] if versions else None)
         if current and current.publication_digest == digest and not current.reason:
             return Published(current.version, created=False)
         if [row.release_id for row in versions] != list(after):
-            raise ReleaseBlocked(f"{release.id}: another version was published since this release was opened. {ANEW}")
+            raise ReleaseBlocked(
+                f"{release.id}: another version was published since this release was opened. {ANEW}"
+            )
         if versions and VINTAGE not in release.report.profiles:
             raise ReleaseBlocked(
-                f"{release.id}: version {len(versions)} of {period} is published, but the audit is not against profile {VINTAGE}. {ANEW}"
+                f"{release.id}: version {len(versions)} of {period} is published, but the audit is not "
+                f"against profile {VINTAGE}. {ANEW}"
             )
         _require_what_was_asked(release, versions)
         if others := refusal(connection, terms, period):
@@ -83,7 +103,9 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
             "period": period,
             "version": version,
             "publication_digest": digest,
-            "audit_digest": _stored_audit(connection, release, terms, period, [row.publication_digest for row in versions]),
+            "audit_digest": _stored_audit(
+                connection, release, terms, period, [row.publication_digest for row in versions]
+            ),
             "audit_passed": True,
             "released_at": datetime.now(UTC),
         }
@@ -99,8 +121,8 @@ def publish(engine: Engine, release: Release, *, space: CellSpace, terms: Terms,
 
 
 class Changes(NamedTuple):
-    """Changes between an earlier publication and this one: the numbers of cells with another treatment (exact, rounded, withheld, or the
-    base), with another value, of new cells and of removed cells.
+    """Changes between an earlier publication and this one: the numbers of cells with another treatment
+    (exact, rounded, withheld, or the base), with another value, of new cells and of removed cells.
     """
 
     treatment: int
@@ -109,14 +131,25 @@ class Changes(NamedTuple):
     gone: int
 
 
-def changes(engine: Engine, domain: str, period: str, earlier: str, decided: Publication, space: CellSpace) -> Changes:
-    """The changes since the stored publication with digest `earlier`: counts only, so they may be shown before the embargo."""
+def changes(
+    engine: Engine, domain: str, period: str, earlier: str, decided: Publication, space: CellSpace
+) -> Changes:
+    """The changes since the stored publication with digest `earlier`: counts only, so they
+    may be shown before the embargo.
+    """
     key = {"domain": domain, "period": period, "publication_digest": earlier}
     told = ("cell", "obs_status", "rounding_base", "visible_share", "value")
     with reading(engine) as connection:
-        before = {cell: rest for cell, *rest in connection.execute(select(*(eu_cell.c[name] for name in told)).filter_by(**key))}
+        before = {
+            cell: rest
+            for cell, *rest in connection.execute(
+                select(*(eu_cell.c[name] for name in told)).filter_by(**key)
+            )
+        }
     places = [PRINTED.index(name) for name in told]
-    now = {cell: rest for cell, *rest in ([row[place] for place in places] for row in cells_of(decided, space))}
+    now = {
+        cell: rest for cell, *rest in ([row[place] for place in places] for row in cells_of(decided, space))
+    }
     both = now.keys() & before.keys()
     return Changes(
         treatment=sum(now[cell][:3] != before[cell][:3] for cell in both),
@@ -135,29 +168,43 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
     report, decided = release.report, release.publication
     blocked = f"release {release.id}"
     if report.publication != decided.digest:
-        raise ReleaseBlocked(f"{blocked}: the audit is of publication {report.publication[:12]}, not of {decided.digest[:12]}")
+        raise ReleaseBlocked(
+            f"{blocked}: the audit is of publication {report.publication[:12]}, not of {decided.digest[:12]}"
+        )
     if report.problem != release.problem:
-        raise ReleaseBlocked(f"{blocked}: the audit is of problem {report.problem[:12]}, not of {release.problem[:12]}")
+        raise ReleaseBlocked(
+            f"{blocked}: the audit is of problem {report.problem[:12]}, not of {release.problem[:12]}"
+        )
     if missing := [profile for profile in profiles if profile not in report.profiles]:
         raise ReleaseBlocked(f"{blocked}: not audited against profile {', '.join(missing)}")
     if not report.passed:
         failed = [*report.contradictions, *report.small, *report.primaries[~report.protected]]
         named = ", ".join(space.key(cell) for cell in failed[:NAMED_CELLS])
         more = f" and {len(failed) - NAMED_CELLS} more" if len(failed) > NAMED_CELLS else ""
-        raise ReleaseBlocked(f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the audit")
+        raise ReleaseBlocked(
+            f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the "
+            f"audit"
+        )
     aggregates = np.arange(space.first_aggregate, space.size)
     if not np.array_equal(decided.cells, aggregates):
-        raise ReleaseBlocked(f"{blocked}: {len(decided.cells)} cells are decided, but there are {len(aggregates)} aggregate cells")
+        raise ReleaseBlocked(
+            f"{blocked}: {len(decided.cells)} cells are decided, but there are {len(aggregates)} aggregate "
+            f"cells"
+        )
 
 
 def _require_what_was_asked(release: Release, versions: Sequence[Any]) -> None:
-    """What is out was promised against these attackers: a later version reveals its cells again, and withstands them too."""
+    """What is out was promised against these attackers: a later version reveals its cells
+    again, and withstands them too.
+    """
     for row in versions:
         asked = row.profiles.split(",") if row.profiles else []
         if missing := [profile for profile in asked if profile not in release.report.profiles]:
             raise ReleaseBlocked(
-                f"{release.id}: version {row.version} of the period withstood profile {', '.join(missing)}, and this one was not "
-                "audited against it. Remedy: name it in audit.profiles of the domain file, or audit.revision as then"
+                f"{release.id}: version {row.version} of the period withstood profile {', '.join(missing)}, "
+                f"and this one was not "
+                "audited against it. Remedy: name it in audit.profiles of the domain file, or audit.revision "
+                "as then"
             )
 
 
@@ -171,43 +218,70 @@ def _asked(connection: Connection, query: str, **values: object) -> list[Any]:
     return list(connection.execute(clause(f"queries/{query}", connection.dialect.name), values))
 
 
-def _embargo(connection: Connection, release: Release, terms: Terms, approvals: int, audit_digest: str) -> datetime | None:
+def _embargo(
+    connection: Connection, release: Release, terms: Terms, approvals: int, audit_digest: str
+) -> datetime | None:
     """The embargo of the submission. Raises while something is missing that the terms require."""
-    submitted = connection.execute(select(submission).where(submission.c.release_id == release.id)).one_or_none()
+    submitted = connection.execute(
+        select(submission).where(submission.c.release_id == release.id)
+    ).one_or_none()
     if submitted is None or (submitted.domain, submitted.terms_digest) != (terms.domain, terms.digest):
-        raise ReleaseBlocked(f"release {release.id}: not submitted under the terms of the present domain file. {ANEW}")
+        raise ReleaseBlocked(
+            f"release {release.id}: not submitted under the terms of the present domain file. {ANEW}"
+        )
     require_terms(connection, terms)
-    agreed = (approval.c.release_id == release.id, approval.c.audit_digest == audit_digest, approval.c.account.is_not(None))
+    agreed = (
+        approval.c.release_id == release.id,
+        approval.c.audit_digest == audit_digest,
+        approval.c.account.is_not(None),
+    )
     number = connection.execute(select(func.count()).select_from(approval).where(*agreed)).scalar_one()
     if number < approvals:
-        asked = "" if approvals == terms.approvals else ", as many as an earlier version of the period asked for"
+        asked = (
+            "" if approvals == terms.approvals else ", as many as an earlier version of the period asked for"
+        )
         raise NotApproved(
-            f"release {release.id}: {number} of {approvals} approvals{asked}. Remedy: somebody other than {submitted.submitter} reads the "
-            f"report and runs sdc approve {release.id} --publication {release.publication.digest[:12]}; then publish again"
+            f"release {release.id}: {number} of {approvals} approvals{asked}. Remedy: somebody other than "
+            f"{submitted.submitter} reads the "
+            f"report and runs sdc approve {release.id} --publication {release.publication.digest[:12]}; then "
+            f"publish again"
         )
     embargo: datetime | None = submitted.embargo
     return embargo
 
 
-def _stored_audit(connection: Connection, release: Release, terms: Terms, period: str, beside: Sequence[str]) -> str:
+def _stored_audit(
+    connection: Connection, release: Release, terms: Terms, period: str, beside: Sequence[str]
+) -> str:
     """The digest of the stored audit of this release. `beside` are the digests of the published versions."""
     audits = _asked(
-        connection, "audit_of_release", release_id=release.id, problem=release.problem, publication=release.publication.digest,
-        profiles=",".join(release.report.profiles), domain=terms.domain, period=period,
-    )  # fmt: skip
+        connection,
+        "audit_of_release",
+        release_id=release.id,
+        problem=release.problem,
+        publication=release.publication.digest,
+        profiles=",".join(release.report.profiles),
+        domain=terms.domain,
+        period=period,
+    )
     if not audits:
-        raise ReleaseBlocked(f"release {release.id}: no passed audit of it is stored for {terms.domain} {period}; run its audit again")
+        raise ReleaseBlocked(
+            f"release {release.id}: no passed audit of it is stored for {terms.domain} {period}; run its "
+            f"audit again"
+        )
     found = audits[0]
     told = json.loads(found.certificate)
     if told.get("beside", []) != list(beside):
         raise ReleaseBlocked(f"release {release.id}: other versions are out than its audit knew. {ANEW}")
     if told.get("unrelated", {}) != unrelated(terms.settings):
         raise ReleaseBlocked(
-            f"release {release.id}: its certificate does not name why other domains are unrelated. Remedy: run its audit again"
+            f"release {release.id}: its certificate does not name why other domains are unrelated. Remedy: "
+            f"run its audit again"
         )
     if _rule_aware(json.loads(terms.settings)) and told.get("program", {}).get("verdict") != "passed":
         raise ReleaseBlocked(
-            f"release {release.id}: rule_aware is asked for, and its certificate does not show that it withstands somebody who has the "
+            f"release {release.id}: rule_aware is asked for, and its certificate does not show that it "
+            f"withstands somebody who has the "
             "program. Remedy: run its audit again"
         )
     return str(found.digest)
@@ -224,9 +298,15 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
     key = {"domain": domain, "period": period, "publication_digest": decided.digest}
     stored = _asked(connection, "stored_cells", **key)
     if not stored:
-        connection.execute(insert(publication).values(domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)))
+        connection.execute(
+            insert(publication).values(
+                domain=domain, period=period, digest=decided.digest, cells=len(decided.cells)
+            )
+        )
         told, of, portions = Printed(), tuple(key.values()), _portions(decided, space)
-        embedded = connection.dialect.name == "sqlite"  # rows just stored are not read again; PostgreSQL does this by itself
+        embedded = (
+            connection.dialect.name == "sqlite"
+        )  # rows just stored are not read again; PostgreSQL does this by itself
         if embedded:
             portions = _telling(told, portions)
         rows = chain.from_iterable(zip(*map(repeat, of), *columns, strict=False) for columns in portions)
@@ -237,18 +317,26 @@ def _store(connection: Connection, decided: Publication, space: CellSpace, domai
         return
     ours = list(cells_of(decided, space))
     other = next(
-        (cell for cell, (old, new) in enumerate(zip_longest(stored, ours)) if old is None or new is None or tuple(old) != new), None
+        (
+            cell
+            for cell, (old, new) in enumerate(zip_longest(stored, ours))
+            if old is None or new is None or tuple(old) != new
+        ),
+        None,
     )
     if other is not None:
         named = (ours[other] if other < len(ours) else stored[other])[PRINTED.index("cell")]
         raise ReleaseBlocked(
-            f"publication {decided.digest[:12]} is stored with another {named}. Remedy: check whether aggregates of the domain were "
+            f"publication {decided.digest[:12]} is stored with another {named}. Remedy: check whether "
+            f"aggregates of the domain were "
             "renamed. If not, somebody else wrote it: see sdc maintenance"
         )
 
 
 def printed(decided: Publication, space: CellSpace) -> str:
-    """The digest of everything that the publication prints. An audit is stored with it; the database compares it with the stored rows."""
+    """The digest of everything that the publication prints. An audit is stored with it; the database
+    compares it with the stored rows.
+    """
     told = Printed()
     for columns in _portions(decided, space):
         told.add(columns)

@@ -1,7 +1,8 @@
 """Digests that the program and the database compute independently of the same things, and that must agree.
 
-PostgreSQL has them as SQL (`sql/migrations`). SQLite has no sha256: the functions of this module are registered with every connection of
-the program, and its triggers call them. A connection without these functions cannot execute such a statement, and so cannot publish.
+PostgreSQL has them as SQL (`sql/migrations`). SQLite has no sha256: the functions of this module are
+registered with every connection of the program, and its triggers call them. A connection without these
+functions cannot execute such a statement, and so cannot publish.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ PORTION = 10_000  # rows of a publication that are in memory at a time
 NUMBERS = ("value", "rounding_base", "visible_share")
 NO_NUMBER = "x" * 16
 # The printed columns of a cell.
-PRINTED = ("position", "cell", "area", "indicator", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
+PRINTED = (
+    "position",
+    "cell",
+    "area",
+    "indicator",
+    "value",
+    "obs_status",
+    "conf_status",
+    "rounding_base",
+    "visible_share",
+)
 
 
 Columns = tuple[Sequence[Any], ...]  # the columns of some rows, in the order of `PRINTED`
@@ -38,9 +49,10 @@ def digest_of_printed(rows: Iterable[Sequence[Any]]) -> str:
 class Printed:
     """The digest of rows, in portions of 10 000.
 
-    Within a portion, each column has its own digest: one text per line; numbers as the 16 hexadecimal digits of their IEEE 754 form (zero
-    without a sign), with x for each digit of a missing number. The number of rows and these digests are digested again, and so are the
-    portions. The number of rows fixes the number of lines: no text can contain the end of a line, and no other rows give the same bytes.
+    Within a portion, each column has its own digest: one text per line; numbers as the 16 hexadecimal digits
+    of their IEEE 754 form (zero without a sign), with x for each digit of a missing number. The number of
+    rows and these digests are digested again, and so are the portions. The number of rows fixes the number of
+    lines: no text can contain the end of a line, and no other rows give the same bytes.
     """
 
     def __init__(self) -> None:
@@ -56,7 +68,14 @@ class Printed:
 
 
 def digest_of_entry(
-    number: int, recorded_at: datetime, actor: str, account: str, action: str, subject: str, details: str, previous: str
+    number: int,
+    recorded_at: datetime,
+    actor: str,
+    account: str,
+    action: str,
+    subject: str,
+    details: str,
+    previous: str,
 ) -> str:
     """SHA-256 of the fields of a log entry as a JSON list, in the form of PostgreSQL's json_build_array."""
     fields = [number, instant(recorded_at), actor, account, action, subject, details, previous]
@@ -69,7 +88,9 @@ def instant(at: datetime) -> str:
 
 
 def told(document: str | None, *path: str) -> str | None:
-    """The text of a JSON document at a path, as by PostgreSQL's `jsonb #>> path`; None for text that is not JSON, or without that path."""
+    """The text of a JSON document at a path, as by PostgreSQL's `jsonb #>> path`; None for text that is
+    not JSON, or without that path.
+    """
     found = _json(document)
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None
@@ -108,8 +129,9 @@ Inserted = dict[tuple[str, str, str], tuple[str, int]]
 def register(connection: sqlite3.Connection) -> Inserted:
     """Registers the functions that triggers and checks call with a connection of SQLite.
 
-    Rows that the publisher has just inserted are not read again: it stores their digest and the `total_changes` of the connection under the
-    key of the publication in the returned dictionary. This entry is used once, and only while nothing else was changed.
+    Rows that the publisher has just inserted are not read again: it stores their digest and the
+    `total_changes` of the connection under the key of the publication in the returned dictionary. This entry
+    is used once, and only while nothing else was changed.
     """
     inserted: Inserted = {}
 
@@ -119,7 +141,8 @@ def register(connection: sqlite3.Connection) -> Inserted:
         if changes == connection.total_changes:
             return known
         query = (
-            f"SELECT {', '.join(PRINTED)} FROM eu_cell WHERE domain = ? AND period = ? AND publication_digest = ? ORDER BY position, cell"
+            f"SELECT {', '.join(PRINTED)} FROM eu_cell WHERE domain = ? AND period = ? AND "
+            f"publication_digest = ? ORDER BY position, cell"
         )
         return digest_of_printed(connection.execute(query, (domain, period, publication)))
 
@@ -128,14 +151,18 @@ def register(connection: sqlite3.Connection) -> Inserted:
 
     connection.create_function("printed_digest", 3, printed_digest)
     connection.create_function("entry_digest", 8, entry_digest, deterministic=True)
-    connection.create_function("sha256_hex", 1, lambda told: None if told is None else sha256_hex(told), deterministic=True)
+    connection.create_function(
+        "sha256_hex", 1, lambda told: None if told is None else sha256_hex(told), deterministic=True
+    )
     connection.create_function("is_person", 1, is_person, deterministic=True)
     connection.create_function("told", -1, told, deterministic=True)
     connection.create_function("tells", 2, tells, deterministic=True)
     connection.create_function("is_list", 1, is_list, deterministic=True)
     connection.create_function("same_time", 2, same_time, deterministic=True)
     connection.create_function("akin", 2, akin, deterministic=True)
-    connection.create_function("instant", 1, lambda at: None if at is None else instant(_aware(at)), deterministic=True)
+    connection.create_function(
+        "instant", 1, lambda at: None if at is None else instant(_aware(at)), deterministic=True
+    )
     return inserted
 
 
@@ -158,7 +185,9 @@ def _text(name: str, column: Sequence[Any]) -> str:
         return NO_NUMBER * missing
     import numpy as np  # here, because the pages and Airflow's own servers digest no table
 
-    digits = (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()  # missing numbers are overwritten below
+    digits = (
+        (np.array(column, dtype=float) + 0.0).astype(">f8").tobytes().hex()
+    )  # missing numbers are overwritten below
     if not missing:
         return digits
     told = np.frombuffer(digits.encode(), dtype=f"S{len(NO_NUMBER)}").copy()

@@ -1,7 +1,8 @@
-"""Named arrays as bytes, the same bytes for the same arrays. Steps store their results in this form, under a digest.
+"""Named arrays as bytes, the same bytes for the same arrays. Steps store their results in this form, under a
+digest.
 
-The format is that of numpy's `.npz` (readable with `numpy.load`) with a JSON header beside the arrays, uncompressed and without
-time stamps, entries in alphabetical order. No pickle, in or out.
+The format is that of numpy's `.npz` (readable with `numpy.load`) with a JSON header beside the arrays,
+uncompressed and without time stamps, entries in alphabetical order. No pickle, in or out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """The bytes of a header (JSON, finite numbers) and of arrays of booleans, numbers or text. Raises TypeError for others."""
+    """The bytes of a header (JSON, finite numbers) and of arrays of booleans, numbers or
+    text. Raises TypeError for others.
+    """
     entries = {HEADER: json.dumps(dict(header), sort_keys=True, ensure_ascii=False, allow_nan=False).encode()}
     for name, array in arrays.items():
         if array.dtype.kind not in KINDS:
@@ -39,15 +42,20 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> b
 
 
 def unpack(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays, read-only. Raises BadZipFile for a compressed entry: `pack` compresses none, and a compressed entry could
-    unpack to any size.
+    """The header and the arrays, read-only. Raises BadZipFile for a compressed entry: `pack` compresses none,
+    and a compressed entry could unpack to any size.
     """
     with ZipFile(BytesIO(content)) as archive:
-        if any(entry.compress_type != ZIP_STORED or entry.file_size > len(content) for entry in archive.infolist()):
+        if any(
+            entry.compress_type != ZIP_STORED or entry.file_size > len(content)
+            for entry in archive.infolist()
+        ):
             raise BadZipFile("a compressed entry")
         header = json.loads(archive.read(HEADER))
         arrays = {
-            name.removesuffix(".npy"): np.lib.format.read_array(BytesIO(archive.read(name)), allow_pickle=False)
+            name.removesuffix(".npy"): np.lib.format.read_array(
+                BytesIO(archive.read(name)), allow_pickle=False
+            )
             for name in archive.namelist()
             if name != HEADER
         }

@@ -1,7 +1,8 @@
-"""Whether two publications could hold the same figures, or sums and parts of them: what program and database must mean alike.
+"""Whether two publications could hold the same figures, or sums and parts of them: what
+program and database must mean alike.
 
-PostgreSQL has both functions as SQL (`sql/migrations/0023_postgresql.sql`); on SQLite the triggers call these. What is missing or cannot be
-read could be anything, so the answer is yes then.
+PostgreSQL has both functions as SQL (`sql/migrations/0023_postgresql.sql`); on SQLite the triggers call
+these. What is missing or cannot be read could be anything, so the answer is yes then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from sdc_tasks.model.time.periods import bounds
 
 
 def same_time(one: str, other: str) -> bool:
-    """Do two reference periods have a day in common? A year and its quarters do. True where one of them is no period."""
+    """Do two reference periods have a day in common? A year and its quarters do. True
+    where one of them is no period.
+    """
     try:
         (first, after), (second, until) = bounds(one), bounds(other)
     except ValueError:
@@ -22,15 +25,18 @@ def same_time(one: str, other: str) -> bool:
 
 
 def akin(one: str | None, other: str | None) -> bool:
-    """Are these settings of two domains of one agency, with an area in common? A unit of an agency is the agency (ESTAT.TRADE is ESTAT). An
-    area whose code begins as that of another one is a part of it (AT11 of AT).
+    """Are these settings of two domains of one agency, with an area in common? A unit of an
+    agency is the agency (ESTAT.TRADE is ESTAT). An area whose code begins as that of another
+    one is a part of it (AT11 of AT).
     """
     first, second = _parsed(one), _parsed(other)
     agency, its = _agency(first), _agency(second)
     if agency and its and agency != its:
         return False
     areas, theirs = _areas(first), _areas(second)
-    return not (areas and theirs) or any(mine.startswith(yours) or yours.startswith(mine) for mine in areas for yours in theirs)
+    return not (areas and theirs) or any(
+        mine.startswith(yours) or yours.startswith(mine) for mine in areas for yours in theirs
+    )
 
 
 def _parsed(settings: str | None) -> dict[str, Any]:
@@ -48,7 +54,9 @@ def _agency(told: dict[str, Any]) -> str:
 
 
 def _areas(told: dict[str, Any]) -> set[str]:
-    """The codes of the countries and compositions of a domain; nothing where its settings do not tell both."""
+    """The codes of the countries and compositions of a domain; nothing where its settings do not
+    tell both.
+    """
     try:
         listed = [row[0] for row in told["codelists"][told["areas"]["dimension"]]]
         listed += [each.get(name) for each in told["aggregates"] for name in ("code", "partial_code")]

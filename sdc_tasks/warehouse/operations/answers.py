@@ -1,8 +1,9 @@
 """A second file of a country: somebody answers what it is.
 
-Where files of a country are accepted, a file under the name of one of them is a correction (`model/series.py`). A file under another name
-waits: it could be a correction, a further part, or a mistake. The answer is an entry of the log, and holds for this arrival of the file.
-Somebody may answer otherwise later: the log has every answer, and the newest one counts.
+Where files of a country are accepted, a file under the name of one of them is a correction
+(`model/series.py`). A file under another name waits: it could be a correction, a further part, or a mistake.
+The answer is an entry of the log, and holds for this arrival of the file. Somebody may answer otherwise
+later: the log has every answer, and the newest one counts.
 """
 
 from __future__ import annotations
@@ -20,22 +21,35 @@ from sdc_tasks.warehouse.database.sqlfiles import clause
 from sdc_tasks.warehouse.forms.people import person
 from sdc_tasks.warehouse.log import record
 
-REMEDY = "Nothing was changed. Remedy: look at the page of the country again, and answer otherwise where that is wrong"
+REMEDY = (
+    "Nothing was changed. Remedy: look at the page of the country again, and answer "
+    "otherwise where that is wrong"
+)
 
 
 def beside(known: Sequence[StoredDelivery]) -> list[StoredDelivery]:
-    """The files that are received or refused although their country has accepted files, none of them under the same name."""
+    """The files that are received or refused although their country has accepted files,
+    none of them under the same name.
+    """
     series: dict[str | None, set[str]] = {}
     for each in known:
         if each.state is DeliveryState.ACCEPTED:
             series.setdefault(each.country, set()).add(each.series.name)
     open_ = (DeliveryState.RECEIVED, DeliveryState.REFUSED)
-    return [each for each in known if each.state in open_ and each.series.name not in series.get(each.country, {each.series.name})]
+    return [
+        each
+        for each in known
+        if each.state in open_ and each.series.name not in series.get(each.country, {each.series.name})
+    ]
 
 
 def waiting(known: Sequence[StoredDelivery], given: dict[str, Answer]) -> list[StoredDelivery]:
     """The files that wait for an answer."""
-    return [each for each in beside(known) if each.state is DeliveryState.RECEIVED and each.key.digest not in given]
+    return [
+        each
+        for each in beside(known)
+        if each.state is DeliveryState.RECEIVED and each.key.digest not in given
+    ]
 
 
 def answers(engine: Engine, domain: str, period: str) -> dict[str, Answer]:
@@ -45,7 +59,9 @@ def answers(engine: Engine, domain: str, period: str) -> dict[str, Answer]:
 
 
 def answered(known: Sequence[StoredDelivery], given: dict[str, Answer]) -> list[StoredDelivery]:
-    """The files about which somebody answered, and may answer otherwise: those that count, and those that do not and are refused."""
+    """The files about which somebody answered, and may answer otherwise: those that count, and
+    those that do not and are refused.
+    """
     refused = [each for each in beside(known) if each.state is DeliveryState.REFUSED]
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     return [each for each in [*refused, *accepted] if each.key.digest in given]
@@ -62,13 +78,16 @@ def answer(
     back: Sequence[DeliveryKey] = (),
     run: str = "",
 ) -> None:
-    """Records the answer about files of one domain and period under the name with which the warehouse was opened. Each is judged anew then,
-    as if it had just come: an earlier answer counts no more. All or nothing.
+    """Records the answer about files of one domain and period under the name with which the
+    warehouse was opened. Each is judged anew then, as if it had just come: an earlier answer
+    counts no more. All or nothing.
 
-    `known`: the deliveries of the period from which the answer follows. `seen`: the earlier answers, digest → answer, that whoever answers
-    has seen. `back`: superseded files that count again because of the new one. `run`: the run of Airflow that does it.
+    `known`: the deliveries of the period from which the answer follows. `seen`: the earlier answers, digest →
+    answer, that whoever answers has seen. `back`: superseded files that count again because of the new one.
+    `run`: the run of Airflow that does it.
 
-    Raises InvalidInput where somebody else has answered since, Changed where other files of the countries changed.
+    Raises InvalidInput where somebody else has answered since, Changed where other files of the countries
+    changed.
     """
     with writing(engine) as connection:
         serialise(connection, "answer", *keys[0][:2])
@@ -77,24 +96,48 @@ def answer(
         for key in keys:
             if stands.get(key.digest) != seen.get(key.digest):
                 file = connection.execute(select(delivery.c.file).filter_by(**key._asdict())).scalar_one()
-                what = f"somebody answered {stands[key.digest]}" if key.digest in stands else "it was received again"
+                what = (
+                    f"somebody answered {stands[key.digest]}"
+                    if key.digest in stands
+                    else "it was received again"
+                )
                 raise InvalidInput(f"{file}: {what} meanwhile. {REMEDY}")
         for country in sorted({str(each.country) for each in known if each.key in keys}):
             hold(connection, *keys[0][:2], country, known)
         for key in keys:
-            connection.execute(update(delivery).filter_by(**key._asdict()).values(state=DeliveryState.RECEIVED))
+            connection.execute(
+                update(delivery).filter_by(**key._asdict()).values(state=DeliveryState.RECEIVED)
+            )
         for key in back:
             anew = {"state": DeliveryState.ACCEPTED, "superseded_by": None}
             connection.execute(update(delivery).filter_by(**key._asdict()).values(**anew))
         for key in back:
             country = connection.execute(select(delivery.c.country).filter_by(**key._asdict())).scalar_one()
-            record(connection, "accept", key.digest, domain=key.domain, period=key.period, country=country, instead_of=None)
+            record(
+                connection,
+                "accept",
+                key.digest,
+                domain=key.domain,
+                period=key.period,
+                country=country,
+                instead_of=None,
+            )
         for key in keys:
             row = connection.execute(select(delivery).filter_by(**key._asdict())).one()
-            about = {"domain": key.domain, "period": key.period, "country": row.country, "file": row.file, "times": row.times, "note": note}
+            about = {
+                "domain": key.domain,
+                "period": key.period,
+                "country": row.country,
+                "file": row.file,
+                "times": row.times,
+                "note": note,
+            }
             record(connection, given, key.digest, **about, **({"run": run} if run else {}))
 
 
 def _answers(connection: Connection, domain: str, period: str) -> dict[str, Answer]:
     query = clause("queries/answers", connection.dialect.name)
-    return {row.digest: Answer(row.answer) for row in connection.execute(query, {"domain": domain, "period": period})}
+    return {
+        row.digest: Answer(row.answer)
+        for row in connection.execute(query, {"domain": domain, "period": period})
+    }

@@ -1,4 +1,6 @@
-"""Records for the operator's desk: cycles with their instants, runs and tasks of the DAGs, alerts. They hold no value."""
+"""Records for the operator's desk: cycles with their instants, runs and tasks of the
+DAGs, alerts. They hold no value.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,12 @@ LONGEST = 500  # characters of a task's message that are stored
 FINISHED = {"success", "failed", "skipped", "upstream_failed", "removed"}
 
 
-def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], instants: dict[str, datetime | None]) -> None:
-    """Opens the cycle of a period, or updates it. `areas` are the countries that must deliver, `instants` the instants of the calendar by
-    column. Without an opening instant in the calendar, a cycle opens with the first call.
+def open_cycle(
+    engine: Engine, asked: Terms, period: str, areas: Sequence[str], instants: dict[str, datetime | None]
+) -> None:
+    """Opens the cycle of a period, or updates it. `areas` are the countries that must deliver,
+    `instants` the instants of the calendar by column. Without an opening instant in the calendar, a
+    cycle opens with the first call.
 
     Raises InvalidInput when the warehouse holds other terms under the same digest.
     """
@@ -29,8 +34,18 @@ def open_cycle(engine: Engine, asked: Terms, period: str, areas: Sequence[str], 
         before = connection.execute(
             select(cycle.c.opened_at).where(cycle.c.domain == asked.domain, cycle.c.period == period)
         ).scalar_one_or_none()
-        row = {"domain": asked.domain, "period": period, "terms_digest": asked.digest, "areas": json.dumps(list(areas)), **instants}
-        put_rows(connection, cycle, [{**row, "opened_at": instants.get("opened_at") or before or datetime.now(UTC)}])
+        row = {
+            "domain": asked.domain,
+            "period": period,
+            "terms_digest": asked.digest,
+            "areas": json.dumps(list(areas)),
+            **instants,
+        }
+        put_rows(
+            connection,
+            cycle,
+            [{**row, "opened_at": instants.get("opened_at") or before or datetime.now(UTC)}],
+        )
 
 
 def note_dag_run(engine: Engine, dag_id: str, run_id: str, **known: object) -> None:

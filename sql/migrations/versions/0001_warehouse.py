@@ -1,4 +1,6 @@
-"""The warehouse: deliveries, artefacts, runs, audits, publications, releases, and the gate between audit and release."""
+"""The warehouse: deliveries, artefacts, runs, audits, publications, releases, and the
+gate between audit and release.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -24,7 +26,9 @@ def upgrade() -> None:
     create_operations()
     create_confidential()
     create_dissemination()
-    for statement in statements(f"migrations/0001_{op.get_context().dialect.name}", op.get_context().dialect.name):
+    for statement in statements(
+        f"migrations/0001_{op.get_context().dialect.name}", op.get_context().dialect.name
+    ):
         op.execute(sa.text(statement.replace(":", r"\:")))
 
 
@@ -58,7 +62,9 @@ def create_operations() -> None:
         sa.Column("superseded_by", sa.Text),
         sa.ForeignKeyConstraint(["digest"], columns("operations.artefact", "digest")),
         sa.ForeignKeyConstraint(
-            ["domain", "period", "superseded_by"], columns("operations.delivery", *DELIVERY), name=op.f("fk_delivery_superseded_by")
+            ["domain", "period", "superseded_by"],
+            columns("operations.delivery", *DELIVERY),
+            name=op.f("fk_delivery_superseded_by"),
         ),
         sa.CheckConstraint("state IN ('received', 'accepted', 'refused', 'superseded')", name="state"),
         sa.CheckConstraint("(state = 'superseded') = (superseded_by IS NOT NULL)", name="superseded"),
@@ -127,7 +133,8 @@ def create_operations() -> None:
         sa.ForeignKeyConstraint(["release_id"], columns("operations.run", "release_id")),
         sa.ForeignKeyConstraint(["artefact_digest"], columns("operations.artefact", "digest")),
         schema=schema,
-        comment="the last completion of each step; key names the mapped instance (a country, a chunk), empty for the others",
+        comment="the last completion of each step; key names the mapped instance (a country, a "
+        "chunk), empty for the others",
     )
     op.create_table(
         "rung",
@@ -190,7 +197,10 @@ def create_dissemination() -> None:
     )
     op.create_table(
         "eu_cell",
-        *(sa.Column(name, sa.Text, primary_key=True) for name in ("domain", "period", "publication_digest", "cell")),
+        *(
+            sa.Column(name, sa.Text, primary_key=True)
+            for name in ("domain", "period", "publication_digest", "cell")
+        ),
         required("position", sa.Integer),
         required("area", sa.Text),
         required("indicator", sa.Text),
@@ -198,7 +208,9 @@ def create_dissemination() -> None:
         required("obs_status", sa.Text),
         required("conf_status", sa.Text),
         sa.Column("rounding_base", sa.Float(53)),
-        sa.ForeignKeyConstraint(["domain", "period", "publication_digest"], columns("dissemination.publication", *DELIVERY)),
+        sa.ForeignKeyConstraint(
+            ["domain", "period", "publication_digest"], columns("dissemination.publication", *DELIVERY)
+        ),
         sa.CheckConstraint("rounding_base > 0", name="rounding_base"),
         sa.CheckConstraint("value IS NOT NULL OR rounding_base IS NULL", name="withheld"),
         schema=schema,
@@ -217,12 +229,16 @@ def create_dissemination() -> None:
         sa.UniqueConstraint("domain", "period", "version"),
         sa.CheckConstraint("audit_passed", name="audit_passed"),
         sa.CheckConstraint("version >= 1", name="version"),
-        sa.ForeignKeyConstraint(["release_id", "domain", "period"], columns("operations.run", "release_id", "domain", "period")),
+        sa.ForeignKeyConstraint(
+            ["release_id", "domain", "period"], columns("operations.run", "release_id", "domain", "period")
+        ),
         sa.ForeignKeyConstraint(
             ["release_id", "audit_digest", "publication_digest", "audit_passed"],
             columns("operations.audit", "release_id", "digest", "publication_digest", "passed"),
         ),
-        sa.ForeignKeyConstraint(["domain", "period", "publication_digest"], columns("dissemination.publication", *DELIVERY)),
+        sa.ForeignKeyConstraint(
+            ["domain", "period", "publication_digest"], columns("dissemination.publication", *DELIVERY)
+        ),
         schema=schema,
         comment="append-only; exists only with a passed audit of exactly its publication, made for it",
     )

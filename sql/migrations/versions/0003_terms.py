@@ -1,4 +1,6 @@
-"""What a release needs beside a passed audit: terms, submission, approvals. Embargo, retraction, the log, encrypted payloads, roles."""
+"""What a release needs beside a passed audit: terms, submission, approvals. Embargo, retraction, the
+log, encrypted payloads, roles.
+"""
 
 from datetime import UTC, datetime
 
@@ -13,7 +15,10 @@ down_revision = "0002"
 
 PERSON = "{0} = lower(trim({0})) AND {0} <> ''"
 DELIVERY = ["domain", "period", "digest"]
-TABLES = (("dissemination", "retraction"), *(("operations", name) for name in ("log", "approval", "submission", "terms", "inbox")))
+TABLES = (
+    ("dissemination", "retraction"),
+    *(("operations", name) for name in ("log", "approval", "submission", "terms", "inbox")),
+)
 COLUMNS = (
     ("operations", "artefact", "purged_at"),
     ("operations", "delivery", "times"),
@@ -23,11 +28,19 @@ COLUMNS = (
 COMMENTS = {
     ("confidential", "payload"): (
         "every confidential byte of the warehouse",
-        "every confidential byte of the warehouse, encrypted by the key that key_id names; without one, as older versions stored it",
+        (
+            "every confidential byte of the warehouse, encrypted by the key that key_id names; without one, "
+            "as "
+            "older versions stored it"
+        ),
     ),
     ("dissemination", "release"): (
         "append-only; exists only with a passed audit of exactly its publication, made for it",
-        "append-only; exists only with a passed audit of exactly its publication, made for it, and all that its terms ask for",
+        (
+            "append-only; exists only with a passed audit of exactly its publication, made for it, and all "
+            "that "
+            "its terms ask for"
+        ),
     ),
 }
 
@@ -38,7 +51,8 @@ def upgrade() -> None:
     for (schema, table), (before, after) in COMMENTS.items() if on_postgresql() else ():
         op.create_table_comment(table, after, existing_comment=before, schema=schema)
     op.execute(
-        f"INSERT INTO {name('operations.inbox')} SELECT domain, period, file, digest FROM {name('operations.delivery')}"
+        f"INSERT INTO {name('operations.inbox')} SELECT domain, period, file, digest FROM "
+        f"{name('operations.delivery')}"
     )  # what was sent once is not sent again by lying there
     log_what_was_released()
     run(f"0003_{dialect()}")
@@ -62,7 +76,11 @@ def downgrade() -> None:
 def add_columns() -> None:
     instant = sa.DateTime(timezone=True)
     op.add_column("artefact", sa.Column("purged_at", instant), schema=within("operations"))
-    op.add_column("delivery", sa.Column("times", sa.Integer, nullable=False, server_default="1"), schema=within("operations"))
+    op.add_column(
+        "delivery",
+        sa.Column("times", sa.Integer, nullable=False, server_default="1"),
+        schema=within("operations"),
+    )
     op.add_column("payload", sa.Column("key_id", sa.Text), schema=within("confidential"))
     op.add_column("release", sa.Column("embargo", instant), schema=within("dissemination"))
 
@@ -74,7 +92,8 @@ def create_tables() -> None:
         *(sa.Column(column, sa.Text, primary_key=True) for column in ("domain", "period", "file", "digest")),
         sa.ForeignKeyConstraint(DELIVERY, columns("operations.delivery", *DELIVERY)),
         schema=operations,
-        comment="the files that lay in the inbox when it was last looked into: one that was not among them has been sent (again)",
+        comment="the files that lay in the inbox when it was last looked into: one that was not "
+        "among them has been sent (again)",
     )
     op.create_table(
         "terms",
@@ -88,7 +107,8 @@ def create_tables() -> None:
         sa.CheckConstraint("approvals >= 0", name="approvals"),
         sa.CheckConstraint("retention_days >= 0", name="retention_days"),
         schema=operations,
-        comment="append-only; a domain file as it was: what it asks of a release, and all its settings as JSON",
+        comment="append-only; a domain file as it was: what it asks of a release, and all its "
+        "settings as JSON",
     )
     op.create_table(
         "submission",
@@ -101,15 +121,21 @@ def create_tables() -> None:
         required("environment", sa.Text),
         required("submitted_at", sa.DateTime(timezone=True)),
         sa.UniqueConstraint("release_id", "submitter"),
-        sa.ForeignKeyConstraint(["release_id", "domain", "period"], columns("operations.run", "release_id", "domain", "period")),
+        sa.ForeignKeyConstraint(
+            ["release_id", "domain", "period"], columns("operations.run", "release_id", "domain", "period")
+        ),
         sa.ForeignKeyConstraint(["domain", "terms_digest"], columns("operations.terms", "domain", "digest")),
         sa.CheckConstraint(PERSON.format("submitter"), name="submitter"),
         schema=operations,
-        comment="append-only; who opened a run, under which terms, with which program (JSON), and before when nobody may see its release",
+        comment="append-only; who opened a run, under which terms, with which program (JSON), "
+        "and before when nobody may see its release",
     )
     op.create_table(
         "approval",
-        *(sa.Column(column, sa.Text, primary_key=True) for column in ("release_id", "audit_digest", "approver")),
+        *(
+            sa.Column(column, sa.Text, primary_key=True)
+            for column in ("release_id", "audit_digest", "approver")
+        ),
         required("publication_digest", sa.Text),
         required("audit_passed", sa.Boolean),
         required("submitter", sa.Text),
@@ -118,19 +144,25 @@ def create_tables() -> None:
         sa.CheckConstraint("audit_passed", name="audit_passed"),
         sa.CheckConstraint("approver <> submitter", name="four_eyes"),
         sa.CheckConstraint(PERSON.format("approver"), name="approver"),
-        sa.ForeignKeyConstraint(["release_id", "submitter"], columns("operations.submission", "release_id", "submitter")),
+        sa.ForeignKeyConstraint(
+            ["release_id", "submitter"], columns("operations.submission", "release_id", "submitter")
+        ),
         sa.ForeignKeyConstraint(
             ["release_id", "audit_digest", "publication_digest", "audit_passed"],
             columns("operations.audit", "release_id", "digest", "publication_digest", "passed"),
         ),
         schema=operations,
-        comment="append-only; who, other than the submitter, agreed to publish exactly this publication on exactly this passed audit",
+        comment="append-only; who, other than the submitter, agreed to publish exactly this "
+        "publication on exactly this passed audit",
     )
     op.create_table(
         "log",
         sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
         required("recorded_at", sa.DateTime(timezone=True)),
-        *(required(column, sa.Text) for column in ("actor", "account", "action", "subject", "details", "previous", "digest")),
+        *(
+            required(column, sa.Text)
+            for column in ("actor", "account", "action", "subject", "details", "previous", "digest")
+        ),
         schema=operations,
         comment="append-only; who did what: each entry holds the digest of the one before (sdc verify-log)",
     )
@@ -153,7 +185,10 @@ def log_what_was_released() -> None:
     connection = op.get_bind()
     account = connection.execute(sa.text("SELECT session_user")).scalar_one() if on_postgresql() else "file"
     found = connection.execute(
-        sa.text(f"SELECT release_id, version, publication_digest FROM {name('dissemination.release')} ORDER BY released_at, release_id")
+        sa.text(
+            f"SELECT release_id, version, publication_digest FROM {name('dissemination.release')} ORDER BY "
+            f"released_at, release_id"
+        )
     ).all()
     log = sa.table(
         "log",

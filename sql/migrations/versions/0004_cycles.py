@@ -1,4 +1,6 @@
-"""What the operator's desk shows: cycles with their instants, runs and tasks of the DAGs, alerts. The roles as they were then."""
+"""What the operator's desk shows: cycles with their instants, runs and tasks of the DAGs,
+alerts. The roles as they were then.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,10 +19,14 @@ def upgrade() -> None:
         "cycle",
         *keys("domain", "period"),
         *(required(column, sa.Text) for column in ("terms_digest", "areas")),
-        *(sa.Column(column, INSTANT) for column in ("opened_at", "delivery_due", "protection_due", "approval_due", "embargo")),
+        *(
+            sa.Column(column, INSTANT)
+            for column in ("opened_at", "delivery_due", "protection_due", "approval_due", "embargo")
+        ),
         sa.ForeignKeyConstraint(["domain", "terms_digest"], columns("operations.terms", "domain", "digest")),
         schema=schema,
-        comment="a reference period of a domain: the countries awaited (JSON), and the instants of the release calendar as they stand",
+        comment="a reference period of a domain: the countries awaited (JSON), and the instants "
+        "of the release calendar as they stand",
     )
     op.create_table(
         "dag_run",
@@ -31,7 +37,8 @@ def upgrade() -> None:
         *(sa.Column(column, INSTANT) for column in ("started_at", "finished_at")),
         sa.ForeignKeyConstraint(["release_id"], columns("operations.run", "release_id")),
         schema=schema,
-        comment="runs of the DAGs as Airflow tells of them; the state is Airflow's, whether something was published stands in release",
+        comment="runs of the DAGs as Airflow tells of them; the state is Airflow's, whether "
+        "something was published stands in release",
     )
     op.create_index("ix_dag_run_domain_period", "dag_run", ["domain", "period"], schema=schema)
     op.create_table(
@@ -52,7 +59,8 @@ def upgrade() -> None:
         required("raised_at", INSTANT),
         required("said", sa.Text),
         schema=schema,
-        comment="append-only; what somebody was told of once: a delivery missing, a solver over its budget, an approval pending, "
+        comment="append-only; what somebody was told of once: a delivery missing, a solver over "
+        "its budget, an approval pending, "
         "a release ready",
     )
     run(f"0004_{dialect()}")

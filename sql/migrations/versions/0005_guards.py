@@ -1,4 +1,6 @@
-"""Guards against those who know SQL: functions of the owner that nobody hijacks, turns that only writers take, instants within bounds."""
+"""Guards against those who know SQL: functions of the owner that nobody hijacks, turns that only
+writers take, instants within bounds.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -27,7 +29,8 @@ INSTANTS = {
 }
 # SQLite keeps text: this form, a day that exists, and the same bounds.
 WRONG = (
-    "(NEW.{0} IS NOT NULL AND (NEW.{0} NOT GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9] [0-2][0-9]:[0-5][0-9]:[0-5][0-9]*' "
+    "(NEW.{0} IS NOT NULL AND (NEW.{0} NOT GLOB '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9] "
+    "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]*' "
     "OR julianday(NEW.{0}) IS NULL OR NEW.{0} < '1970' OR NEW.{0} >= '3000'))"
 )
 
@@ -71,7 +74,9 @@ def bounds_of_sqlite(table: str, columns: tuple[str, ...]) -> None:
         op.execute(
             sa.text(
                 f"CREATE TRIGGER {table}_instants_{event.lower()} BEFORE {event} ON {table} WHEN {wrong} "
-                f"BEGIN SELECT raise(ABORT, '{table} refused: an instant out of bounds'); END".replace(":", r"\:")
+                f"BEGIN SELECT raise(ABORT, '{table} refused: an instant out of bounds'); END".replace(
+                    ":", r"\:"
+                )
             )
         )
 

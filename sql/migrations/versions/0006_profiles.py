@@ -16,7 +16,8 @@ def upgrade() -> None:
         "profile",
         sa.Column("name", sa.Text, primary_key=True),
         schema="operations" if on_postgresql() else None,
-        comment="the attacker profiles that this warehouse knows; terms and audits name one or more of them, each once",
+        comment="the attacker profiles that this warehouse knows; terms and audits name one or "
+        "more of them, each once",
     )
     op.bulk_insert(table, [{"name": name} for name in PROFILES])
     run(f"migrations/0006_{dialect()}")
@@ -27,7 +28,11 @@ def downgrade() -> None:
         on = f" ON {schema}.{name}" if on_postgresql() else ""
         op.execute(f"DROP TRIGGER {name}_profiles{on}")
     if on_postgresql():
-        for function in ("dissemination.release_profiles()", "operations.profiles_gate()", "operations.known_profiles(text)"):
+        for function in (
+            "dissemination.release_profiles()",
+            "operations.profiles_gate()",
+            "operations.known_profiles(text)",
+        ):
             op.execute(f"DROP FUNCTION {function}")
     op.drop_table("profile", schema="operations" if on_postgresql() else None)
 

@@ -1,4 +1,6 @@
-"""On PostgreSQL the world reads what is out by functions of the owner: no condition of its own, and no statistics, reach what is not."""
+"""On PostgreSQL the world reads what is out by functions of the owner: no condition of its own, and
+no statistics, reach what is not.
+"""
 
 import sqlalchemy as sa
 from alembic import op

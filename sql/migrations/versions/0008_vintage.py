@@ -1,4 +1,6 @@
-"""A version of a period goes out only with an audit by somebody who kept the versions before; and a profile for who knows revisions."""
+"""A version of a period goes out only with an audit by somebody who kept the versions before; and a
+profile for who knows revisions.
+"""
 
 import sqlalchemy as sa
 from alembic import op

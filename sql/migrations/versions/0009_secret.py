@@ -1,7 +1,8 @@
-"""What keys the names of deliveries and releases, encrypted as payloads are; made when the program next opens the warehouse with its keys.
+"""What keys the names of deliveries and releases, encrypted as payloads are; made when the program next
+opens the warehouse with its keys.
 
-Deliveries, artefacts and releases that are there already keep the digests that they have: they stand in the log and in certificates, which
-nobody changes.
+Deliveries, artefacts and releases that are there already keep the digests that they have: they stand in the
+log and in certificates, which nobody changes.
 """
 
 import sqlalchemy as sa
@@ -22,7 +23,8 @@ def upgrade() -> None:
         sa.Column("key_id", sa.Text, nullable=False),
         sa.CheckConstraint("number = 1", name="number"),
         schema="confidential" if on_postgresql else None,
-        comment="one row: what keys the names of deliveries and releases, encrypted by the key that key_id names, which is the one in use",
+        comment="one row: what keys the names of deliveries and releases, encrypted by the key "
+        "that key_id names, which is the one in use",
     )
     run("0009_postgresql" if on_postgresql else "0009_sqlite")
 

@@ -1,4 +1,6 @@
-"""On PostgreSQL the publication of a cell is looked up once for a statement: a foreign key per row took half of the time of publishing."""
+"""On PostgreSQL the publication of a cell is looked up once for a statement: a foreign key per row took
+half of the time of publishing.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,6 @@
-"""No clock ends a rung any more. Of rungs that one ended, by an earlier version of the program, the reason says so."""
+"""No clock ends a rung any more. Of rungs that one ended, by an earlier version of the program, the reason
+says so.
+"""
 
 from alembic import op
 

@@ -1,4 +1,6 @@
-"""A certificate names the versions beside which it was audited, and the gate asks that these are all that are out."""
+"""A certificate names the versions beside which it was audited, and the gate asks that these are all that are
+out.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,7 +13,9 @@ down_revision = "0016"
 
 def upgrade() -> None:
     """Certificates from before name none: a second version of a period is released on a new audit."""
-    for statement in statements(f"migrations/0017_{op.get_context().dialect.name}", op.get_context().dialect.name):
+    for statement in statements(
+        f"migrations/0017_{op.get_context().dialect.name}", op.get_context().dialect.name
+    ):
         op.execute(sa.text(statement.replace(":", r"\:")))
 
 

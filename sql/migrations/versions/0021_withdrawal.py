@@ -21,7 +21,9 @@ def upgrade() -> None:
         sa.Column("agreed_by", sa.Text, primary_key=True),
         sa.Column("agreed_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("account", sa.Text, nullable=False),
-        sa.ForeignKeyConstraint(["release_id"], [f"{'dissemination.' if _schema('') is not None else ''}release.release_id"]),
+        sa.ForeignKeyConstraint(
+            ["release_id"], [f"{'dissemination.' if _schema('') is not None else ''}release.release_id"]
+        ),
         sa.CheckConstraint("length(trim(reason)) > 0 AND length(reason) <= 400", name="reason"),
         sa.CheckConstraint("agreed_by = lower(trim(agreed_by)) AND agreed_by <> ''", name="agreed_by"),
         schema=_schema("operations"),

@@ -1,4 +1,6 @@
-"""Where Airflow lives during these tests: a folder that is thrown away. Imported before anybody imports Airflow."""
+"""Where Airflow lives during these tests: a folder that is thrown away. Imported before anybody imports
+Airflow.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,14 @@ os.environ.update(
     SDC_RETRY_SECONDS="0",
 )
 
-SHAPE = {"countries": 4, "activities": 12, "sizes": 3}  # AT, BE, BG, CY; not the domain of the pages, which asks the same Airflow
+SHAPE = {
+    "countries": 4,
+    "activities": 12,
+    "sizes": 3,
+}  # AT, BE, BG, CY; not the domain of the pages, which asks the same Airflow
 BLOCK, PARTIAL, REFUSED = "sbs_4x12x3", "small_partial", "nonsense"
-# Two countries, nine cells each: what is quick to run. One needs two approvals, one has a calendar, in one the receiver
-# sets secondaries.
+# Two countries, nine cells each: what is quick to run. One needs two approvals, one has a calendar, in one
+# the receiver sets secondaries.
 PLAIN, AGREED, CYCLES, RECEIVER = "small_plain", "small_agreed", "small_cycles", "small_receiver"
 PERIODS = ("2022", "2023", "2024")
 

@@ -1,7 +1,8 @@
-"""Runs of DAGs in this process, as the scheduler would make them, with what people do in between: clear a task, answer a question.
+"""Runs of DAGs in this process, as the scheduler would make them, with what people do in between:
+clear a task, answer a question.
 
-`dag.test` waits for an answer from another process; this stops there, so that a test can give it. Clearing and answering go through the
-functions behind the REST API.
+`dag.test` waits for an answer from another process; this stops there, so that a test can give it. Clearing
+and answering go through the functions behind the REST API.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class Flight:
         from sqlalchemy import select
 
         with create_session() as session:
-            run = session.scalars(select(DagRun).where(DagRun.dag_id == self.dag.dag_id, DagRun.run_id == self.run_id)).one()
+            run = session.scalars(
+                select(DagRun).where(DagRun.dag_id == self.dag.dag_id, DagRun.run_id == self.run_id)
+            ).one()
             run.dag = self.scheduled
             if run.state == DagRunState.QUEUED:
                 run.state, run.start_date = DagRunState.RUNNING, datetime.now(UTC)
@@ -92,7 +95,9 @@ class Flight:
         from airflow.utils.session import create_session
 
         with create_session() as session:
-            return str(session.query(DagRun).filter_by(dag_id=self.dag.dag_id, run_id=self.run_id).one().state)
+            return str(
+                session.query(DagRun).filter_by(dag_id=self.dag.dag_id, run_id=self.run_id).one().state
+            )
 
     @property
     def tasks(self) -> dict[str, str]:
@@ -102,7 +107,9 @@ class Flight:
 
         with create_session() as session:
             found = session.query(TaskInstance).filter_by(dag_id=self.dag.dag_id, run_id=self.run_id)
-            return {f"{each.task_id} {each.rendered_map_index or ''}".rstrip(): str(each.state) for each in found}
+            return {
+                f"{each.task_id} {each.rendered_map_index or ''}".rstrip(): str(each.state) for each in found
+            }
 
     def in_state(self, state: str) -> set[str]:
         return {name for name, found in self.tasks.items() if found == state}
@@ -112,7 +119,9 @@ class Flight:
         from airflow.utils.session import create_session
 
         with create_session() as session:
-            found = session.query(TaskInstance).filter_by(dag_id=self.dag.dag_id, run_id=self.run_id, task_id=task_id)
+            found = session.query(TaskInstance).filter_by(
+                dag_id=self.dag.dag_id, run_id=self.run_id, task_id=task_id
+            )
             return next(each.map_index for each in found if each.rendered_map_index == label)
 
     def clear(self, *tasks: Any, only_failed: bool = False, downstream: bool = True) -> Flight:
@@ -143,7 +152,14 @@ class Flight:
 
         payload = UpdateHITLDetailPayload(chosen_options=[option], params_input=given)
         with create_session() as session:
-            update_hitl_detail(self.dag.dag_id, self.run_id, task_id, payload, SimpleAuthManagerUser(username=user, role="op"), session)
+            update_hitl_detail(
+                self.dag.dag_id,
+                self.run_id,
+                task_id,
+                payload,
+                SimpleAuthManagerUser(username=user, role="op"),
+                session,
+            )
         return self.fly()
 
     def rewrite(self, task_id: str, key: str, value: Any) -> None:
@@ -156,20 +172,29 @@ class Flight:
             XComModel.set(key=key, value=value, session=session, serialize=False, **where)
 
     def mark(self, task_id: str, state: str = "success") -> Flight:
-        """*Mark success*, as `PATCH …/taskInstances/TASK` does it, which the role of operators may; the run goes on."""
+        """*Mark success*, as `PATCH …/taskInstances/TASK` does it, which the role of
+        operators may; the run goes on.
+        """
         from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
         from airflow.api_fastapi.core_api.datamodels.task_instances import PatchTaskInstanceBody
         from airflow.api_fastapi.core_api.routes.public.task_instances import patch_task_instance
         from airflow.models.dagbag import DBDagBag
         from airflow.utils.session import create_session
 
-        body, user = PatchTaskInstanceBody(new_state=state), SimpleAuthManagerUser(username="operator", role="op")  # type: ignore[arg-type]
+        body, user = (
+            PatchTaskInstanceBody(new_state=state),
+            SimpleAuthManagerUser(username="operator", role="op"),
+        )  # type: ignore[arg-type]
         with create_session() as session:
-            patch_task_instance(self.dag.dag_id, self.run_id, task_id, DBDagBag(), body, user, session, -1, None)
+            patch_task_instance(
+                self.dag.dag_id, self.run_id, task_id, DBDagBag(), body, user, session, -1, None
+            )
         return self.fly()
 
     def look(self) -> Flight:
-        """So much later that the questions of the run look whether their answers still matter; the run goes on."""
+        """So much later that the questions of the run look whether their answers still matter; the run goes
+        on.
+        """
         from airflow.jobs.scheduler_job_runner import SchedulerJobRunner
         from airflow.models.taskinstance import TaskInstance
         from airflow.utils.session import create_session
@@ -183,7 +208,9 @@ class Flight:
                 assert each.trigger_timeout is not None, f"{each.task_id} waits for ever"
                 each.trigger_timeout = datetime.now(UTC) - timedelta(seconds=1)
             session.commit()
-            SchedulerJobRunner.check_awaiting_input_timeouts(SimpleNamespace(log=logging.getLogger("scheduler")), session=session)
+            SchedulerJobRunner.check_awaiting_input_timeouts(
+                SimpleNamespace(log=logging.getLogger("scheduler")), session=session
+            )
         return self.fly()
 
     def asked(self, task_id: str) -> str:
@@ -193,7 +220,11 @@ class Flight:
         from airflow.utils.session import create_session
 
         with create_session() as session:
-            ti = session.query(TaskInstance).filter_by(dag_id=self.dag.dag_id, run_id=self.run_id, task_id=task_id).one()
+            ti = (
+                session.query(TaskInstance)
+                .filter_by(dag_id=self.dag.dag_id, run_id=self.run_id, task_id=task_id)
+                .one()
+            )
             return str(session.query(HITLDetail).filter_by(ti_id=UUID(str(ti.id))).one().body)
 
 
@@ -201,7 +232,9 @@ _IN_THE_DATABASE: list[Any] = []  # the bag that was written last
 
 
 def synced(bag: Any, session: Any) -> None:
-    """The DAGs are in Airflow's database, as the DAG processor writes them. To write them all takes seconds: not twice in a row."""
+    """The DAGs are in Airflow's database, as the DAG processor writes them. To write them all
+    takes seconds: not twice in a row.
+    """
     if bag in _IN_THE_DATABASE:
         return
     from airflow.dag_processing.bundles.manager import DagBundlesManager

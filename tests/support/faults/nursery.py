@@ -1,7 +1,9 @@
-"""`sdc` in processes of their own that need not load anything: forked from one that has loaded all, and has run a release already.
+"""`sdc` in processes of their own that need not load anything: forked from one that has loaded
+all, and has run a release already.
 
-Started as a program it reads orders (JSON, one a line), forks a child for each that carries it out, and answers how the child ended.
-No solver has threads in it (HiGHS runs single-threaded), so that its children are whole.
+Started as a program it reads orders (JSON, one a line), forks a child for each that carries it
+out, and answers how the child ended. No solver has threads in it (HiGHS runs single-threaded),
+so that its children are whole.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000  # sched.h
 
 @dataclass(frozen=True)
 class Died:
-    """How a child ended: its exit code, or minus the number of a signal; what it printed; what it wrote, where it got to its
-    end; the copy of its own small disk.
+    """How a child ended: its exit code, or minus the number of a signal; what it printed; what it wrote,
+    where it got to its end; the copy of its own small disk.
     """
 
     code: int
@@ -101,7 +103,7 @@ class Nursery:
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
-# --- the process itself ----------------------------------------------------------------------------------------------------
+# --- the process itself -------------------------------------------------------------------------------------
 
 
 def main(folder: Path) -> None:
@@ -138,9 +140,10 @@ def child(
     small_disk: tuple[str, int] | None = None,
     cbc: str = "",
 ) -> None:
-    """Carries out one order; never returns. Before write number `at` in these folders or in the warehouse it dies, or stops to be waited
-    for. `limits`: soft limits of resources. `small_disk`: a folder that is a disk of so many bytes of its own; what is in it at the end
-    is copied to `PID.disk`. `cbc`: who is killed once CBC works, "cbc" or "parent".
+    """Carries out one order; never returns. Before write number `at` in these folders or in the warehouse it
+    dies, or stops to be waited for. `limits`: soft limits of resources. `small_disk`: a folder that is a
+    disk of so many bytes of its own; what is in it at the end is copied to `PID.disk`. `cbc`: who is killed
+    once CBC works, "cbc" or "parent".
     """
     code = 1
     try:

@@ -1,6 +1,7 @@
 """A small release to be disturbed, and what must be true of it afterwards, whatever happened.
 
-Three countries; the file of one is refused, the others are published. A MILP solved by CBC, cells that are rounded, an audit in chunks.
+Three countries; the file of one is refused, the others are published. A MILP solved by CBC, cells that
+are rounded, an audit in chunks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from support.desk import FREE, PROTECTED, Desk, new_desk
 
 CELLS = 9
 REFUSED = PROTECTED.replace("750000 F   251409 D", "750000 F   many D", 1)
-SETTINGS = "missing_country: partial\ncta: {ladder: [{method: milp, solver: cbc, nodes: 10000, gap: 0}]}\naudit: {chunks: 2}\nflags:"
+SETTINGS = (
+    "missing_country: partial\ncta: {ladder: [{method: milp, solver: cbc, nodes: "
+    "10000, gap: 0}]}\naudit: {chunks: 2}\nflags:"
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,8 @@ def new_office(folder: Path) -> Office:
 
 @dataclass(frozen=True)
 class Left:
-    """What a finished release left: the files for the operator, and the digest of what each step handed on. That of the rungs of CTA is
-    taken without the seconds that they needed, which no two runs share.
+    """What a finished release left: the files for the operator, and the digest of what each step handed on.
+    That of the rungs of CTA is taken without the seconds that they needed, which no two runs share.
     """
 
     files: Mapping[str, bytes]
@@ -59,13 +63,15 @@ class Left:
 
 
 def look(out: Path, warehouse: str, keys: Keyring | None = None) -> Left:
-    """What is there, after making sure that it is sound: each check of the warehouse, the chain of the log, the content of every
-    delivery and of what each step left, and that what is released is there as a whole.
+    """What is there, after making sure that it is sound: each check of the warehouse, the chain of the log,
+    the content of every delivery and of what each step left, and that what is released is there as a whole.
     """
     engine = open_warehouse(warehouse, keys)
     try:
         if current_revision(engine) is None:
-            assert not any((out / name).exists() for name in ("table.csv", "audit.json")), "no output before there are tables"
+            assert not any((out / name).exists() for name in ("table.csv", "audit.json")), (
+                "no output before there are tables"
+            )
             return Left({}, frozenset())
         assert {name: rows for name, rows in run_checks(engine).items() if rows} == {}
         assert broken(entries(engine)) == []
@@ -81,7 +87,9 @@ def look(out: Path, warehouse: str, keys: Keyring | None = None) -> Left:
         engine.dispose()
     files = {name: path.read_bytes() for name in ("table.csv", "audit.json") if (path := out / name).exists()}
     assert versions or "table.csv" not in files, "no table of what is not released"
-    return Left(files, frozenset((each.step, each.key, _timeless(contents, each.artefact_digest)) for each in by_step))
+    return Left(
+        files, frozenset((each.step, each.key, _timeless(contents, each.artefact_digest)) for each in by_step)
+    )
 
 
 def _timeless(contents: Mapping[str, bytes], digest: str | None) -> str:
@@ -90,4 +98,6 @@ def _timeless(contents: Mapping[str, bytes], digest: str | None) -> str:
     item = artefacts.from_bytes(contents[digest])
     if not isinstance(item, Adjustment):
         return digest
-    return digest_of(artefacts.to_bytes(Adjustment(item.x, tuple(replace(rung, seconds=0.0) for rung in item.rungs))))
+    return digest_of(
+        artefacts.to_bytes(Adjustment(item.x, tuple(replace(rung, seconds=0.0) for rung in item.rungs)))
+    )

@@ -1,4 +1,6 @@
-"""Where a release works: an out folder, a folder for temporary files and a warehouse, none of which any other release works on."""
+"""Where a release works: an out folder, a folder for temporary files and a warehouse, none of
+which any other release works on.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,12 @@ class Place:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"SDC_PAYLOAD_KEYS": PAYLOAD_KEY, "SDC_ACTOR": "tester", "TMPDIR": str(self.temporary), "TMP": str(self.temporary)}
+        return {
+            "SDC_PAYLOAD_KEYS": PAYLOAD_KEY,
+            "SDC_ACTOR": "tester",
+            "TMPDIR": str(self.temporary),
+            "TMP": str(self.temporary),
+        }
 
     def release(self, **order: object) -> Died:
         """A release in a process of its own, by an order of the nursery."""
@@ -49,7 +56,9 @@ class Place:
 
     def start(self, **order: object) -> int:
         """A release that goes on by itself: its process id."""
-        return self.nursery.start(self.command, **{"environment": self.environment, "folders": [f"{self.folder}/"], **order})
+        return self.nursery.start(
+            self.command, **{"environment": self.environment, "folders": [f"{self.folder}/"], **order}
+        )
 
     def in_the_out_folder(self) -> Place:
         """The same with the warehouse, on SQLite, in the out folder, where it is by default."""
@@ -75,7 +84,9 @@ class Databases:
 
     def __init__(self, server: str) -> None:
         self._url = make_url(server).set(drivername="postgresql+psycopg")
-        self.engine = create_engine(self._url, isolation_level="AUTOCOMMIT", poolclass=NullPool)  # servers come and go
+        self.engine = create_engine(
+            self._url, isolation_level="AUTOCOMMIT", poolclass=NullPool
+        )  # servers come and go
 
     def create(self) -> str:
         name = f"sdc_{uuid4().hex}"

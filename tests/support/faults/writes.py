@@ -1,10 +1,12 @@
-"""Every write of a process, counted, and a process that kills itself with SIGKILL, or stops, right before the n-th.
+"""Every write of a process, counted, and a process that kills itself with SIGKILL, or stops, right before the
+n-th.
 
-A write is what changes the world outside: a statement that SQLite runs (rows of many-row inserts and triggers each by themselves, the
-commit too), a statement, a COPY or a commit that the PostgreSQL driver sends, and a file that is opened for writing, renamed, linked,
-removed, cut, or given other rights, a folder that is made. They are heard where nobody can go past: SQLite's own trace, the methods of
-the driver, Python's audit hook. Between two writes nothing changes, so that being killed before each write and before the end is
-being killed before and after each.
+A write is what changes the world outside: a statement that SQLite runs (rows of many-row inserts and
+triggers each by themselves, the commit too), a statement, a COPY or a commit that the PostgreSQL driver
+sends, and a file that is opened for writing, renamed, linked, removed, cut, or given other rights, a folder
+that is made. They are heard where nobody can go past: SQLite's own trace, the methods of the driver,
+Python's audit hook. Between two writes nothing changes, so that being killed before each write and before
+the end is being killed before and after each.
 """
 
 from __future__ import annotations
@@ -23,12 +25,24 @@ from typing import Any
 
 READS = re.compile(r"\s*(--|;|(SELECT|BEGIN|ROLLBACK|PRAGMA|SHOW|SET|EXPLAIN)\b)", re.IGNORECASE)
 WRITING = os.O_WRONLY | os.O_RDWR
-FILE_EVENTS = {"os.rename", "os.link", "os.symlink", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "shutil.rmtree"}
+FILE_EVENTS = {
+    "os.rename",
+    "os.link",
+    "os.symlink",
+    "os.remove",
+    "os.rmdir",
+    "os.mkdir",
+    "os.truncate",
+    "os.chmod",
+    "shutil.rmtree",
+}
 
 
 @dataclass
 class Writes:
-    """What was written so far, and what happens before write number `at` (None: nothing): SIGKILL, or another signal."""
+    """What was written so far, and what happens before write number `at` (None:
+    nothing): SIGKILL, or another signal.
+    """
 
     folders: tuple[str, ...]
     at: int | None = None
@@ -61,7 +75,9 @@ class Writes:
             self._file(event, arguments[0])
 
     def _file(self, event: str, path: Any) -> None:
-        if isinstance(path, str | bytes | os.PathLike) and (text := os.fsdecode(path)).startswith(self.folders):
+        if isinstance(path, str | bytes | os.PathLike) and (text := os.fsdecode(path)).startswith(
+            self.folders
+        ):
             self.write(f"{event} {Path(text).name}")
 
     def _statement(self, text: str) -> None:
@@ -92,7 +108,13 @@ class Writes:
             setattr(owner, name, heard)
 
         def sent(query: Any, *_: Any) -> list[str]:
-            return [query if isinstance(query, str) else query.decode() if isinstance(query, bytes) else query.as_string(None)]
+            return [
+                query
+                if isinstance(query, str)
+                else query.decode()
+                if isinstance(query, bytes)
+                else query.as_string(None)
+            ]
 
         before(psycopg.Cursor, "execute", sent)
         before(psycopg.Cursor, "executemany", sent)

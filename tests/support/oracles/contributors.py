@@ -1,7 +1,9 @@
-"""What each contributor works out of each other one, from the records: dense matrices, scipy, no code and no array of the program.
+"""What each contributor works out of each other one, from the records: dense matrices, scipy, no
+code and no array of the program.
 
-A table of two dimensions, each a flat list of codes below a total. A contributor knows what is open, every hidden cell that has no records
-but his own, and that nothing is below 0. He is asked about every cell in which he and another one stand.
+A table of two dimensions, each a flat list of codes below a total. A contributor knows what is open, every
+hidden cell that has no records but his own, and that nothing is below 0. He is asked about every cell in
+which he and another one stand.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ class Record:
 
 @dataclass(frozen=True)
 class Breach:
-    """`attacker` comes closer to what `target` has in `cells` together than the level: on side 1 from above, on side −1 from below."""
+    """`attacker` comes closer to what `target` has in `cells` together than the level: on side 1
+    from above, on side −1 from below.
+    """
 
     cells: tuple[Key, ...]
     attacker: str
@@ -53,10 +57,14 @@ class Contributors:
                 self.inside[key][record.firm] += record.value
                 kept[key, record.firm] |= not record.waived
         self.waived = {where for where in kept if not kept[where]}
-        rows, columns = ([*sorted({getattr(record, name) for record in records}), TOTAL] for name in ("row", "column"))
+        rows, columns = (
+            [*sorted({getattr(record, name) for record in records}), TOTAL] for name in ("row", "column")
+        )
         self.keys = [(row, column) for row in rows for column in columns]
         self.place = {key: i for i, key in enumerate(self.keys)}
-        self.values = np.array([sum(self.inside[key].values()) if key in self.inside else 0.0 for key in self.keys])
+        self.values = np.array(
+            [sum(self.inside[key].values()) if key in self.inside else 0.0 for key in self.keys]
+        )
         self.relations: list[list[Key]] = [[(TOTAL, c), *((r, c) for r in rows[:-1])] for c in columns]
         self.relations += [[(r, TOTAL), *((r, c) for c in columns[:-1])] for r in rows]
         self.A = np.zeros((len(self.relations), len(self.keys)))
@@ -85,11 +93,18 @@ class Contributors:
             if level > NEAR * whole:
                 yield attacker, target, level
 
-    def reach(self, hidden: Mapping[Key, bool], cells: Sequence[Key], attacker: str | None, side: int) -> float:
-        """How far the sum of these cells can be from the truth on a side, for who knows what this contributor knows."""
+    def reach(
+        self, hidden: Mapping[Key, bool], cells: Sequence[Key], attacker: str | None, side: int
+    ) -> float:
+        """How far the sum of these cells can be from the truth on a side, for who knows what this contributor
+        knows.
+        """
         known = set(self.alone(attacker)) if attacker else set()
         blank = [hidden[key] and key not in known for key in self.keys]
-        bounds = [(0.0, None) if unknown else (value, value) for unknown, value in zip(blank, self.values, strict=True)]
+        bounds = [
+            (0.0, None) if unknown else (value, value)
+            for unknown, value in zip(blank, self.values, strict=True)
+        ]
         cost = np.zeros(len(self.keys))
         cost[[self.place[key] for key in cells]] = -side
         found = linprog(cost, A_eq=self.A, b_eq=np.zeros(len(self.A)), bounds=bounds, method="highs")
@@ -102,7 +117,9 @@ class Contributors:
         """Every ordered pair of every cell for whom the p% rule is broken."""
         return [breach for key in self.inside for breach in self.of([key], hidden, p, q)]
 
-    def of(self, cells: Sequence[Key], hidden: Mapping[Key, bool], p: float, q: float = 100.0) -> list[Breach]:
+    def of(
+        self, cells: Sequence[Key], hidden: Mapping[Key, bool], p: float, q: float = 100.0
+    ) -> list[Breach]:
         whole = sum(self.values[self.place[key]] for key in cells)
         found, known = [], dict[tuple[str, int], float]()
         for attacker, target, level in self.levels(cells, p, q):
@@ -114,11 +131,15 @@ class Contributors:
         return found
 
     def sums(self, hidden: Mapping[Key, bool]) -> list[list[Key]]:
-        """Sums of hidden cells: the hidden parts of each relation, those of them with one largest contributor, all inner cells with one."""
+        """Sums of hidden cells: the hidden parts of each relation, those of them with one largest
+        contributor, all inner cells with one.
+        """
         largest = {key: max(mine, key=lambda firm: (mine[firm], firm)) for key, mine in self.inside.items()}
         blank = [[part for part in parts if hidden[part] and part in largest] for _, *parts in self.relations]
         everywhere = [key for key in largest if hidden[key] and TOTAL not in key]
         by_largest = [
-            [key for key in cells if largest[key] == firm] for cells in (*blank, everywhere) for firm in sorted(set(largest.values()))
+            [key for key in cells if largest[key] == firm]
+            for cells in (*blank, everywhere)
+            for firm in sorted(set(largest.values()))
         ]
         return [cells for cells in (*blank, *by_largest) if len(cells) > 1]

@@ -1,6 +1,8 @@
-"""A second opinion on CTA that shares no code with the methods: every sense vector is tried, each by one cold LP of scipy.
+"""A second opinion on CTA that shares no code with the methods: every sense vector is
+tried, each by one cold LP of scipy.
 
-Below it: small problems for that opinion and the methods to differ on. Of the project only the frozen type `CtaProblem` is used.
+Below it: small problems for that opinion and the methods to differ on. Of the project only the
+frozen type `CtaProblem` is used.
 """
 
 from __future__ import annotations
@@ -17,24 +19,36 @@ from sdc_tasks.methods.cta.model import CtaProblem
 SHAPES = ("line", "grid", "tree", "tree × line", "cube")
 
 
-# --- the oracle -----------------------------------------------------------------------------------------------------------------
+# --- the oracle ---------------------------------------------------------------------------------------------
 
 
 def enumerate_senses(
-    A: np.ndarray, w: np.ndarray, lower: np.ndarray, upper: np.ndarray, sensitive: np.ndarray, lpl: np.ndarray, upl: np.ndarray
+    A: np.ndarray,
+    w: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    sensitive: np.ndarray,
+    lpl: np.ndarray,
+    upl: np.ndarray,
 ) -> float | None:
-    """The least Σ w|z| over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for each sensitive p; None: no such z.
+    """The least Σ w|z| over A z = 0, lower ≤ z ≤ upper, z_p ≥ upl_p or z_p ≤ −lpl_p for
+    each sensitive p; None: no such z.
 
     `A` dense or sparse. 2^s linear programs: for s up to 8 or so.
     """
     dense = A.toarray() if sp.issparse(A) else np.asarray(A)
-    found = [_closest(dense, w, lower, upper, sensitive, lpl, upl, rises) for rises in product((False, True), repeat=len(sensitive))]
+    found = [
+        _closest(dense, w, lower, upper, sensitive, lpl, upl, rises)
+        for rises in product((False, True), repeat=len(sensitive))
+    ]
     return min((value for value in found if value is not None), default=None)
 
 
 def optimum(problem: CtaProblem) -> float | None:
     """The oracle's word on a problem, in weight · data units as the engine gives it."""
-    best = enumerate_senses(problem.A, problem.w, problem.lower, problem.upper, problem.sensitive, problem.lpl, problem.upl)
+    best = enumerate_senses(
+        problem.A, problem.w, problem.lower, problem.upper, problem.sensitive, problem.lpl, problem.upl
+    )
     return None if best is None else best * problem.unit
 
 
@@ -53,7 +67,9 @@ def _closest(A, w, lower, upper, sensitive, lpl, upl, rises) -> float | None:
         b_ub=np.zeros(2 * n),
         A_eq=np.hstack([A, np.zeros((len(A), n))]),
         b_eq=np.zeros(len(A)),
-        bounds=np.column_stack([np.concatenate([low, np.zeros(n)]), np.concatenate([high, np.full(n, np.inf)])]),
+        bounds=np.column_stack(
+            [np.concatenate([low, np.zeros(n)]), np.concatenate([high, np.full(n, np.inf)])]
+        ),
         method="highs",
     )
     if result.status == 2:
@@ -62,13 +78,14 @@ def _closest(A, w, lower, upper, sensitive, lpl, upl, rises) -> float | None:
     return float(result.fun)
 
 
-# --- small problems -------------------------------------------------------------------------------------------------------------
+# --- small problems -----------------------------------------------------------------------------------------
 
 
 def table(shape: str, sizes: tuple[int, int, int]) -> np.ndarray:
     """Relations of a small table, dense: −1 at a total, +1 at its parts. Every cell of a margin is there.
 
-    line: parts and their total. grid: two lines crossed. tree: a total, groups, leaves. cube: three lines crossed.
+    line: parts and their total. grid: two lines crossed. tree: a total, groups, leaves. cube: three lines
+    crossed.
     """
     first, second, third = sizes
     line = [(first, list(range(first)))]
@@ -101,10 +118,14 @@ def _tree(groups: int, leaves: int) -> tuple[int, list[tuple[int, list[int]]]]:
 
 @st.composite
 def small_problems(draw: st.DrawFn, most: int = 6, shapes: tuple[str, ...] = SHAPES) -> CtaProblem:
-    """1-D, 2-D, 3-D and hierarchical tables with up to `most` sensitive cells: signed or not, with and without upper bounds, fixed cells,
-    levels that differ by side, weights of zero, and many that nothing can protect.
+    """1-D, 2-D, 3-D and hierarchical tables with up to `most` sensitive cells: signed or not,
+    with and without upper bounds, fixed cells, levels that differ by side, weights of zero,
+    and many that nothing can protect.
     """
-    A = table(draw(st.sampled_from(shapes)), (draw(st.integers(2, 4)), draw(st.integers(2, 3)), draw(st.integers(2, 3))))
+    A = table(
+        draw(st.sampled_from(shapes)),
+        (draw(st.integers(2, 4)), draw(st.integers(2, 3)), draw(st.integers(2, 3))),
+    )
     n = A.shape[1]
     each = lambda values: np.array(draw(st.lists(values, min_size=n, max_size=n)), dtype=float)  # noqa: E731
     room = each(st.integers(0, 12))

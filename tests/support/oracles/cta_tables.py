@@ -18,18 +18,24 @@ RELATIVE = 1e-6  # what an adjusted table may be off by: a relation by its large
 
 
 def faults(problem: CtaProblem, z: np.ndarray, protected: bool = True) -> list[str]:
-    """What keeps deviations z (in units) from being a table, or a protected one; in data units, the long way round. Nothing: a table."""
+    """What keeps deviations z (in units) from being a table, or a protected one; in data units, the
+    long way round. Nothing: a table.
+    """
     d, nothing = z * problem.unit, RELATIVE * _smallest(np.append(problem.lpl, problem.upl)) * problem.unit
     found = [] if np.isfinite(d).all() else ["a deviation is no number"]
     for number, row in enumerate(problem.A.toarray()):
         terms = row * d
         if not abs(terms.sum()) <= max(RELATIVE * np.abs(terms).max(initial=0.0), nothing):
             found.append(f"relation {number} does not add up")
-    for cell, (low, value, high) in enumerate(zip(problem.lower * problem.unit, d, problem.upper * problem.unit, strict=True)):
+    for cell, (low, value, high) in enumerate(
+        zip(problem.lower * problem.unit, d, problem.upper * problem.unit, strict=True)
+    ):
         slack = max(RELATIVE * abs(value), nothing)
         if not low - slack <= value <= high + slack:
             found.append(f"cell {cell} leaves its bounds")
-    for p, lpl, upl in zip(problem.sensitive, problem.lpl * problem.unit, problem.upl * problem.unit, strict=True):
+    for p, lpl, upl in zip(
+        problem.sensitive, problem.lpl * problem.unit, problem.upl * problem.unit, strict=True
+    ):
         if protected and not (d[p] >= upl * (1 - RELATIVE) or d[p] <= -lpl * (1 - RELATIVE)):
             found.append(f"cell {p} is not protected")
     return found
@@ -37,7 +43,12 @@ def faults(problem: CtaProblem, z: np.ndarray, protected: bool = True) -> list[s
 
 def distance(problem: CtaProblem, z: np.ndarray) -> float:
     """Σ w|z| in weight · data units."""
-    return float(sum(weight * abs(value) for weight, value in zip(problem.w.tolist(), (z * problem.unit).tolist(), strict=True)))
+    return float(
+        sum(
+            weight * abs(value)
+            for weight, value in zip(problem.w.tolist(), (z * problem.unit).tolist(), strict=True)
+        )
+    )
 
 
 def _smallest(levels: np.ndarray) -> float:
@@ -81,16 +92,20 @@ class Known:
 
 
 def blocks(sizes: list[float], seed: int, secret: int = 3, power: float = 1.0) -> Known:
-    """One 2 × 2 table with margins for each size, values 1 to 10 times that size, w = 1/a^power, levels of 10 %.
+    """One 2 × 2 table with margins for each size, values 1 to 10 times that size, w = 1/a^power, levels of 10
+    %.
 
-    They share no relation, so that the optimum is the sum of theirs: each found by trying all senses in its own unit.
+    They share no relation, so that the optimum is the sum of theirs: each found by
+    trying all senses in its own unit.
     """
     rng = np.random.default_rng(seed)
     A = relations_of("grid", (2, 2, 0))
     values, weights, cells, levels, best = [], [], [], [], 0.0
     for number, size in enumerate(sizes):
         inner = np.round(rng.uniform(1, 10, (2, 2)), 3)
-        small = np.block([[inner, inner.sum(axis=1, keepdims=True)], [inner.sum(axis=0, keepdims=True), inner.sum()]]).ravel()
+        small = np.block(
+            [[inner, inner.sum(axis=1, keepdims=True)], [inner.sum(axis=0, keepdims=True), inner.sum()]]
+        ).ravel()
         p = np.sort(rng.choice(9, secret, replace=False))
         level, w = np.round(0.1 * small[p], 3), (small * size) ** -power
         found = enumerate_senses(A, w * size, -small, np.full(9, np.inf), p, level, level)
@@ -101,13 +116,19 @@ def blocks(sizes: list[float], seed: int, secret: int = 3, power: float = 1.0) -
         cells.append(p + 9 * number)
         levels.append(level * size)
     return Known(
-        sp.csr_array(sp.block_diag([A] * len(sizes))), np.concatenate(values), np.concatenate(weights), np.concatenate(cells),
-        np.concatenate(levels), best,
-    )  # fmt: skip
+        sp.csr_array(sp.block_diag([A] * len(sizes))),
+        np.concatenate(values),
+        np.concatenate(weights),
+        np.concatenate(cells),
+        np.concatenate(levels),
+        best,
+    )
 
 
 def random_cube(extents: tuple[int, int, int], seed: int) -> Known:
-    """Three lines crossed with all their margins; values 0 to 1000, a fifth of those above 0 sensitive. The optimum is not known."""
+    """Three lines crossed with all their margins; values 0 to 1000, a fifth of those above 0
+    sensitive. The optimum is not known.
+    """
     return _crossed(extents, seed, 0.2)
 
 
@@ -122,7 +143,11 @@ def _crossed(extents: tuple[int, ...], seed: int, share: float) -> Known:
     for axis in range(full.ndim):
         full = np.concatenate([full, full.sum(axis=axis, keepdims=True)], axis=axis)
     numbers = np.arange(full.size).reshape(full.shape)
-    fibres = [fibre for axis, length in enumerate(full.shape) for fibre in np.moveaxis(numbers, axis, 0).reshape(length, -1).T]
+    fibres = [
+        fibre
+        for axis, length in enumerate(full.shape)
+        for fibre in np.moveaxis(numbers, axis, 0).reshape(length, -1).T
+    ]
     A = sp.lil_array((len(fibres), full.size))
     for row, fibre in enumerate(fibres):
         A[row, fibre[:-1]], A[row, fibre[-1]] = 1.0, -1.0

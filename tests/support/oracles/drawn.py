@@ -35,7 +35,9 @@ def with_respondents(draw: Draw) -> ProtectionProblem:
 
 @contextmanager
 def divided(parts: bool) -> Iterator[None]:
-    """Even a small table is divided into parts, of a few columns each, and points are checked by the columns that they move."""
+    """Even a small table is divided into parts, of a few columns each, and points are
+    checked by the columns that they move.
+    """
     with ExitStack() as changed:
         if parts:
             changed.enter_context(patch.object(blocks, "LARGE_COLUMNS", 6))
@@ -56,7 +58,9 @@ def drawn_domain(**bases: object) -> Domain:
     sbs = load_domain("sbs")
     (turnover,) = sbs.indicators
     wages = turnover.model_copy(update={"code": "WAGES", "label": "Wages"})
-    return sbs.model_copy(update={"indicators": (turnover, wages), "bases": BasesOptions.model_validate(bases)})
+    return sbs.model_copy(
+        update={"indicators": (turnover, wages), "bases": BasesOptions.model_validate(bases)}
+    )
 
 
 def ladder(problem: ProtectionProblem, options: BasesOptions = OPTIONS) -> Ladder:
@@ -68,14 +72,18 @@ def a_choice(draw: Draw, options: Ladder) -> np.ndarray:
 
 
 def model(draw: Draw, weights: Weights = Weights.ONE) -> tuple[CtaProblem, Requirements, np.ndarray]:
-    """The CTA of a drawn release with at least one primary, its requirements, and the weights of its aggregate cells."""
+    """The CTA of a drawn release with at least one primary, its requirements, and the
+    weights of its aggregate cells.
+    """
     assume(draw.problem.primary.any())
     requirements, _ = baseline(draw.problem, ("external",))
     weight = aggregate_weights(draw.problem, weights)
     return release_problem(draw.problem, requirements, weight), requirements, weight
 
 
-def step(problem: ProtectionProblem, cta: CtaProblem, rung: RungOptions, before: Adjustment | None = None) -> Adjustment:
+def step(
+    problem: ProtectionProblem, cta: CtaProblem, rung: RungOptions, before: Adjustment | None = None
+) -> Adjustment:
     return climb(cta, problem.a, rung, 1, before or Adjustment())
 
 
@@ -91,15 +99,21 @@ COMPOSITIONS = (
 
 @st.composite
 def counts(draw: st.DrawFn) -> tuple[ProtectionProblem, int]:
-    """Counts of four countries. What is public is so for whole branches, as nobody publishes totals above what is hidden."""
+    """Counts of four countries. What is public is so for whole branches, as nobody
+    publishes totals above what is hidden.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    compositions = tuple(Aggregate(code, tuple(members)) for code, members in draw(st.sampled_from(COMPOSITIONS)))
+    compositions = tuple(
+        Aggregate(code, tuple(members)) for code, members in draw(st.sampled_from(COMPOSITIONS))
+    )
     space = CellSpace(tuple("QRST"), compositions, ("N",), (ACTIVITY, SIZE))
     leaves = rng.poisson(draw(st.sampled_from([0.5, 2.0, 8.0])), (4, 3, 2)).astype(float)
     hidden = rng.random(leaves.shape) < draw(st.sampled_from([1.0, 0.5]))
     table, closed = (_whole(each) for each in (leaves, np.where(leaves > 0, hidden, 0).astype(float)))
     national = table.reshape(4, -1)
-    totals = [national[[space.countries.index(c) for c in each.members]].sum(axis=0) for each in space.aggregates]
+    totals = [
+        national[[space.countries.index(c) for c in each.members]].sum(axis=0) for each in space.aggregates
+    ]
     a = np.concatenate([table.ravel(), *totals])
     base = draw(st.sampled_from([2, 3, 5, 10]))
     public = np.concatenate([closed.ravel() == 0, np.zeros(len(a) - table.size, dtype=bool)])
@@ -107,9 +121,19 @@ def counts(draw: st.DrawFn) -> tuple[ProtectionProblem, int]:
     primary = inside & ~public & (a > 0) & (a < base)
     zero = np.zeros(len(a))
     problem = ProtectionProblem(
-        space, a, zero, np.full(len(a), np.inf), zero, zero, np.where(primary, base - 1.0, 0.0), public, primary, ("drawn",),
-        integral=np.ones(len(a), dtype=bool), least=np.full(len(a), base),
-    )  # fmt: skip
+        space,
+        a,
+        zero,
+        np.full(len(a), np.inf),
+        zero,
+        zero,
+        np.where(primary, base - 1.0, 0.0),
+        public,
+        primary,
+        ("drawn",),
+        integral=np.ones(len(a), dtype=bool),
+        least=np.full(len(a), base),
+    )
     return problem, base
 
 

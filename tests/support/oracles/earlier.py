@@ -18,18 +18,23 @@ def inner(space: CellSpace) -> np.ndarray:
         [
             i
             for i, key in enumerate(all_keys(space))
-            if key[0] in space.countries and not any(code in over for code, over in zip(key[2:], above, strict=True))
+            if key[0] in space.countries
+            and not any(code in over for code, over in zip(key[2:], above, strict=True))
         ]
     )
 
 
-def another(problem: ProtectionProblem, rng: np.random.Generator, values: bool, flags: bool, members: int) -> ProtectionProblem:
-    """The period as it was delivered at another time: some values other, some cells hidden that are not now and the reverse, and the
-    first `members` countries only.
+def another(
+    problem: ProtectionProblem, rng: np.random.Generator, values: bool, flags: bool, members: int
+) -> ProtectionProblem:
+    """The period as it was delivered at another time: some values other, some cells hidden that are not now
+    and the reverse, and the first `members` countries only.
     """
     space = problem.space
     countries = space.countries[:members]
-    kept = [Aggregate(each.code, tuple(c for c in each.members if c in countries)) for each in space.aggregates]
+    kept = [
+        Aggregate(each.code, tuple(c for c in each.members if c in countries)) for each in space.aggregates
+    ]
     then = replace(space, countries=countries, aggregates=tuple(each for each in kept if each.members))
     first = len(countries) * space.national_size
     leaves = problem.a[inner(space)][: leaf_count(then)]
@@ -38,11 +43,21 @@ def another(problem: ProtectionProblem, rng: np.random.Generator, values: bool, 
         leaves = np.where(changed, np.maximum(leaves + rng.integers(-60, 60, len(leaves)), 0), leaves)
     a, national = table_of(then, leaves), np.arange(then.size) < first
     public = np.zeros(then.size, dtype=bool)
-    public[:first] = problem.public[:first] ^ (rng.random(first) < rng.choice([0.05, 0.3]) if flags else np.zeros(first, dtype=bool))
+    public[:first] = problem.public[:first] ^ (
+        rng.random(first) < rng.choice([0.05, 0.3]) if flags else np.zeros(first, dtype=bool)
+    )
     lb, ub = np.zeros(then.size), np.full(then.size, np.inf)
     lb[:first], ub[:first] = problem.lb[:first], problem.ub[:first]
     zeros = np.zeros(then.size)
     return ProtectionProblem(
-        space=then, a=a, lb=np.where(national, np.minimum(lb, a), 0.0), ub=np.maximum(ub, a), lpl=zeros, upl=zeros, spl=zeros,
-        public=public, primary=np.zeros(then.size, dtype=bool), deliveries=("then",),
-    )  # fmt: skip
+        space=then,
+        a=a,
+        lb=np.where(national, np.minimum(lb, a), 0.0),
+        ub=np.maximum(ub, a),
+        lpl=zeros,
+        upl=zeros,
+        spl=zeros,
+        public=public,
+        primary=np.zeros(then.size, dtype=bool),
+        deliveries=("then",),
+    )

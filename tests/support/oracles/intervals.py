@@ -1,4 +1,6 @@
-"""The narrowest safe intervals by one linear program with a copy of the table for each primary and side; nothing of the room is used."""
+"""The narrowest safe intervals by one linear program with a copy of the table for each primary and
+side; nothing of the room is used.
+"""
 
 from __future__ import annotations
 
@@ -52,19 +54,27 @@ def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
     for row, value in least:
         upper[row] = value
     A, E = sp.csr_array(sp.vstack(most)), sp.csr_array(sp.vstack(equal))
-    found = linprog(cost, A_ub=A, b_ub=upper, A_eq=E, b_eq=np.zeros(E.shape[0]), bounds=bounds, method="highs")
+    found = linprog(
+        cost, A_ub=A, b_ub=upper, A_eq=E, b_eq=np.zeros(E.shape[0]), bounds=bounds, method="highs"
+    )
     return float(found.fun) if found.status == 0 else None
 
 
-def attacked(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int, guard: int) -> tuple[float, float]:
-    """The smallest and the largest value of a cell that agree with relations and intervals; other single respondents know theirs."""
+def attacked(
+    problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int, guard: int
+) -> tuple[float, float]:
+    """The smallest and the largest value of a cell that agree with relations and intervals; other
+    single respondents know theirs.
+    """
     known = problem.lone & (problem.respondents != guard)
     low, high = problem.a - np.where(known, 0, below), problem.a + np.where(known, 0, above)
     ends = []
     for sign in (1.0, -1.0):
         cost = np.zeros(len(problem.a))
         cost[cell] = sign
-        found = linprog(cost, A_eq=problem.M, b_eq=problem.rhs, bounds=np.column_stack([low, high]), method="highs")
+        found = linprog(
+            cost, A_eq=problem.M, b_eq=problem.rhs, bounds=np.column_stack([low, high]), method="highs"
+        )
         assert found.status == 0, found.message
         ends.append(float(found.fun))
     return ends[0], -ends[1]

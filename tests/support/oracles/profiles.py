@@ -1,17 +1,22 @@
-"""A second opinion on what each attacker profile can compute: two cold linear programs of scipy for every cell, nothing else.
+"""A second opinion on what each attacker profile can compute: two cold linear programs of
+scipy for every cell, nothing else.
 
-Written from METHOD §2 and [2] eq. 5–9; shares no code with `sdc_tasks.methods.attack`. Variables are the *values* of all cells of all
-areas, every relation is there, and an attacker is what he knows: an interval for each cell (`Knowledge`). More knowledge is a smaller
-interval, more cells, or an older table beside the present one.
+Written from METHOD §2 and [2] eq. 5–9; shares no code with `sdc_tasks.methods.attack`. Variables
+are the *values* of all cells of all areas, every relation is there, and an attacker is what he
+knows: an interval for each cell (`Knowledge`). More knowledge is a smaller interval, more cells, or
+an older table beside the present one.
 
     external      the public cells, the published intervals, the external bounds
-    coalition     the only units of all single-unit cells pool their cells: [2] eq. 9. A singleton p is attacked by all the *others*: not by
+    coalition     the only units of all single-unit cells pool their cells: [2] eq. 9. A singleton p is
+    attacked by all the *others*: not by
                   cells that contain it, or that it contains, because their only unit is himself
     each alone    every singleton attacks with his own cell and nobody else's
     half known    one of two units of a cell knows his own part: the cell is at least that
-    vintages      earlier publications too; a cell is one number in two releases where its true value is the same, and another where not
+    vintages      earlier publications too; a cell is one number in two releases where its true value is
+    the same, and another where not
 
-Intervals are in the unit of the data, (cells, 2): lowest and highest value that agrees with what the attacker knows.
+Intervals are in the unit of the data, (cells, 2): lowest and highest value that agrees with what the attacker
+knows.
 """
 
 from __future__ import annotations
@@ -30,7 +35,9 @@ from support.oracles.attack import all_keys, relations
 
 @dataclass(frozen=True)
 class Knowledge:
-    """`lower ≤ x ≤ upper` for the cells of one release, or several, with M x = `right` (0) and, if given, `apart` x ≤ `most`."""
+    """`lower ≤ x ≤ upper` for the cells of one release, or several, with M x = `right` (0)
+    and, if given, `apart` x ≤ `most`.
+    """
 
     M: np.ndarray
     lower: np.ndarray
@@ -54,7 +61,10 @@ def knowledge(problem: ProtectionProblem, publication: Publication | None) -> Kn
     if publication is not None:
         for cell, value, base in zip(publication.cells, publication.value, publication.base, strict=True):
             if np.isfinite(base):
-                lower[cell], upper[cell] = max(lower[cell], value - base / 2), min(upper[cell], value + base / 2)
+                lower[cell], upper[cell] = (
+                    max(lower[cell], value - base / 2),
+                    min(upper[cell], value + base / 2),
+                )
     return Knowledge(problem.space.relations.toarray(), lower, upper)
 
 
@@ -69,7 +79,9 @@ def _extreme(known: Knowledge, cell: int, side: int) -> float:
     cost[cell] = side
     bounds = np.column_stack([known.lower, known.upper])
     right = np.zeros(len(known.M)) if known.right is None else known.right
-    result = linprog(cost, A_ub=known.apart, b_ub=known.most, A_eq=known.M, b_eq=right, bounds=bounds, method="highs")
+    result = linprog(
+        cost, A_ub=known.apart, b_ub=known.most, A_eq=known.M, b_eq=right, bounds=bounds, method="highs"
+    )
     if result.status == 3:
         return -side * np.inf
     if result.status == 2:
@@ -78,7 +90,7 @@ def _extreme(known: Knowledge, cell: int, side: int) -> float:
     return float(result.x[cell])
 
 
-# --- profiles -------------------------------------------------------------------------------------------------------------------
+# --- profiles -----------------------------------------------------------------------------------------------
 
 
 def external(problem: ProtectionProblem, publication: Publication | None) -> np.ndarray:
@@ -86,8 +98,12 @@ def external(problem: ProtectionProblem, publication: Publication | None) -> np.
     return intervals(knowledge(problem, publication), _primaries(problem))
 
 
-def coalition(problem: ProtectionProblem, publication: Publication | None, singletons: Sequence[int]) -> np.ndarray:
-    """Of the primaries: all singletons collude; against a singleton, all others do ([2] eq. 9: x_i = a_i for i ∉ (P∖G) ∪ S ∪ {p})."""
+def coalition(
+    problem: ProtectionProblem, publication: Publication | None, singletons: Sequence[int]
+) -> np.ndarray:
+    """Of the primaries: all singletons collude; against a singleton, all others do ([2] eq. 9: x_i
+    = a_i for i ∉ (P∖G) ∪ S ∪ {p}).
+    """
     everybody, of = knowledge(problem, publication), respondents(problem, singletons)
     found = []
     for p in _primaries(problem):
@@ -97,9 +113,14 @@ def coalition(problem: ProtectionProblem, publication: Publication | None, singl
 
 
 def respondents(problem: ProtectionProblem, singletons: Iterable[int]) -> dict[int, frozenset[int]]:
-    """singleton → all singletons of the same respondent: those that contain it or that it contains, and what these do, and so on."""
+    """singleton → all singletons of the same respondent: those that contain it or that it
+    contains, and what these do, and so on.
+    """
     M = relations(problem.space)
-    parts = {cell: np.flatnonzero((M[(M[:, cell] < 0)] > 0).any(axis=0)).tolist() for cell in range(first_aggregate(problem))}
+    parts = {
+        cell: np.flatnonzero((M[(M[:, cell] < 0)] > 0).any(axis=0)).tolist()
+        for cell in range(first_aggregate(problem))
+    }
 
     def below(cell: int) -> set[int]:
         return {cell}.union(*(below(part) for part in parts[cell]))
@@ -115,11 +136,14 @@ def first_aggregate(problem: ProtectionProblem) -> int:
     return len(problem.space.countries) * problem.space.national_size
 
 
-def alone(problem: ProtectionProblem, publication: Publication | None, parts: Mapping[int, float]) -> dict[int, np.ndarray]:
-    """respondent's cell → intervals of the primaries, as he sees them. `parts`: what the respondent of a cell has in it.
+def alone(
+    problem: ProtectionProblem, publication: Publication | None, parts: Mapping[int, float]
+) -> dict[int, np.ndarray]:
+    """respondent's cell → intervals of the primaries, as he sees them. `parts`: what the
+    respondent of a cell has in it.
 
-    The only unit of a cell knows all of it: a part as large as the cell. One of two knows that the cell is at least his part, where no
-    unit is negative.
+    The only unit of a cell knows all of it: a part as large as the cell. One of two knows that the cell is at
+    least his part, where no unit is negative.
     """
     everybody, found = knowledge(problem, publication), {}
     for cell, part in parts.items():
@@ -130,7 +154,9 @@ def alone(problem: ProtectionProblem, publication: Publication | None, parts: Ma
 
 
 def strongest(problem: ProtectionProblem, seen: Mapping[int, np.ndarray]) -> np.ndarray:
-    """(primaries, 2): the narrowest end on each side over all singletons who attack alone; nobody attacks cells of his own."""
+    """(primaries, 2): the narrowest end on each side over all singletons who attack alone;
+    nobody attacks cells of his own.
+    """
     primaries, of = _primaries(problem), respondents(problem, list(seen))
     ends = np.tile([-np.inf, np.inf], (len(primaries), 1))
     for cell, each in seen.items():
@@ -154,13 +180,17 @@ class Vintage:
 
 
 def vintages(
-    problem: ProtectionProblem, publication: Publication | None, earlier: Sequence[Vintage], revision: float | None = None
+    problem: ProtectionProblem,
+    publication: Publication | None,
+    earlier: Sequence[Vintage],
+    revision: float | None = None,
 ) -> np.ndarray:
     """Of the primaries, by somebody who kept all earlier publications.
 
-    Each release has cells of its own. Cells of two releases with the same key are one number where the true value is the same. Where
-    it is not, they differ by at most `revision` percent of the larger value, or by as much as they do; 0: he knows by how much; None: by
-    anything. Primaries are the first cells of the whole, so that their places are those of today.
+    Each release has cells of its own. Cells of two releases with the same key are one number where the true
+    value is the same. Where it is not, they differ by at most `revision` percent of the larger value, or by
+    as much as they do; 0: he knows by how much; None: by anything. Primaries are the first cells of the
+    whole, so that their places are those of today.
     """
     releases = [(problem, publication), *((old.problem, old.publication) for old in earlier)]
     tables = [knowledge(each, told) for each, told in releases]
@@ -208,7 +238,7 @@ def _primaries(problem: ProtectionProblem) -> np.ndarray:
     return np.flatnonzero(problem.primary)
 
 
-# --- verdicts -------------------------------------------------------------------------------------------------------------------
+# --- verdicts -----------------------------------------------------------------------------------------------
 
 
 def reaches(problem: ProtectionProblem, seen: np.ndarray) -> np.ndarray:
@@ -218,7 +248,9 @@ def reaches(problem: ProtectionProblem, seen: np.ndarray) -> np.ndarray:
 
 
 def protected(problem: ProtectionProblem, seen: np.ndarray) -> np.ndarray:
-    """(primaries,): [2] eq. 5 and the sliding level, each cut at the external bounds (METHOD §2). Not cut at the national baseline."""
+    """(primaries,): [2] eq. 5 and the sliding level, each cut at the external bounds (METHOD §2).
+    Not cut at the national baseline.
+    """
     p = _primaries(problem)
     down, up = reaches(problem, seen).T
     below, above = problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]

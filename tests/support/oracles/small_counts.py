@@ -10,7 +10,10 @@ Rows = list[tuple[Key, int, int]]  # codes, original, rounded
 
 
 def marginals(
-    rows: Rows, crossing: Sequence[int], total: str = "TOTAL", group: Callable[[int, str], str] = lambda _, code: code
+    rows: Rows,
+    crossing: Sequence[int],
+    total: str = "TOTAL",
+    group: Callable[[int, str], str] = lambda _, code: code,
 ) -> dict[Key, tuple[int, int]]:
     """{codes of a published cell: (original, rounded)} of one crossing of dimensions."""
     found: dict[Key, tuple[int, int]] = {}

@@ -1,5 +1,6 @@
-"""Cell suppression solved without any code of the room: the attacker by two programs a cell, the least cost by enumeration or by the whole
-model ([2] eq. 7) at once."""
+"""Cell suppression solved without any code of the room: the attacker by two programs a cell, the least cost
+by enumeration or by the whole model ([2] eq. 7) at once.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +16,51 @@ SLACK = 1e-6
 
 
 def asked(problem: SuppressionProblem) -> list[tuple[int, float, float, float, int]]:
-    """(cell, down, up, width, whom it protects) of every level: the primaries' own, then those of further contributors."""
+    """(cell, down, up, width, whom it protects) of every level: the primaries' own, then those of further
+    contributors.
+    """
     found = [
-        (int(p), float(problem.down[p]), float(problem.up[p]), float(problem.width[p]), int(problem.guards[p])) for p in problem.primaries
+        (
+            int(p),
+            float(problem.down[p]),
+            float(problem.up[p]),
+            float(problem.width[p]),
+            int(problem.guards[p]),
+        )
+        for p in problem.primaries
     ]
     for level, guarded in zip(problem.beside, problem.beside_guarded, strict=True):
         for p in problem.primaries[level[problem.primaries] > 0].tolist():
-            his = problem.respondents[problem.lone & (problem.respondent == guarded[p]) & (guarded[p] >= 0)] if guarded[p] >= 0 else []
-            down, up = min(level[p], problem.a[p] - problem.lb[p]), min(level[p], problem.ub[p] - problem.a[p])
+            his = (
+                problem.respondents[problem.lone & (problem.respondent == guarded[p]) & (guarded[p] >= 0)]
+                if guarded[p] >= 0
+                else []
+            )
+            down, up = (
+                min(level[p], problem.a[p] - problem.lb[p]),
+                min(level[p], problem.ub[p] - problem.a[p]),
+            )
             found.append((p, down, up, 0.0, int(his[0]) if len(his) else -1))
     return found
 
 
-def interval(problem: SuppressionProblem, pattern: np.ndarray, cell: int, guard: int | None = None) -> tuple[float, float]:
-    """The smallest and the largest value of a cell that agree with what is open ([2] eq. 6, 9), for all respondents but the guard."""
-    known = ~pattern | (problem.lone & (problem.respondents != (problem.guards[cell] if guard is None else guard)))
+def interval(
+    problem: SuppressionProblem, pattern: np.ndarray, cell: int, guard: int | None = None
+) -> tuple[float, float]:
+    """The smallest and the largest value of a cell that agree with what is open ([2] eq. 6, 9),
+    for all respondents but the guard.
+    """
+    known = ~pattern | (
+        problem.lone & (problem.respondents != (problem.guards[cell] if guard is None else guard))
+    )
     low, high = np.where(known, problem.a, problem.lb), np.where(known, problem.a, problem.ub)
     ends = []
     for sign in (1.0, -1.0):
         cost = np.zeros(len(problem.a))
         cost[cell] = sign
-        found = linprog(cost, A_eq=problem.M, b_eq=problem.rhs, bounds=np.column_stack([low, high]), method="highs")
+        found = linprog(
+            cost, A_eq=problem.M, b_eq=problem.rhs, bounds=np.column_stack([low, high]), method="highs"
+        )
         ends.append(-np.inf if found.status == 3 else found.fun)
     return float(ends[0]), float(-ends[1])
 
@@ -60,7 +85,9 @@ def least_by_enumeration(problem: SuppressionProblem) -> float | None:
     for chosen in sorted(patterns, key=lambda cells: float(problem.cost[list(cells)].sum())):
         pattern = problem.primary.copy()
         pattern[list(chosen)] = True
-        alone = np.flatnonzero(abs(problem.M).astype(bool) @ pattern.astype(int) == 1)  # a hidden cell alone in a relation: known
+        alone = np.flatnonzero(
+            abs(problem.M).astype(bool) @ pattern.astype(int) == 1
+        )  # a hidden cell alone in a relation: known
         if (wanted & pattern & (abs(problem.M[alone]).sum(axis=0) > 0)).any():
             continue
         if not unprotected(problem, pattern):
@@ -69,11 +96,17 @@ def least_by_enumeration(problem: SuppressionProblem) -> float | None:
 
 
 def least_by_model(problem: SuppressionProblem) -> float | None:
-    """The least cost by the whole model ([2] eq. 7): one copy of the table for each primary and side; bounds must be finite."""
+    """The least cost by the whole model ([2] eq. 7): one copy of the table for each primary
+    and side; bounds must be finite.
+    """
     n = len(problem.a)
     if not problem.primary.any():
         return 0.0
-    copies = [(p, side, up if side > 0 else down, guard) for p, down, up, _, guard in asked(problem) for side in (1, -1)]
+    copies = [
+        (p, side, up if side > 0 else down, guard)
+        for p, down, up, _, guard in asked(problem)
+        for side in (1, -1)
+    ]
     blocks, low, high = [], [], []
     width = n * (1 + len(copies))
     for k, (p, side, need, guard) in enumerate(copies):
@@ -101,7 +134,9 @@ def least_by_model(problem: SuppressionProblem) -> float | None:
     far = np.full(n * len(copies), np.inf)
     model = {
         "c": np.concatenate([np.where(problem.primary, 0.0, problem.cost), np.zeros(n * len(copies))]),
-        "constraints": LinearConstraint(sp.csr_array(sp.vstack(blocks)), np.concatenate(low), np.concatenate(high)),
+        "constraints": LinearConstraint(
+            sp.csr_array(sp.vstack(blocks)), np.concatenate(low), np.concatenate(high)
+        ),
         "bounds": Bounds(np.concatenate([y_low, -far]), np.concatenate([y_high, far])),
         "integrality": np.concatenate([np.ones(n), np.zeros(n * len(copies))]),
     }

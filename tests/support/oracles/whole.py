@@ -1,4 +1,6 @@
-"""Integer knowledge by two MILPs of scipy for each cell, over all cells of all areas; shares no code with the attacker."""
+"""Integer knowledge by two MILPs of scipy for each cell, over all cells of all areas;
+shares no code with the attacker.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def whole(problem: ProtectionProblem) -> ProtectionProblem:
 
 
 def whole_slack(problem: ProtectionProblem, publication: Publication | None) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of the aggregate cells: how many whole steps down and up each may be; the upper end of a tie is excluded."""
+    """(low, high) of the aggregate cells: how many whole steps down and up each may be; the
+    upper end of a tie is excluded.
+    """
     truth = problem.a[problem.aggregate]
     if publication is None:
         return np.full(len(truth), np.inf), np.full(len(truth), np.inf)
@@ -34,8 +38,12 @@ def whole_slack(problem: ProtectionProblem, publication: Publication | None) -> 
     return low, high
 
 
-def whole_reaches(problem: ProtectionProblem, publication: Publication | None, known: np.ndarray | None = None) -> np.ndarray:
-    """(primaries, 2): how far down and up an attacker with integer knowledge gets; `known` cells do not move for him."""
+def whole_reaches(
+    problem: ProtectionProblem, publication: Publication | None, known: np.ndarray | None = None
+) -> np.ndarray:
+    """(primaries, 2): how far down and up an attacker with integer knowledge gets;
+    `known` cells do not move for him.
+    """
     low, high = whole_slack(problem, publication)
     lower = np.where(problem.public, 0.0, problem.lb - problem.a)
     upper = np.where(problem.public, 0.0, problem.ub - problem.a)
@@ -50,19 +58,27 @@ def whole_reaches(problem: ProtectionProblem, publication: Publication | None, k
             cost = np.zeros(len(lower))
             cost[p] = -side
             result = milp(
-                cost, constraints=LinearConstraint(M, 0, 0), integrality=np.ones(len(lower)), bounds=Bounds(lower, upper),
+                cost,
+                constraints=LinearConstraint(M, 0, 0),
+                integrality=np.ones(len(lower)),
+                bounds=Bounds(lower, upper),
                 options={"mip_rel_gap": 0.0},
-            )  # fmt: skip
+            )
             assert result.status == 0, result.message
             found.append(round(side * result.x[p]))
     return np.array(found, dtype=float).reshape(-1, 2)
 
 
 def whole_shares(problem: ProtectionProblem, publication: Publication) -> np.ndarray:
-    """(primaries, 3): what is reached as a share of what is needed, cut at the bounds and at what the national tables alone reach."""
+    """(primaries, 3): what is reached as a share of what is needed, cut at the bounds and at what
+    the national tables alone reach.
+    """
     p = np.flatnonzero(problem.primary)
     needed = np.ceil(np.column_stack([problem.lpl[p], problem.upl[p], problem.spl[p]]) - 1e-9)
-    for limit in (np.column_stack([problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]]), whole_reaches(problem, None)):
+    for limit in (
+        np.column_stack([problem.a[p] - problem.lb[p], problem.ub[p] - problem.a[p]]),
+        whole_reaches(problem, None),
+    ):
         needed = np.minimum(needed, np.floor(np.column_stack([limit, limit.sum(axis=1)])))
     reached = whole_reaches(problem, publication)
     reached = np.column_stack([reached, reached.sum(axis=1)])
@@ -70,7 +86,9 @@ def whole_shares(problem: ProtectionProblem, publication: Publication) -> np.nda
 
 
 def counts(draw: Draw) -> tuple[ProtectionProblem, Publication]:
-    """A drawn release in which integrality matters: levels of one or two, bases from 1 to 5 around the totals."""
+    """A drawn release in which integrality matters: levels of one or two, bases from 1 to 5 around the
+    totals.
+    """
     p, rng = draw.problem, draw.rng
     level = np.where(p.primary, rng.choice([0.4, 1.0, 1.6, 2.0], p.space.size), 0.0)
     problem = whole(replace(p, lpl=level, upl=level.copy(), spl=np.where(p.spl > 0, 3 * level, 0.0)))
@@ -86,7 +104,8 @@ def counts(draw: Draw) -> tuple[ProtectionProblem, Publication]:
 
 
 def parity() -> tuple[ProtectionProblem, Publication]:
-    """AT = 20 is tied to BE + CY by an exact total, and BE = −FI = CY as deviations by two more, so AT moves by even steps only.
+    """AT = 20 is tied to BE + CY by an exact total, and BE = −FI = CY as deviations by two more,
+    so AT moves by even steps only.
 
     Its own total with DE (public) is 51 on a base of 3: [49.5, 52.5], so AT is 20 ± 1.
     """

@@ -1,5 +1,6 @@
-"""Is a publication wide (METHOD §9, Theorem 4)? By cold linear programs of scipy, two for each primary and polytope; it shares no code with
-the program. For one hierarchy of totals and their parts, levels of a percentage, and primaries that the national tables protect.
+"""Is a publication wide (METHOD §9, Theorem 4)? By cold linear programs of scipy, two for each primary and
+polytope; it shares no code with the program. For one hierarchy of totals and their parts, levels of a
+percentage, and primaries that the national tables protect.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ NOISE = 1e-6
 
 
 class Oracle:
-    """The tables that fit a publication, and those that pass the audit; in the values of the hidden cells, unit of the data."""
+    """The tables that fit a publication, and those that pass the audit; in the values of the
+    hidden cells, unit of the data.
+    """
 
     def __init__(self, problem: ProtectionProblem, publication: Publication, share: float) -> None:
         space, known = problem.space, np.where(problem.public, problem.a, 0.0)
@@ -28,13 +31,17 @@ class Oracle:
         self.low, self.high = publication.lower - rest, publication.upper - rest
         self.free = [(0.0, None)] * len(self.hidden)
 
-    def end(self, column: int, side: float, bounds: list[tuple[float, float | None]], published: bool = True) -> float | None:
+    def end(
+        self, column: int, side: float, bounds: list[tuple[float, float | None]], published: bool = True
+    ) -> float | None:
         """The largest (side 1) or least (−1) value of a hidden cell; None if nothing fits."""
         rows, least = np.vstack([self.rows, -self.rows]), np.concatenate([self.high, -self.low])
         told = np.isfinite(least) & (np.abs(rows).sum(axis=1) > 0) & published
         cost = np.zeros(len(self.hidden))
         cost[column] = -side
-        found = linprog(cost, A_ub=rows[told], b_ub=least[told], A_eq=self.equal, b_eq=self.sums, bounds=bounds)
+        found = linprog(
+            cost, A_ub=rows[told], b_ub=least[told], A_eq=self.equal, b_eq=self.sums, bounds=bounds
+        )
         return -side * found.fun if found.status == 0 else None
 
     def passing(self) -> list[tuple[float, float | None]]:
@@ -51,14 +58,18 @@ class Oracle:
         return bounds
 
     def wide(self) -> bool:
-        """Do the tables that pass leave each primary both its levels together, whatever its value among them?"""
+        """Do the tables that pass leave each primary both its levels together, whatever its value
+        among them?
+        """
         bounds = self.passing()
         for column in self.columns.tolist():
             low, high = self.end(column, -1, bounds), self.end(column, 1, bounds)
             if low is None or high is None:
                 return False
             most = self.end(column, 1, self.free, False)
-            dearest = min(high, most / (1 + self.share))  # above it the national tables leave less than a level, and less is asked
+            dearest = min(
+                high, most / (1 + self.share)
+            )  # above it the national tables leave less than a level, and less is asked
             if high - low < self.share * dearest + min(self.share * dearest, most - dearest) - NOISE:
                 return False
         return True

@@ -1,4 +1,6 @@
-"""What a prompt must never show, and what must never change: canaries in a filled warehouse, and a comparison of all that it holds."""
+"""What a prompt must never show, and what must never change: canaries in a filled warehouse, and a
+comparison of all that it holds.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ from support.world import SPACE, TERMS, audited, certificate, published
 WRITERS = ("sdc_pipeline", "sdc_publisher", "sdc_approver", "sdc_desk")
 # Rows of these are never changed, whoever writes.
 APPEND_ONLY = {
-    *(f"operations.{name}" for name in ("audit", "terms", "submission", "approval", "withdrawal", "log", "alert")),
+    *(
+        f"operations.{name}"
+        for name in ("audit", "terms", "submission", "approval", "withdrawal", "log", "alert")
+    ),
     *(f"dissemination.{name}" for name in ("publication", "eu_cell", "release", "retraction")),
 }
 # New rows of these without an entry of the log are found by a check.
@@ -60,7 +65,7 @@ RIGHTS = """
         WHERE d.defaclrole IN (SELECT c.relowner FROM pg_class c)
     UNION ALL SELECT 'rule', r.ev_class::regclass || '.' || r.rulename, r.ev_enabled::text FROM pg_rewrite r
     UNION ALL SELECT 'large object', l.oid::text, concat_ws(' ', l.lomowner, l.lomacl) FROM pg_largeobject_metadata l
-"""
+"""  # noqa: E501
 Rows = dict[str, dict[tuple[str, ...], dict[str, str]]]
 
 
@@ -81,18 +86,34 @@ class Secrets:
 
 
 def fill(deployment: Deployment, secrets: Secrets) -> psycopg.Connection:
-    """A chain of releases, and a canary wherever something may be hidden. Returns the session of the superuser, which is one of them."""
+    """A chain of releases, and a canary wherever something may be hidden. Returns the session of the
+    superuser, which is one of them.
+    """
     actors = {"sdc_pipeline": "tester", "sdc_publisher": "robot", "sdc_desk": "anna"}
     by = {role: deployment.engine(role, actor) for role, actor in actors.items()}
     pipeline, publisher = by["sdc_pipeline"], by["sdc_publisher"]
     build(by)
-    for release_id, period, number in (("r2026", "2026", secrets.retracted), ("r2027", "2027", secrets.embargoed)):
+    for release_id, period, number in (
+        ("r2026", "2026", secrets.retracted),
+        ("r2027", "2027", secrets.embargoed),
+    ):
         decided = published((number, 0), (number, 0), (number, 0))
         report = audited(decided)
         start_run(pipeline, release_id, "sbs", period)
-        submit(pipeline, release_id, TERMS, embargo=datetime.now(UTC) + timedelta(days=9) if period == "2027" else None)
+        submit(
+            pipeline,
+            release_id,
+            TERMS,
+            embargo=datetime.now(UTC) + timedelta(days=9) if period == "2027" else None,
+        )
         save_audit(pipeline, release_id, report, certificate(report, period), printed(decided, SPACE))
-        publish(publisher, Release(release_id, report.problem, decided, report), space=SPACE, terms=TERMS, period=period)
+        publish(
+            publisher,
+            Release(release_id, report.problem, decided, report),
+            space=SPACE,
+            terms=TERMS,
+            period=period,
+        )
     retract(publisher, "r2026", "wrong")
     receive(pipeline, "sbs", "2028", f"{secrets.text('delivery')}.csv", b"x")
     raise_alert(pipeline, "sbs", "2028", "ready", "r", secrets.text("operations"))
@@ -101,9 +122,14 @@ def fill(deployment: Deployment, secrets: Secrets) -> psycopg.Connection:
     server = deployment.superuser()
     payload = secrets.text("payload").encode()
     server.execute("INSERT INTO operations.artefact VALUES ('d', 'problem', %s, now())", [len(payload) - 28])
-    server.execute("INSERT INTO confidential.payload SELECT 'd', %s, key_id FROM confidential.secret", [payload])
+    server.execute(
+        "INSERT INTO confidential.payload SELECT 'd', %s, key_id FROM confidential.secret", [payload]
+    )
     server.execute("UPDATE confidential.secret SET content = %s", [secrets.text("secret").encode()])
-    server.execute(f"SELECT lo_from_bytea(4711, '{secrets.text('object')}') WHERE NOT EXISTS (SELECT 1 FROM pg_largeobject_metadata)")
+    server.execute(
+        f"SELECT lo_from_bytea(4711, '{secrets.text('object')}') WHERE NOT EXISTS (SELECT 1 FROM "
+        f"pg_largeobject_metadata)"
+    )
     server.execute("ANALYZE")
     folder = server.execute("SELECT current_setting('data_directory')").fetchone()
     server.execute(f"COPY (SELECT '{secrets.text('file')}') TO '{folder[0] if folder else ''}/canary.txt'")
@@ -134,9 +160,19 @@ def _text_spellings(text: str) -> set[str]:
 
 def _number_spellings(number: float) -> set[str]:
     told = repr(number)
-    inner = {each for shift in range(3) for each in [base64.b64encode(b"x" * shift + told.encode()).decode()[4:-4]]}
+    inner = {
+        each for shift in range(3) for each in [base64.b64encode(b"x" * shift + told.encode()).decode()[4:-4]]
+    }
     return {
-        *(told, str(round(number)), f"{number:,.2f}", f"{number:.6e}", f"{number:g}", told[::-1], told.encode().hex()),
+        *(
+            told,
+            str(round(number)),
+            f"{number:,.2f}",
+            f"{number:.6e}",
+            f"{number:g}",
+            told[::-1],
+            told.encode().hex(),
+        ),
         *(struct.pack(">d", number).hex(), struct.pack("<d", number).hex(), *inner),
     }
 
@@ -153,7 +189,9 @@ class Prompt:
         self.connection = self.deployment.connect(self.role)
         self.connection.add_notice_handler(lambda notice: self.said.append(_told(notice)))
         self.connection.add_notify_handler(lambda notify: self.said.append(str(notify)))
-        self.connection.execute("SELECT set_config('statement_timeout', '2s', false), set_config('lock_timeout', '1s', false)")
+        self.connection.execute(
+            "SELECT set_config('statement_timeout', '2s', false), set_config('lock_timeout', '1s', false)"
+        )
 
     def observe(self, statement: str) -> str:
         """Everything that comes back: rows, notices, errors with all their fields."""
@@ -176,29 +214,49 @@ class Prompt:
             self.said.append(str(cursor.statusmessage))
             if cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK:
                 result = cursor.pgresult
-                fields = (result.get_value(row, field) for row in range(result.ntuples) for field in range(result.nfields))
+                fields = (
+                    result.get_value(row, field)
+                    for row in range(result.ntuples)
+                    for field in range(result.nfields)
+                )
                 self.said += [(value or b"").decode("utf-8", "backslashreplace") for value in fields]
             if not cursor.nextset():
                 return
 
     def end(self) -> None:
         """Ends whatever transaction is open, and becomes again who it was."""
-        self.observe("ROLLBACK; RESET ROLE; RESET SESSION AUTHORIZATION; SELECT set_config('statement_timeout', '2s', false)")
+        self.observe(
+            "ROLLBACK; RESET ROLE; RESET SESSION AUTHORIZATION; SELECT set_config('statement_timeout', '2s', "
+            "false)"
+        )
 
 
 def _told(diagnosis: Any) -> str:
-    names = ("severity", "sqlstate", "message_primary", "message_detail", "message_hint", "context", "internal_query", "statement_position")
+    names = (
+        "severity",
+        "sqlstate",
+        "message_primary",
+        "message_detail",
+        "message_hint",
+        "context",
+        "internal_query",
+        "statement_position",
+    )
     return " ".join(str(getattr(diagnosis, name, None)) for name in names)
 
 
 class Oracle:
     """Watches one account at work in a filled warehouse."""
 
-    def __init__(self, deployment: Deployment, role: str, secrets: Secrets, server: psycopg.Connection) -> None:
+    def __init__(
+        self, deployment: Deployment, role: str, secrets: Secrets, server: psycopg.Connection
+    ) -> None:
         self.deployment, self.role, self.server = deployment, role, server
         self.secrets = secrets
         self.watcher, self.pipeline = deployment.superuser(), deployment.engine("sdc_pipeline")
-        told = self.watcher.execute("SELECT rolpassword FROM pg_authid WHERE rolpassword IS NOT NULL").fetchall()
+        told = self.watcher.execute(
+            "SELECT rolpassword FROM pg_authid WHERE rolpassword IS NOT NULL"
+        ).fetchall()
         self.forbidden = forbidden(role, secrets, [password.split("$")[-1] for (password,) in told])
         self.before, self.rights = self.rows(), self.watcher.execute(RIGHTS).fetchall()
         self.account = f"{deployment.name}_{role}"
@@ -224,11 +282,15 @@ class Oracle:
             wanted = ", ".join(f'"{column}"::text' for column in columns)
             cursor = self.watcher.execute(f"SELECT {wanted} FROM {name}")
             keys = [columns.index(column.name) for column in table.primary_key.columns]
-            found[name] = {tuple(row[i] for i in keys): dict(zip(columns, row, strict=True)) for row in cursor}
+            found[name] = {
+                tuple(row[i] for i in keys): dict(zip(columns, row, strict=True)) for row in cursor
+            }
         return found
 
     def compare(self, statements: list[str]) -> None:
-        """What changed since the last comparison is what this role may change, and what matters of it is found."""
+        """What changed since the last comparison is what this role may change, and what matters of it is
+        found.
+        """
         about = f"{self.role}, one of: " + ";\n".join(statements)
         rights = self.watcher.execute(RIGHTS).fetchall()
         if changed := set(rights) ^ set(self.rights):
@@ -245,21 +307,34 @@ class Oracle:
 
     def _allowed(self, name: str, before: Mapping[Any, Any], now: Mapping[Any, Any], about: str) -> None:
         added, gone = now.keys() - before.keys(), before.keys() - now.keys()
-        updated = {column for key in now.keys() & before.keys() for column in now[key] if now[key][column] != before[key][column]}
-        moved = set(MAY_UPDATE.get(name, ())) & {column.name for column in metadata.tables[name].primary_key.columns}
+        updated = {
+            column
+            for key in now.keys() & before.keys()
+            for column in now[key]
+            if now[key][column] != before[key][column]
+        }
+        moved = set(MAY_UPDATE.get(name, ())) & {
+            column.name for column in metadata.tables[name].primary_key.columns
+        }
         may = {what: name in MAY.get((self.role, what), set()) for what in ("INSERT", "DELETE")}
         columns = MAY_UPDATE.get(name, set()) if self.role == "sdc_pipeline" else set()
         if (added and not may["INSERT"]) or (gone and not may["DELETE"] and not moved) or updated - columns:
-            raise Violation(f"{name}: {len(added)} rows added, {len(gone)} gone, {sorted(updated)} changed; {about}")
+            raise Violation(
+                f"{name}: {len(added)} rows added, {len(gone)} gone, {sorted(updated)} changed; {about}"
+            )
         if name in APPEND_ONLY and (gone or updated):
             raise Violation(f"{name} is append-only: {len(gone)} gone, {sorted(updated)} changed; {about}")
 
     def _checked(self, found: bool, about: str) -> None:
-        """The checks can still be asked, and the log is one chain; `found`: one of them tells of what was done beside the log."""
+        """The checks can still be asked, and the log is one chain; `found`: one of them tells
+        of what was done beside the log.
+        """
         try:
             wrong, chain = failures(self.pipeline), entries(self.pipeline)
         except Exception as error:
-            raise Violation(f"the checks cannot be asked any more ({type(error).__name__}); {about}") from error
+            raise Violation(
+                f"the checks cannot be asked any more ({type(error).__name__}); {about}"
+            ) from error
         if broken(chain):
             raise Violation(f"the log is broken: {broken(chain)}; {about}")
         if found and not wrong:
@@ -272,8 +347,11 @@ class Oracle:
         with self.deployment.connect("sdc_pipeline") as writer:
             writer.execute("SET lock_timeout = '1s'")
             try:
-                writer.execute("BEGIN; SELECT operations.take_turn('log'); INSERT INTO operations.log (actor, action, subject, details) "
-                               "VALUES ('tester', 'test', 's', '{}'); ROLLBACK")  # fmt: skip
+                writer.execute(
+                    "BEGIN; SELECT operations.take_turn('log'); INSERT INTO operations.log (actor, action, "
+                    "subject, details) "
+                    "VALUES ('tester', 'test', 's', '{}'); ROLLBACK"
+                )
             except psycopg.Error as error:
                 raise Violation(f"{self.role} held up a writer ({error}): {statement}") from error
 
@@ -282,12 +360,14 @@ READABLE = """
     SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname IN ('confidential', 'operations', 'dissemination') AND c.relkind IN ('r', 'v') AND c.relname <> 'turn'
         AND has_schema_privilege(%(account)s, n.oid, 'USAGE') AND has_table_privilege(%(account)s, c.oid, 'SELECT')
-"""
+"""  # noqa: E501
 CALLABLE = """
     SELECT n.nspname || '.' || p.proname, p.pronargs::integer FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
     WHERE n.nspname IN ('confidential', 'operations', 'dissemination') ORDER BY 1, 2
-"""
-NOISE = tuple(map(re.compile, (r"Buffers: .*|Memory.*|Planning.*|.*Time.*", r"actual (time=\S+ )?", r"d[0-9a-f]{12}")))
+"""  # noqa: E501
+NOISE = tuple(
+    map(re.compile, (r"Buffers: .*|Memory.*|Planning.*|.*Time.*", r"actual (time=\S+ )?", r"d[0-9a-f]{12}"))
+)
 
 
 def as_seen(told: str) -> str:
@@ -297,16 +377,22 @@ def as_seen(told: str) -> str:
     return told
 
 
-ELSEWHERE = re.compile(r"pg_|information_schema|xmin|ctid|txid|regclass|oid|SETTINGS|to_xml|now\(\)|public_release|visible_releases")
+ELSEWHERE = re.compile(
+    r"pg_|information_schema|xmin|ctid|txid|regclass|oid|SETTINGS|to_xml|now\(\)|public_release|visible_releases"
+)
 
 
 def comparable(statement: str) -> bool:
-    """Whether what it shows is of the cells of this warehouse alone: releases have instants, and digests of what was out once."""
+    """Whether what it shows is of the cells of this warehouse alone: releases have instants,
+    and digests of what was out once.
+    """
     return "dissemination." in statement and not ELSEWHERE.search(statement)
 
 
 @contextmanager
-def watched(deployment: Deployment, role: str, secrets: Secrets, server: psycopg.Connection) -> Iterator[tuple[Oracle, Prompt]]:
+def watched(
+    deployment: Deployment, role: str, secrets: Secrets, server: psycopg.Connection
+) -> Iterator[tuple[Oracle, Prompt]]:
     oracle, prompt = Oracle(deployment, role, secrets, server), Prompt(deployment, role)
     try:
         yield oracle, prompt

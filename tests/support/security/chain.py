@@ -1,4 +1,6 @@
-"""Two releases as a deployment makes them, every table filled, and the rows of it in the order in which they were written."""
+"""Two releases as a deployment makes them, every table filled, and the rows of it in the
+order in which they were written.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,29 @@ from sqlalchemy import Engine, Table, select
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.results import Outcome, Release, Rung
 from sdc_tasks.warehouse.confidential.secret import secret_of
-from sdc_tasks.warehouse.confidential.store import DeliveryKey, note_unread, refuse, save_artefact, save_checks, save_findings, take
+from sdc_tasks.warehouse.confidential.store import (
+    DeliveryKey,
+    note_unread,
+    refuse,
+    save_artefact,
+    save_checks,
+    save_findings,
+    take,
+)
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import RunState, metadata
 from sdc_tasks.warehouse.dissemination.publisher import printed, publish
 from sdc_tasks.warehouse.operations.cycles import note_dag_run, note_task_run, open_cycle, raise_alert
 from sdc_tasks.warehouse.operations.decisions import approve, retract, withdraw
-from sdc_tasks.warehouse.operations.journal import finish_run, record_step, save_audit, save_rungs, set_inputs, start_run, submit
+from sdc_tasks.warehouse.operations.journal import (
+    finish_run,
+    record_step,
+    save_audit,
+    save_rungs,
+    set_inputs,
+    start_run,
+    submit,
+)
 from support.accepting import accept
 from support.world import FIRST, SECOND, SPACE, TERMS, audited, certificate
 
@@ -30,7 +48,9 @@ ASKED = replace(
     retention_days=900,
     settings='{"governance": {"approvals": 1, "retention_days": 900}, "unit": "EUR"}',
 )
-OTHERS = replace(ASKED, digest="u" * 64, approvals=0, settings='{"governance": {"approvals": 0, "retention_days": 900}}')
+OTHERS = replace(
+    ASKED, digest="u" * 64, approvals=0, settings='{"governance": {"approvals": 0, "retention_days": 900}}'
+)
 PROGRAM = '{"python": "3.11", "source": "abc"}'
 # The tables that an owner's migration or the turns of the writers fill, and no release.
 NOT_OF_A_CHAIN = {"operations.profile"}
@@ -56,8 +76,8 @@ class Written:
 
 
 def build(by: Mapping[str, Engine]) -> list[Written]:
-    """Makes two releases in an empty warehouse, by the engine of each account. Returns all rows, as they are in the end, in the order
-    in which they were written first.
+    """Makes two releases in an empty warehouse, by the engine of each account. Returns all rows, as they are
+    in the end, in the order in which they were written first.
     """
     pipeline, publisher, desk = by["sdc_pipeline"], by["sdc_publisher"], by["sdc_desk"]
     seen: dict[tuple[Any, ...], tuple[int, str]] = {}  # row → the step that wrote it first, and its account
@@ -71,10 +91,17 @@ def build(by: Mapping[str, Engine]) -> list[Written]:
             seen.setdefault(each.name, (number, account))
 
     step("sdc_pipeline", lambda: secret_of(pipeline))
-    for period, decided, terms, until in (("2024", FIRST, ASKED, datetime.now(UTC) - timedelta(days=1)), ("2025", SECOND, OTHERS, None)):
+    for period, decided, terms, until in (
+        ("2024", FIRST, ASKED, datetime.now(UTC) - timedelta(days=1)),
+        ("2025", SECOND, OTHERS, None),
+    ):
         release_id = f"r{period}"
         step("sdc_pipeline", *_intake(pipeline, period))
-        step("sdc_pipeline", lambda: start_run(pipeline, release_id, "sbs", period), lambda: set_inputs(pipeline, release_id, period * 16))  # noqa: B023
+        step(
+            "sdc_pipeline",
+            lambda: start_run(pipeline, release_id, "sbs", period),  # noqa: B023
+            lambda: set_inputs(pipeline, release_id, period * 16),  # noqa: B023
+        )
         step("sdc_pipeline", lambda: submit(pipeline, release_id, terms, embargo=until, environment=PROGRAM))  # noqa: B023
         step("sdc_pipeline", *_work(pipeline, release_id))
         report = audited(decided)
@@ -90,7 +117,9 @@ def build(by: Mapping[str, Engine]) -> list[Written]:
     step("sdc_desk", lambda: withdraw(desk, "r2025", reason))
     step("sdc_publisher", lambda: retract(publisher, "r2025", reason))
     rows = [replace(each, account=seen[each.name][1]) for each in everything(pipeline)]
-    assert {each.table.fullname for each in rows} == set(metadata.tables) - NOT_OF_A_CHAIN, "a new table has rows here, or says why not"
+    assert {each.table.fullname for each in rows} == set(metadata.tables) - NOT_OF_A_CHAIN, (
+        "a new table has rows here, or says why not"
+    )
     return sorted(rows, key=lambda each: seen[each.name][0])
 
 
@@ -104,10 +133,20 @@ def _intake(pipeline: Engine, period: str) -> list[Callable[[], Any]]:
 
     return [
         received,
-        lambda: [accept(pipeline, keys[name], name[:2].upper()) for name in ("at.csv", "at_v2.csv", "be.csv")],
+        lambda: [
+            accept(pipeline, keys[name], name[:2].upper()) for name in ("at.csv", "at_v2.csv", "be.csv")
+        ],
         lambda: refuse(pipeline, keys["odd.csv"]),
-        lambda: save_findings(pipeline, keys["odd.csv"], [Finding("unknown_area", Severity.ERROR, "no such area", line=2, cell="XX")]),
-        lambda: save_checks(pipeline, keys["be.csv"], [CheckResult("additivity", Severity.WARNING, False, 3, 1, ("BE.TURNOVER.C10",))]),
+        lambda: save_findings(
+            pipeline,
+            keys["odd.csv"],
+            [Finding("unknown_area", Severity.ERROR, "no such area", line=2, cell="XX")],
+        ),
+        lambda: save_checks(
+            pipeline,
+            keys["be.csv"],
+            [CheckResult("additivity", Severity.WARNING, False, 3, 1, ("BE.TURNOVER.C10",))],
+        ),
         lambda: note_unread(pipeline, "sbs", period, {"notes.txt": "not a delivery"}),
     ]
 
@@ -118,7 +157,9 @@ def _work(pipeline: Engine, release_id: str) -> list[Callable[[], Any]]:
     rung = Rung("auto", Outcome.OPTIMAL, 1.0, 1.0, 0.0, 2.0, "proven", 0, accepted=True, chosen=True)
     return [
         lambda: kept.append(save_artefact(pipeline, "problem", release_id.encode())),
-        lambda: record_step(pipeline, release_id, "assemble", seconds=1.0, note="3 files", artefact_digest=kept[0]),
+        lambda: record_step(
+            pipeline, release_id, "assemble", seconds=1.0, note="3 files", artefact_digest=kept[0]
+        ),
         lambda: save_rungs(pipeline, release_id, [rung]),
     ]
 
@@ -128,9 +169,26 @@ def _desk(pipeline: Engine, release_id: str, period: str) -> list[Callable[[], A
     terms = ASKED if period == "2024" else OTHERS
     return [
         lambda: open_cycle(pipeline, terms, period, ["AT", "BE"], {"embargo": None}),
-        lambda: note_dag_run(pipeline, "eu_release_sbs", period, domain="sbs", period=period, release_id=release_id, state="success"),
+        lambda: note_dag_run(
+            pipeline,
+            "eu_release_sbs",
+            period,
+            domain="sbs",
+            period=period,
+            release_id=release_id,
+            state="success",
+        ),
         lambda: note_task_run(
-            pipeline, "eu_release_sbs", period, "ingest", 0, state="success", label="AT", tries=1, seconds=1.0, said="ok"
+            pipeline,
+            "eu_release_sbs",
+            period,
+            "ingest",
+            0,
+            state="success",
+            label="AT",
+            tries=1,
+            seconds=1.0,
+            said="ok",
         ),
         lambda: raise_alert(pipeline, "sbs", period, "ready", release_id, "it can go on"),
     ]

@@ -1,4 +1,6 @@
-"""A warehouse as it is deployed: an owner who is no superuser, and an account for every role, with the grants of `docker/prepare.py`."""
+"""A warehouse as it is deployed: an owner who is no superuser, and an account for every role, with
+the grants of `docker/prepare.py`.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,16 @@ class Deployment:
         return self.server.set(username=f"{self.name}_{account}", password=self.name, database=self.name)
 
     def engine(self, account: str, actor: str = "tester") -> Engine:
-        return open_warehouse(self.url(account).render_as_string(hide_password=False), Keyring.of([PAYLOAD_KEY]), actor)
+        return open_warehouse(
+            self.url(account).render_as_string(hide_password=False), Keyring.of([PAYLOAD_KEY]), actor
+        )
 
     def connect(self, account: str) -> psycopg.Connection:
         """A prompt, at which every statement is its own transaction."""
-        return psycopg.connect(self.url(account).set(drivername="postgresql").render_as_string(hide_password=False), autocommit=True)
+        return psycopg.connect(
+            self.url(account).set(drivername="postgresql").render_as_string(hide_password=False),
+            autocommit=True,
+        )
 
     def superuser(self) -> psycopg.Connection:
         address = self.server.set(drivername="postgresql", database=self.name)

@@ -1,8 +1,10 @@
-"""Forged chains: one valid chain of rows, written again with one thing changed. What can be changed comes from the schema itself.
+"""Forged chains: one valid chain of rows, written again with one thing changed. What can be
+changed comes from the schema itself.
 
-A forged chain is written row by row, each by the account that writes it in a deployment, in one transaction that is rolled back. It is
-judged like this: `refused` by the database; `found` by a check of `sql/checks`, by the digests of the log, or by who opens a payload;
-`corrected`, where the database stores something of its own; else it `passed`.
+A forged chain is written row by row, each by the account that writes it in a deployment, in one
+transaction that is rolled back. It is judged like this: `refused` by the database; `found` by a check of
+`sql/checks`, by the digests of the log, or by who opens a payload; `corrected`, where the database stores
+something of its own; else it `passed`.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ OF_THE_DATABASE = ("number", "recorded_at", "account", "previous", "digest")
 
 @dataclass(frozen=True)
 class Forgery:
-    """`rows`: position in the chain → the row in its place, None where it is left out. `column` is empty where rows are left out."""
+    """`rows`: position in the chain → the row in its place, None where it is left out. `column`
+    is empty where rows are left out.
+    """
 
     table: str
     column: str
@@ -48,7 +52,9 @@ class Forgery:
 
 
 def forgeries(chain: Sequence[Written]) -> Iterator[Forgery]:
-    """Every one of them: each column of each row changed, emptied, taken from another row, swapped with it; each row left out."""
+    """Every one of them: each column of each row changed, emptied, taken from another row,
+    swapped with it; each row left out.
+    """
     for position, each in enumerate(chain):
         table = each.table
         yield Forgery(table.fullname, "", "left out", {position: LEFT_OUT})
@@ -69,7 +75,9 @@ def forgeries(chain: Sequence[Written]) -> Iterator[Forgery]:
 
 
 def changes(type_: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """Other values of a column of this type: as near as they can be, and, in JSON, one for each thing that it says."""
+    """Other values of a column of this type: as near as they can be, and, in JSON, one for each thing that it
+    says.
+    """
     if isinstance(type_, UtcTime):
         moved = value or datetime.now(UTC)
         yield from (("later", moved + timedelta(days=1)), ("earlier", moved - timedelta(microseconds=1)))
@@ -84,7 +92,9 @@ def changes(type_: Any, value: Any) -> Iterator[tuple[str, Any]]:
     else:
         yield "longer", f"{value or ''}x"
         if isinstance(value, str) and value[:1] in ("{", "["):
-            yield from ((f"another {where}", json.dumps(other)) for where, other in documents(json.loads(value)))
+            yield from (
+                (f"another {where}", json.dumps(other)) for where, other in documents(json.loads(value))
+            )
 
 
 def documents(document: Any, where: str = "") -> Iterator[tuple[str, Any]]:
@@ -92,11 +102,16 @@ def documents(document: Any, where: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(document, dict):
         for key, value in document.items():
             yield f"{where}/{key} left out", {other: kept for other, kept in document.items() if other != key}
-            yield from ((told, {**document, key: other}) for told, other in documents(value, f"{where}/{key}"))
+            yield from (
+                (told, {**document, key: other}) for told, other in documents(value, f"{where}/{key}")
+            )
     elif isinstance(document, list):
         yield f"{where} longer", [*document, "x"]
         for i, value in enumerate(document):
-            yield from ((told, [*document[:i], other, *document[i + 1 :]]) for told, other in documents(value, f"{where}/{i}"))
+            yield from (
+                (told, [*document[:i], other, *document[i + 1 :]])
+                for told, other in documents(value, f"{where}/{i}")
+            )
     elif isinstance(document, bool):
         yield where, not document
     elif isinstance(document, int):
@@ -109,7 +124,9 @@ class Court:
     """Writes chains into an empty warehouse, and judges them."""
 
     def __init__(self, engine: Engine, keys: Keyring, accounts: str = "") -> None:
-        """`engine` may write as everybody: PostgreSQL's superuser, or a SQLite file. `accounts` begins the names of the accounts."""
+        """`engine` may write as everybody: PostgreSQL's superuser, or a SQLite file. `accounts`
+        begins the names of the accounts.
+        """
         self.connection = engine.connect().execution_options(sdc_keys=keys)
         self.sqlite, self.accounts = engine.dialect.name == "sqlite", accounts
         self.checks = known_checks(engine.dialect.name)
@@ -120,17 +137,25 @@ class Court:
         tables = ("secret", "log") if self.sqlite else ("confidential.secret", "operations.log")
         with self.connection.begin():
             if self.sqlite:
-                guards = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name IN ('secret_stays', 'log_delete')"
+                guards = (
+                    "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name IN "
+                    "('secret_stays', 'log_delete')"
+                )
                 kept = self.connection.exec_driver_sql(guards).all()
                 before = [f"DROP TRIGGER {name}" for name, _ in kept]
                 after = [statement for _, statement in kept]
             else:
-                before, after = (["SET session_replication_role = replica"], ["SET session_replication_role = DEFAULT"])
+                before, after = (
+                    ["SET session_replication_role = replica"],
+                    ["SET session_replication_role = DEFAULT"],
+                )
             for statement in (*before, *(f"DELETE FROM {table}" for table in tables), *after):
                 self.connection.exec_driver_sql(statement)
 
     def try_all(self, chain: Sequence[Written], wanted: Sequence[Forgery]) -> Iterator[tuple[Forgery, str]]:
-        """Each forgery with what became of it. The genuine rows before it are written once for all of them."""
+        """Each forgery with what became of it. The genuine rows before it are written once for
+        all of them.
+        """
         by_place: dict[int, list[Forgery]] = {}
         for forgery in wanted:
             by_place.setdefault(min(forgery.rows), []).append(forgery)
@@ -142,7 +167,9 @@ class Court:
             assert self.findings() == [], "the genuine chain is a good one"
             for forgery in wanted:
                 for account in ("",) if self.sqlite else WRITERS:
-                    verdict = self._attempt(lambda forgery=forgery, account=account: self._change(chain, forgery, account))
+                    verdict = self._attempt(
+                        lambda forgery=forgery, account=account: self._change(chain, forgery, account)
+                    )
                     yield forgery, f"afterwards {verdict}"
             transaction.rollback()
 
@@ -160,7 +187,10 @@ class Court:
         for position, each in enumerate(chain[first:], start=first):
             row = forgery.rows.get(position, each.row)
             if row is not None:
-                self.write(Written(each.account, each.table, row), forged=forgery.column if position in forgery.rows else "")
+                self.write(
+                    Written(each.account, each.table, row),
+                    forged=forgery.column if position in forgery.rows else "",
+                )
         return self._verdict(chain, forgery)
 
     def _change(self, chain: Sequence[Written], forgery: Forgery, account: str) -> str:
@@ -172,7 +202,9 @@ class Court:
             if row is None:
                 self.connection.execute(delete(each.table).where(here))
             else:
-                self.connection.execute(update(each.table).where(here).values({forgery.column: row[forgery.column]}))
+                self.connection.execute(
+                    update(each.table).where(here).values({forgery.column: row[forgery.column]})
+                )
         return self._verdict(chain, forgery)
 
     def _verdict(self, chain: Sequence[Written], forgery: Forgery) -> str:
@@ -183,7 +215,9 @@ class Court:
             if row is not None:
                 table = chain[position].table
                 key = {column.name: row[column.name] for column in table.primary_key.columns}
-                stored = self.connection.execute(select(table.c[forgery.column]).where(_is(table, key))).first()
+                stored = self.connection.execute(
+                    select(table.c[forgery.column]).where(_is(table, key))
+                ).first()
                 if stored is None or stored[0] != row[forgery.column]:
                     return "corrected"
         return "passed"
@@ -205,23 +239,36 @@ class Court:
     def _entry(self, row: Row, forged: str) -> Row:
         """The next entry of the log: who forges what it says, takes the digest anew."""
         if not self.sqlite:
-            return {name: value for name, value in row.items() if name not in OF_THE_DATABASE or name == forged}
-        last = self.connection.execute(select(log.c.number, log.c.digest).order_by(log.c.number.desc()).limit(1)).one_or_none()
+            return {
+                name: value for name, value in row.items() if name not in OF_THE_DATABASE or name == forged
+            }
+        last = self.connection.execute(
+            select(log.c.number, log.c.digest).order_by(log.c.number.desc()).limit(1)
+        ).one_or_none()
         own = {"number": last.number + 1 if last else 1, "previous": last.digest if last else ""}
         entry = {name: value for name, value in {**row, **own}.items() if name != "digest"}
         if forged in ("number", "previous"):
             entry[forged] = row[forged]
-        return {**entry, "digest": row["digest"] if forged == "digest" or None in entry.values() else digest_of_entry(**entry)}
+        return {
+            **entry,
+            "digest": row["digest"]
+            if forged == "digest" or None in entry.values()
+            else digest_of_entry(**entry),
+        }
 
     def _become(self, account: str) -> None:
         if not self.sqlite:
-            self.connection.execute(text(f"SET SESSION AUTHORIZATION {f'{self.accounts}_{account}' if account else 'DEFAULT'}"))
+            self.connection.execute(
+                text(f"SET SESSION AUTHORIZATION {f'{self.accounts}_{account}' if account else 'DEFAULT'}")
+            )
 
     def findings(self) -> list[str]:
         """What is wrong with the warehouse as it stands."""
         self._become("")
         found = [name for name in self.checks if rows_of_check(self.connection, name)]
-        chain = [Entry(**row) for row in self.connection.execute(select(log).order_by(log.c.number)).mappings()]
+        chain = [
+            Entry(**row) for row in self.connection.execute(select(log).order_by(log.c.number)).mappings()
+        ]
         if broken(chain):
             found.append("verify-log")
         for digest, content, key_id in self.connection.execute(select(payload)).all():
@@ -243,4 +290,6 @@ def _is(table: Table, key: Row) -> Any:
 
 def columns() -> set[str]:
     """Every column there is."""
-    return {f"{table.fullname}.{column.name}" for table in metadata.tables.values() for column in table.columns}
+    return {
+        f"{table.fullname}.{column.name}" for table in metadata.tables.values() for column in table.columns
+    }

@@ -16,13 +16,21 @@ from support import ROOT
 
 RUN_TIME, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-NO_NETWORK = ("dns error", "Failed to fetch", "Connection refused", "network was disabled", "error sending request")
+NO_NETWORK = (
+    "dns error",
+    "Failed to fetch",
+    "Connection refused",
+    "network was disabled",
+    "error sending request",
+)
 PIN = re.compile(r"([A-Za-z0-9._-]+)(\[[a-z0-9,._-]+\])?==([^\s;]+)(\s*;[^\\]+)?")
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A package at a version, the digests of the files that may be installed as such, and the machines and Pythons that need it."""
+    """A package at a version, the digests of the files that may be installed as such, and the
+    machines and Pythons that need it.
+    """
 
     name: str
     version: str
@@ -35,7 +43,9 @@ class Pin:
 
 
 def pins(lock: Path) -> dict[str, Pin]:
-    """The packages of a lock by name. Raises ValueError for a line that is no pin with hashes: an address, a folder, an open version."""
+    """The packages of a lock by name. Raises ValueError for a line that is no pin with hashes: an
+    address, a folder, an open version.
+    """
     found: dict[str, Pin] = {}
     text = re.sub(r"^\s*#.*$", "", lock.read_text(encoding="utf-8"), flags=re.MULTILINE)
     for entry in text.replace("\\\n", " ").splitlines():
@@ -57,7 +67,9 @@ def uv(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     cache = {"UV_CACHE_DIR": str(ROOT / ".venv" / "cache")} if (ROOT / ".venv" / "cache").is_dir() else {}
     command = [Path(sys.executable).with_name("uv"), *arguments]
     environment = {"UV_NO_CONFIG": "1", **cache, **os.environ}
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment, check=False
+    )
 
 
 def no_network(done: subprocess.CompletedProcess[str]) -> bool:

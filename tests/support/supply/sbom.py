@@ -22,7 +22,9 @@ Sbom = dict[str, Any]
 
 
 def made() -> Sbom:
-    """The same for the same lock and environment: every package of `requirements.lock`, with its address, hashes and licence."""
+    """The same for the same lock and environment: every package of `requirements.lock`, with
+    its address, hashes and licence.
+    """
     command = [
         str(Path(sys.executable).with_name("cyclonedx-py")),
         "requirements",
@@ -30,7 +32,12 @@ def made() -> Sbom:
         "--pyproject",
         str(ROOT / "pyproject.toml"),
     ]
-    told = subprocess.run([*command, "--output-reproducible", "--of", "JSON", "-o", "-"], check=True, capture_output=True, text=True)
+    told = subprocess.run(
+        [*command, "--output-reproducible", "--of", "JSON", "-o", "-"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     sbom: Sbom = json.loads(told.stdout)
     known = licences(sorted(name for name, pin in pins(RUN_TIME).items() if pin.is_needed_here))
     for each in sbom["components"]:
@@ -40,15 +47,25 @@ def made() -> Sbom:
 
 
 def wrong(sbom: Sbom, locked: Mapping[str, Pin]) -> list[str]:
-    """A line for each thing that it says otherwise than the lock, or that a release may not use; empty where all is well."""
+    """A line for each thing that it says otherwise than the lock, or that a release may
+    not use; empty where all is well.
+    """
     listed = Counter(_name(each) for each in sbom["components"])
-    found = [f"{name}: {listed[name]} times in the SBOM, not once" for name in sorted(locked) if listed[name] != 1]
-    found += [f"{name}: in the SBOM, and not in {RUN_TIME.name}" for name in sorted(set(listed) - set(locked))]
+    found = [
+        f"{name}: {listed[name]} times in the SBOM, not once" for name in sorted(locked) if listed[name] != 1
+    ]
+    found += [
+        f"{name}: in the SBOM, and not in {RUN_TIME.name}" for name in sorted(set(listed) - set(locked))
+    ]
     for each in sbom["components"]:
         pin = locked.get(_name(each))
         if pin is None:
             continue
-        told = {digest["content"] for reference in each.get("externalReferences", ()) for digest in reference.get("hashes", ())}
+        told = {
+            digest["content"]
+            for reference in each.get("externalReferences", ())
+            for digest in reference.get("hashes", ())
+        }
         if each.get("version") != pin.version:
             found.append(f"{pin.name}: {each.get('version')}, where {RUN_TIME.name} has {pin.version}")
         if told != pin.hashes:
@@ -56,8 +73,12 @@ def wrong(sbom: Sbom, locked: Mapping[str, Pin]) -> list[str]:
         if not each.get("purl", "").startswith(f"pkg:pypi/{pin.name}@"):
             found.append(f"{pin.name}: no address of the package index")
     stated = {_name(each): _licence(each) for each in sbom["components"]}
-    silent = INSTALLERS | {name for name, pin in locked.items() if not pin.is_needed_here}  # of another machine or Python: not installed
-    return found + faults({name: licence for name, licence in stated.items() if licence or name not in silent})
+    silent = INSTALLERS | {
+        name for name, pin in locked.items() if not pin.is_needed_here
+    }  # of another machine or Python: not installed
+    return found + faults(
+        {name: licence for name, licence in stated.items() if licence or name not in silent}
+    )
 
 
 def _name(component: Mapping[str, Any]) -> str:

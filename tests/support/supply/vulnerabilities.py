@@ -1,9 +1,10 @@
-"""Which known vulnerabilities the packages of a lock have, by a folder of advisories in OSV's JSON, without any network.
+"""Which known vulnerabilities the packages of a lock have, by a folder of advisories in
+OSV's JSON, without any network.
 
     PYTHONPATH=tests python -m support.supply.vulnerabilities FOLDER [LOCK …]
 
-The folder is what https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip unpacks to, fetched by whoever may. Exit codes: 0 none
-known, 1 some, 2 nothing was checked.
+The folder is what https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip unpacks to, fetched by
+whoever may. Exit codes: 0 none known, 1 some, 2 nothing was checked.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Known:
 def advisories(folder: Path) -> list[Mapping[str, Any]]:
     """Those in force of the folder."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.json"))]
-    return [each for each in found if isinstance(each, dict) and "affected" in each and "withdrawn" not in each]
+    return [
+        each for each in found if isinstance(each, dict) and "affected" in each and "withdrawn" not in each
+    ]
 
 
 def known(locked: Mapping[str, Pin], folder: Path) -> list[Known]:
@@ -46,15 +49,29 @@ def known(locked: Mapping[str, Pin], folder: Path) -> list[Known]:
             package = affected.get("package", {})
             pin = locked.get(str(canonicalize_name(package.get("name", ""))))
             if package.get("ecosystem") == "PyPI" and pin is not None and is_affected(pin.version, affected):
-                found.append(Known(pin.name, pin.version, advisory["id"], tuple(advisory.get("aliases", ())), advisory.get("summary", "")))
+                found.append(
+                    Known(
+                        pin.name,
+                        pin.version,
+                        advisory["id"],
+                        tuple(advisory.get("aliases", ())),
+                        advisory.get("summary", ""),
+                    )
+                )
     return sorted(set(found), key=lambda each: (each.package, each.advisory))
 
 
 def is_affected(version: str, affected: Mapping[str, Any]) -> bool:
-    """By OSV's evaluation: listed by name, or inside a range; a range is open where nothing says that it ends."""
+    """By OSV's evaluation: listed by name, or inside a range; a range is open where nothing says that it
+    ends.
+    """
     if version in affected.get("versions", ()):
         return True
-    return any(_inside(Version(version), each["events"]) for each in affected.get("ranges", ()) if each.get("type") == "ECOSYSTEM")
+    return any(
+        _inside(Version(version), each["events"])
+        for each in affected.get("ranges", ())
+        if each.get("type") == "ECOSYSTEM"
+    )
 
 
 def _inside(version: Version, events: Sequence[Mapping[str, str]]) -> bool:
@@ -90,7 +107,11 @@ def main(arguments: Sequence[str]) -> int:
         locked = pins(lock)
         found = known(locked, folder)
         for each in found:
-            print(f"{each.package} {each.version}: {each.advisory} {' '.join(each.aliases)} {each.summary}".rstrip())
+            print(
+                (
+                    f"{each.package} {each.version}: {each.advisory} {' '.join(each.aliases)} {each.summary}"
+                ).rstrip()
+            )
         print(f"{lock.name}: {len(locked)} packages, {number} advisories, {len(found)} of them apply")
         code = max(code, int(bool(found)))
     return code

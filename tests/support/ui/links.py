@@ -17,5 +17,9 @@ def every_page(viewer: Any) -> dict[str, str]:
             answer = viewer.get(address)
             assert answer.status_code == 200, address
             found[address] = answer.text
-            ahead += [each for each in re.findall(r'href="(/sdc[^"#]*)"', html.unescape(answer.text)) if each not in found]
+            ahead += [
+                each
+                for each in re.findall(r'href="(/sdc[^"#]*)"', html.unescape(answer.text))
+                if each not in found
+            ]
     return found

@@ -9,8 +9,14 @@ SCREEN, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 860}
 
 
 def faults(page: Page) -> list[str]:
-    """Whatever is wider than the screen, lies on another text, is empty, or is found by axe-core, every rule of it."""
-    wide = [] if page.evaluate("document.documentElement.scrollWidth <= innerWidth") else ["wider than the screen"]
+    """Whatever is wider than the screen, lies on another text, is empty, or is found by axe-core, every rule
+    of it.
+    """
+    wide = (
+        []
+        if page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        else ["wider than the screen"]
+    )
     return [*wide, *page.evaluate(OVERLAPS), *page.evaluate(EMPTY), *_inaccessible(page)]
 
 
@@ -31,6 +37,6 @@ OVERLAPS = """() => {
     }));
   }
   return found;
-}"""
+}"""  # noqa: E501
 EMPTY = """() => [...document.querySelectorAll("section, h1, h2, h3, td, th, .card, .tile")]
   .filter((each) => !each.textContent.trim() && !each.matches(".text")).map((each) => each.outerHTML)"""

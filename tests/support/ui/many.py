@@ -1,4 +1,6 @@
-"""A warehouse with many releases, written straight into its tables: as large as one wants, without computing anything."""
+"""A warehouse with many releases, written straight into its tables: as large as one
+wants, without computing anything.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ Rows = dict[Table, list[dict[str, Any]]]
 
 
 def fill(engine: Engine, domain: Domain, cycles: int, primaries: int = 0) -> list[str]:
-    """`cycles` cycles of one release each, all countries of the domain accepted, in a migrated warehouse. Returns the releases.
+    """`cycles` cycles of one release each, all countries of the domain accepted, in a migrated
+    warehouse. Returns the releases.
 
     `primaries` are named in each certificate, as long as those of a real audit.
     """
@@ -46,12 +49,23 @@ def fill(engine: Engine, domain: Domain, cycles: int, primaries: int = 0) -> lis
     settings = json.dumps({**domain.settings, **asks}, sort_keys=True)
     mine = {"domain": domain.id, "terms_digest": domain.digest}
     with writing(engine) as connection:
-        asked = {"domain": domain.id, "digest": domain.digest, "profiles": "external", "approvals": 1, "settings": settings}
+        asked = {
+            "domain": domain.id,
+            "digest": domain.digest,
+            "profiles": "external",
+            "approvals": 1,
+            "settings": settings,
+        }
         connection.execute(insert(terms).values(**asked, registered_at=BEGAN))
-    return [_one(engine, domain, mine, str(1900 + each), primaries, BEGAN + timedelta(days=7 * each)) for each in range(cycles)]
+    return [
+        _one(engine, domain, mine, str(1900 + each), primaries, BEGAN + timedelta(days=7 * each))
+        for each in range(cycles)
+    ]
 
 
-def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, primaries: int, began: datetime) -> str:
+def _one(
+    engine: Engine, domain: Domain, mine: dict[str, str], period: str, primaries: int, began: datetime
+) -> str:
     key = {"domain": domain.id, "period": period}
     release_id = f"{domain.id}-{period}-{_digest(period)[:12]}"
     decided = _digest(f"{period} publication")
@@ -59,14 +73,40 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
     certificate = _digest(told)
     by_run = {"dag_id": f"eu_release_{domain.id}", "run_id": f"scheduled__{period}"}
     rows: Rows = {
-        cycle: [{**key, **mine, "areas": json.dumps(domain.countries), "opened_at": began, "delivery_due": began, "embargo": began}],
+        cycle: [
+            {
+                **key,
+                **mine,
+                "areas": json.dumps(domain.countries),
+                "opened_at": began,
+                "delivery_due": began,
+                "embargo": began,
+            }
+        ],
         **_deliveries(domain, key, began),
-        run: [{**key, "release_id": release_id, "state": "published", "started_at": began, "finished_at": began}],
+        run: [
+            {**key, "release_id": release_id, "state": "published", "started_at": began, "finished_at": began}
+        ],
         submission: [
-            {**key, **mine, "release_id": release_id, "submitter": "operator", "embargo": began, "environment": "{}", "submitted_at": began}
+            {
+                **key,
+                **mine,
+                "release_id": release_id,
+                "submitter": "operator",
+                "embargo": began,
+                "environment": "{}",
+                "submitted_at": began,
+            }
         ],
         step: [
-            {"release_id": release_id, "step": name, "key": "", "seconds": 1.5, "note": "", "finished_at": began}
+            {
+                "release_id": release_id,
+                "step": name,
+                "key": "",
+                "seconds": 1.5,
+                "note": "",
+                "finished_at": began,
+            }
             for name in ("assemble", "baseline", "adjust", "bases", "audit", "verdict", "publish")
         ],
         rung: [
@@ -143,7 +183,16 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
                 "embargo": began,
             }
         ],
-        dag_run: [{**key, **by_run, "release_id": release_id, "state": "success", "triggered_by": "operator", "started_at": began}],
+        dag_run: [
+            {
+                **key,
+                **by_run,
+                "release_id": release_id,
+                "state": "success",
+                "triggered_by": "operator",
+                "started_at": began,
+            }
+        ],
         task_run: [
             {
                 **by_run,
@@ -158,12 +207,22 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
             }
             for i, code in enumerate(domain.countries)
         ],
-        alert: [{**key, "kind": "delivery", "subject": domain.countries[0], "raised_at": began, "said": "it was late"}],
+        alert: [
+            {
+                **key,
+                "kind": "delivery",
+                "subject": domain.countries[0],
+                "raised_at": began,
+                "said": "it was late",
+            }
+        ],
     }
     with writing(engine) as connection:
         for table, content in rows.items():
             if table is audit:  # of the cells as they are stored
-                content[0]["printed_digest"] = connection.scalar(select(func.printed_digest(key["domain"], key["period"], decided)))
+                content[0]["printed_digest"] = connection.scalar(
+                    select(func.printed_digest(key["domain"], key["period"], decided))
+                )
             connection.execute(insert(table), content)
     return release_id
 
@@ -171,11 +230,28 @@ def _one(engine: Engine, domain: Domain, mine: dict[str, str], period: str, prim
 def _deliveries(domain: Domain, key: dict[str, str], began: datetime) -> Rows:
     """A file of each country, with a warning and the content checks."""
     digests = {code: _digest(f"{key} {code}") for code in domain.countries}
-    checks = ("additivity", "complete_keys", "non_negative", "shares", "lone_suppressed", "all_free", "all_suppressed")
+    checks = (
+        "additivity",
+        "complete_keys",
+        "non_negative",
+        "shares",
+        "lone_suppressed",
+        "all_free",
+        "all_suppressed",
+    )
     return {
-        artefact: [{"digest": each, "kind": "delivery", "size": 1, "stored_at": began} for each in digests.values()],
+        artefact: [
+            {"digest": each, "kind": "delivery", "size": 1, "stored_at": began} for each in digests.values()
+        ],
         delivery: [
-            {**key, "digest": each, "country": code, "file": f"{code}_{key['period']}.csv", "received_at": began, "state": "accepted"}
+            {
+                **key,
+                "digest": each,
+                "country": code,
+                "file": f"{code}_{key['period']}.csv",
+                "received_at": began,
+                "state": "accepted",
+            }
             for code, each in digests.items()
         ],
         finding: [
@@ -192,7 +268,16 @@ def _deliveries(domain: Domain, key: dict[str, str], began: datetime) -> Rows:
             for each in digests.values()
         ],
         check_result: [
-            {**key, "digest": each, "check": name, "severity": "error", "passed": True, "checked": 720, "failed": 0, "cells": "[]"}
+            {
+                **key,
+                "digest": each,
+                "check": name,
+                "severity": "error",
+                "passed": True,
+                "checked": 720,
+                "failed": 0,
+                "cells": "[]",
+            }
             for each in digests.values()
             for name in checks
         ],
@@ -221,7 +306,13 @@ def _certificate(domain: Domain, period: str, decided: str, primaries: int) -> s
         for each in range(primaries)
     ]
     total = len(_cells(domain))
-    counts = {"exact": total, "rounded": 0, "withheld": 0, "protected": primaries, "cut_to_national_baseline": 0}
+    counts = {
+        "exact": total,
+        "rounded": 0,
+        "withheld": 0,
+        "protected": primaries,
+        "cut_to_national_baseline": 0,
+    }
     body = {
         "domain": domain.id,
         "period": period,

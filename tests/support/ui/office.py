@@ -1,10 +1,11 @@
-"""A small office in the middle of its work, made by the steps of the pipeline: a cycle in each state that a page has to tell of.
+"""A small office in the middle of its work, made by the steps of the pipeline: a cycle in each
+state that a page has to tell of.
 
-2018 rejected · 2019 blocked by the audit · 2020 two versions out · 2021 retracted · 2022 under embargo · 2023 waiting for approval · 2024
-without the file of CY, which is cut off, nor that of BG, which has not come.
+2018 rejected · 2019 blocked by the audit · 2020 two versions out · 2021 retracted · 2022 under embargo · 2023
+waiting for approval · 2024 without the file of CY, which is cut off, nor that of BG, which has not come.
 
-Planted: AT is scaled by a large prime, so that its figures and all totals cannot be mistaken for anything else, and people and tasks say
-markup. Not planted: as it is of a morning, for pictures.
+Planted: AT is scaled by a large prime, so that its figures and all totals cannot be mistaken for anything
+else, and people and tasks say markup. Not planted: as it is of a morning, for pictures.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ MARKUP = " <script>alert(1)</script>"  # said by a task and by people: no page m
 
 @dataclass(frozen=True)
 class Office:
-    """Where the warehouse is, the releases by what became of them, and values that no page may show: confidential ones, and published
-    ones that nobody may see yet, or any more.
+    """Where the warehouse is, the releases by what became of them, and values that no page may show:
+    confidential ones, and published ones that nobody may see yet, or any more.
     """
 
     url: str
@@ -67,7 +68,11 @@ def open_office(folder: Path, planted: bool = True) -> Office:
     made["waiting"] = _release(folder, url, planted, "2023", approved=False)
     made["failed"] = _broken(folder, url, planted)
     secrets = tuple(sorted({value for file in folder.glob("*/inbox/AT_*.csv") for value in _primaries(file)}))
-    hidden = tuple(sorted({value for name in ("retracted", "embargoed", "blocked") for value in _published(url, made[name])}))
+    hidden = tuple(
+        sorted(
+            {value for name in ("retracted", "embargoed", "blocked") for value in _published(url, made[name])}
+        )
+    )
     return Office(url, made, secrets, hidden)
 
 
@@ -80,7 +85,11 @@ def _calendar(planted: bool) -> dict[str, Any]:
     today = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
 
     def at(days: int, year: int) -> str:
-        named = datetime(year, 3, 31, 16, tzinfo=UTC) + timedelta(days=days) if days <= 15 else datetime.fromisoformat(FUTURE)
+        named = (
+            datetime(year, 3, 31, 16, tzinfo=UTC) + timedelta(days=days)
+            if days <= 15
+            else datetime.fromisoformat(FUTURE)
+        )
         return (named if planted else today + timedelta(days=days)).isoformat()
 
     cycles = {
@@ -100,7 +109,10 @@ def _desk(folder: Path, url: str, planted: bool, period: str, seed: int) -> tupl
     """A desk at the deliveries of a period."""
     home = folder / f"{period}-{seed}"
     file = write_demo(home, countries=4, activities=15, sizes=3, seed=seed, period=period)
-    content = yaml.safe_load(file.read_text(encoding="utf-8")) | {"governance": {"approvals": 1}, "calendar": _calendar(planted)}
+    content = yaml.safe_load(file.read_text(encoding="utf-8")) | {
+        "governance": {"approvals": 1},
+        "calendar": _calendar(planted),
+    }
     content["cta"]["ladder"] = [content["cta"]["ladder"][0] | {"rounds": 1}]
     content["bases"] |= {"rule": "cta", "sharpen": False}
     if planted:
@@ -114,7 +126,13 @@ def _desk(folder: Path, url: str, planted: bool, period: str, seed: int) -> tupl
 
 
 def _release(
-    folder: Path, url: str, planted: bool, period: str, seed: int | None = None, blocked: bool = False, approved: bool = True
+    folder: Path,
+    url: str,
+    planted: bool,
+    period: str,
+    seed: int | None = None,
+    blocked: bool = False,
+    approved: bool = True,
 ) -> str:
     desk, inbox = _desk(folder, url, planted, period, seed or int(period))
     for each in steps.discover(desk, inbox):
@@ -141,7 +159,9 @@ def _reject(folder: Path, url: str, planted: bool, release_id: str) -> None:
     """Somebody rejects it; then AT sends a correction."""
     desk, inbox = _desk(folder, url, planted, "2018", 2018)
     publication = steps.decided(desk, release_id)[1].digest
-    steps.answer(desk, release_id, publication, False, "approver", f"size class S looks odd{MARKUP if planted else ''}")
+    steps.answer(
+        desk, release_id, publication, False, "approver", f"size class S looks odd{MARKUP if planted else ''}"
+    )
     file = inbox / "AT_2018.csv"
     file.write_text(file.read_text(encoding="utf-8").rstrip("\n") + "\n\n", encoding="utf-8")
     for each in steps.news(desk, inbox):
@@ -149,7 +169,9 @@ def _reject(folder: Path, url: str, planted: bool, release_id: str) -> None:
 
 
 def _broken(folder: Path, url: str, planted: bool) -> str:
-    """2024: CY is spoilt and cut in the middle of a line, BG is not there; the run of the DAG as the listener writes it down."""
+    """2024: CY is spoilt and cut in the middle of a line, BG is not there; the run of the DAG
+    as the listener writes it down.
+    """
     desk, inbox = _desk(folder, url, planted, "2024", 2024)
     (inbox / "BG_2024.csv").unlink()
     cut = inbox / "CY_2024.csv"
@@ -157,7 +179,15 @@ def _broken(folder: Path, url: str, planted: bool) -> str:
     separator = ";" if ";" in lines[0] else ","
     cut.write_text("\n".join([*lines[:-1], separator.join([SPOILT] * 3)]), encoding="utf-8")
     engine = desk.engine
-    cycles.note_dag_run(engine, DAG, RUN, domain=DOMAIN, period="2024", triggered_by="operator", started_at=_at("2026-03-31T16:00"))
+    cycles.note_dag_run(
+        engine,
+        DAG,
+        RUN,
+        domain=DOMAIN,
+        period="2024",
+        triggered_by="operator",
+        started_at=_at("2026-03-31T16:00"),
+    )
     for index, each in enumerate(steps.discover(desk, inbox)):
         said = ""
         try:
@@ -165,13 +195,19 @@ def _broken(folder: Path, url: str, planted: bool) -> str:
         except InvalidInput as error:
             said = f"{error}{MARKUP}" if planted else str(error)
         state = "failed" if said else "success"
-        cycles.note_task_run(engine, DAG, RUN, "ingest", index, state=state, label=each.label, tries=1, seconds=1.5, said=said)
+        cycles.note_task_run(
+            engine, DAG, RUN, "ingest", index, state=state, label=each.label, tries=1, seconds=1.5, said=said
+        )
     try:
         steps.assemble(desk)
     except InvalidInput as error:
-        cycles.note_task_run(engine, DAG, RUN, "assemble", -1, state="failed", tries=1, seconds=0.4, said=str(error))
+        cycles.note_task_run(
+            engine, DAG, RUN, "assemble", -1, state="failed", tries=1, seconds=0.4, said=str(error)
+        )
     failed = next(each["release_id"] for each in _runs(engine) if each["period"] == "2024")
-    cycles.note_dag_run(engine, DAG, RUN, state="failed", release_id=failed, finished_at=_at("2026-03-31T16:02"))
+    cycles.note_dag_run(
+        engine, DAG, RUN, state="failed", release_id=failed, finished_at=_at("2026-03-31T16:02")
+    )
     cycles.raise_alert(engine, DOMAIN, "2024", "delivery", "BG", "BG has no accepted delivery")
     return failed
 
@@ -194,12 +230,14 @@ def _everything(problem: Any, *_: Any) -> Publication:
 
 def _primaries(file: Path) -> list[int]:
     rows = csv.DictReader(io.StringIO(file.read_text(encoding="utf-8")))
-    return [int(row["OBS_VALUE"]) for row in rows if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"]
+    return [
+        int(row["OBS_VALUE"]) for row in rows if row["CONF_STATUS"] in PRIMARY and row["OBS_VALUE"] != "0"
+    ]
 
 
 def _published(url: str, release_id: str) -> list[float]:
-    """The values of a publication, also of one that was never let out; those of at least six digits before the zeros at their end, for
-    others may stand anywhere.
+    """The values of a publication, also of one that was never let out; those of at least six digits before
+    the zeros at their end, for others may stand anywhere.
     """
     from sdc_tasks.warehouse.confidential import artefacts, store
     from sdc_tasks.warehouse.operations import journal
@@ -208,4 +246,6 @@ def _published(url: str, release_id: str) -> list[float]:
     digest = journal.step_output(engine, release_id, "bases")
     found = artefacts.from_bytes(store.load_artefact(engine, str(digest)))
     assert isinstance(found, Publication)
-    return [float(value) for value in found.value if np.isfinite(value) and len(f"{value:.0f}".rstrip("0")) > 5]
+    return [
+        float(value) for value in found.value if np.isfinite(value) and len(f"{value:.0f}".rstrip("0")) > 5
+    ]

@@ -1,7 +1,8 @@
-"""The one sheet of a workbook, from its cells to columns of texts and numbers. What leaves a doubt is a finding with the place of the cell.
+"""The one sheet of a workbook, from its cells to columns of texts and numbers. What leaves a doubt is a
+finding with the place of the cell.
 
-A number is what is stored, whatever is shown. A formula, an error, a date, a percentage, a merged, hidden or stray cell is refused: what
-one sees and what is stored may differ, or somebody hid it.
+A number is what is stored, whatever is shown. A formula, an error, a date, a percentage, a merged, hidden or
+stray cell is refused: what one sees and what is stored may differ, or somebody hid it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ import numpy as np
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.header import fitting_names
 from sdc_tasks.intake.formats.records import A_NUMBER, Concepts, Records, WireFormat
-from sdc_tasks.intake.formats.workbook.parts import Attributes, Package, ShownAs, UnfitWorkbook, Worksheet, natural
+from sdc_tasks.intake.formats.workbook.parts import (
+    Attributes,
+    Package,
+    ShownAs,
+    UnfitWorkbook,
+    Worksheet,
+    natural,
+)
 from sdc_tasks.model.table import Floats, Ints
 
 CODE = "SDC/workbook"
@@ -58,11 +66,24 @@ class SheetCells:
         """The records of the sheet; None with findings."""
         self._strings, self._styles = package.shared_texts(), package.number_formats()
         starts: dict[str, Callable[[Attributes], None]] = {
-            "row": self._start_row, "c": self._start_cell, "v": self._start_value, "t": self._start_text, "f": self._start_formula,
-            "is": self._start_inline, "rPh": self._start_aside, "col": self._start_column, "mergeCell": self._start_merged,
+            "row": self._start_row,
+            "c": self._start_cell,
+            "v": self._start_value,
+            "t": self._start_text,
+            "f": self._start_formula,
+            "is": self._start_inline,
+            "rPh": self._start_aside,
+            "col": self._start_column,
+            "mergeCell": self._start_merged,
             "sheetFormatPr": self._start_format,
-        }  # fmt: skip
-        ends = {"row": self._end_row, "c": self._end_cell, "v": self._end_text, "t": self._end_text, "rPh": self._end_aside}
+        }
+        ends = {
+            "row": self._end_row,
+            "c": self._end_cell,
+            "v": self._end_text,
+            "t": self._end_text,
+            "rPh": self._end_aside,
+        }
         package.parse(self._sheet.path, starts, ends, self._text)
         return self._records()
 
@@ -95,7 +116,9 @@ class SheetCells:
     def _start_row(self, attributes: Attributes) -> None:
         row = natural(attributes["r"]) if "r" in attributes else self._row + 1
         if self._in_row or not self._row < row <= _MOST_ROWS:
-            raise UnfitWorkbook("the rows of the sheet are not in their order: save it again", self._row or None)
+            raise UnfitWorkbook(
+                "the rows of the sheet are not in their order: save it again", self._row or None
+            )
         self._row, self._column, self._cells, self._in_row = row, 0, {}, True
         self._hidden_row = attributes.get("hidden") in ("1", "true") or _flat(attributes.get("ht"))
 
@@ -130,18 +153,25 @@ class SheetCells:
         if self._valued:
             raise UnfitWorkbook("a cell of the sheet has two values: save it again", self._row)
         if self._kind == "inlineStr":
-            raise UnfitWorkbook("a cell of the sheet has a value of another kind than it says: save it again", self._row)
+            raise UnfitWorkbook(
+                "a cell of the sheet has a value of another kind than it says: save it again", self._row
+            )
         self._valued = True
         self._heard = self._inside and not self._aside
 
     def _start_inline(self, _: Attributes) -> None:
         if self._valued or (self._inside and self._kind != "inlineStr"):
-            raise UnfitWorkbook("a cell of the sheet has two values, or one of another kind than it says: save it again", self._row)
+            raise UnfitWorkbook(
+                "a cell of the sheet has two values, or one of another kind than it says: save it again",
+                self._row,
+            )
         self._valued = self._in_text = True
 
     def _start_text(self, _: Attributes) -> None:
         if self._inside and not self._in_text:
-            raise UnfitWorkbook("a cell of the sheet has a text that is not its value: save it again", self._row)
+            raise UnfitWorkbook(
+                "a cell of the sheet has a text that is not its value: save it again", self._row
+            )
         self._heard = self._inside and not self._aside
 
     def _start_aside(self, _: Attributes) -> None:
@@ -187,9 +217,15 @@ class SheetCells:
             at = natural(self._style)
             how = self._styles[at] if at < len(self._styles) else ShownAs.PLAIN
             if how is ShownAs.DATE:
-                self._refuse("is a date, and stored as a number of days: format the column as text, and type the code again")
+                self._refuse(
+                    "is a date, and stored as a number of days: format the column as text, and type the code "
+                    "again"
+                )
             elif how is ShownAs.PERCENT:
-                self._refuse("is shown as a percentage, and stored as a hundredth of it: format the column as a number, in percent")
+                self._refuse(
+                    "is shown as a percentage, and stored as a hundredth of it: format the column as a "
+                    "number, in percent"
+                )
         return number
 
     def _end_row(self) -> None:
@@ -197,12 +233,17 @@ class SheetCells:
         if not self._cells:
             return
         if self._hidden_row:
-            self._refuse("stands in a hidden row: show all rows, take filters away, and check what was hidden", min(self._cells))
+            self._refuse(
+                "stands in a hidden row: show all rows, take filters away, and check what was hidden",
+                min(self._cells),
+            )
         if not self._header:
             self._start_table()
             return
         if len(self._line) == self._most:
-            raise UnfitWorkbook(f"the sheet has more than {self._most} rows: send the table and nothing else", self._row)
+            raise UnfitWorkbook(
+                f"the sheet has more than {self._most} rows: send the table and nothing else", self._row
+            )
         self._line.append(self._row)
         for column in self._cells.keys() - self._header.keys():
             self._refuse("stands beside the table, in a column without a name: take it away", column)
@@ -220,8 +261,13 @@ class SheetCells:
 
     def _start_table(self) -> None:
         if self._row != 1:
-            raise UnfitWorkbook("the sheet does not begin with a row of the names of its columns: begin with it, in row 1", self._row)
-        self._header = {column: text if isinstance(text, str) else f"{text:.0f}" for column, text in self._cells.items()}
+            raise UnfitWorkbook(
+                "the sheet does not begin with a row of the names of its columns: begin with it, in row 1",
+                self._row,
+            )
+        self._header = {
+            column: text if isinstance(text, str) else f"{text:.0f}" for column, text in self._cells.items()
+        }
         names = [self._header.get(column, "") for column in range(1, max(self._header) + 1)]
         fitting = fitting_names("an Excel workbook", names, self._concepts, self._found)
         if fitting is None:
@@ -237,9 +283,15 @@ class SheetCells:
         """The text of a number in a column of texts: a year, or an attribute such as a power of ten."""
         name = self._names[column - 1]
         if not number.is_integer() or abs(number) >= 1e15:
-            self._refuse("holds a number where a code belongs: format the column as text, and type the code again", column)
+            self._refuse(
+                "holds a number where a code belongs: format the column as text, and type the code again",
+                column,
+            )
         elif name in self._concepts.dimensions and not (name == _PERIOD and 1000 <= number <= 9999):
-            message = "holds a code as a number, which has lost zeros before it: format the column as text, and type the code again"
+            message = (
+                "holds a code as a number, which has lost zeros before it: format the column as "
+                "text, and type the code again"
+            )
             self._refuse(message, column)
         return f"{number:.0f}"
 
@@ -251,7 +303,10 @@ class SheetCells:
         width = max(self._header)
         for first, last in self._hidden:
             if first <= width and last >= first:
-                message = f"{self._place(first, 1)} stands in a hidden column: show all columns, and check what was hidden"
+                message = (
+                    f"{self._place(first, 1)} stands in a hidden column: show all columns, and check "
+                    f"what was hidden"
+                )
                 self._found.add(CODE, message, 1)
         if self._found.refused or self._wire is None:
             return None
@@ -279,7 +334,9 @@ class _Seen(Exception):
 
 
 def _flat(size: str | None) -> bool:
-    """Whether a row (in points) or a column (in characters) is too low or too narrow for anybody to see what stands in it."""
+    """Whether a row (in points) or a column (in characters) is too low or too narrow for
+    anybody to see what stands in it.
+    """
     return size is not None and not (_A_NUMBER.fullmatch(size) and float(size) >= _SEEN_FROM)
 
 

@@ -1,6 +1,8 @@
-"""The parts of a workbook (ECMA-376, transitional and strict): which sheets it has, its shared texts, the kinds of its number formats.
+"""The parts of a workbook (ECMA-376, transitional and strict): which sheets it has, its shared texts,
+the kinds of its number formats.
 
-A part is unpacked and parsed as it goes, within a bound, and no part is taken for longer than its bound. A document type is refused.
+A part is unpacked and parsed as it goes, within a bound, and no part is taken for longer than its
+bound. A document type is refused.
 """
 
 from __future__ import annotations
@@ -21,9 +23,15 @@ MOST_PARTS = 1024
 _DIRECTORY_BYTES = 1 << 20
 _SMALL_PART = 8 << 20  # bytes; of the book, its relations and its styles
 _PIECE = 1 << 16
-_MAIN = ("http://schemas.openxmlformats.org/spreadsheetml/2006/main", "http://purl.oclc.org/ooxml/spreadsheetml/main")
+_MAIN = (
+    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    "http://purl.oclc.org/ooxml/spreadsheetml/main",
+)
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
-_ID = re.compile(r"http://(?:schemas\.openxmlformats\.org/officeDocument/2006|purl\.oclc\.org/ooxml/officeDocument)/relationships id")
+_ID = re.compile(
+    r"http://(?:schemas\.openxmlformats\.org/officeDocument/2006|purl\.oclc\.org/ooxml/officeDocument)"
+    r"/relationships id"
+)
 _DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _PERCENTS = frozenset((9, 10))
 _SAID_AS_TEXT = re.compile(r'"[^"]*"|\\.|[_*].|\[(?!h+\]|m+\]|s+\])[^\]]*\]')
@@ -58,14 +66,17 @@ class Worksheet:
 
 
 class Package:
-    """An open workbook. `most`: bytes that a sheet, or all texts together, may have unpacked. Raises UnfitWorkbook, and what zipfile
-    and expat raise of damaged bytes.
+    """An open workbook. `most`: bytes that a sheet, or all texts together, may have unpacked. Raises
+    UnfitWorkbook, and what zipfile and expat raise of damaged bytes.
     """
 
     def __init__(self, data: bytes, most: int) -> None:
         told = directory(data)
         if told is None or not 0 < told[0] <= MOST_PARTS or told[1] > _DIRECTORY_BYTES:
-            raise UnfitWorkbook("not a whole workbook of Excel (.xlsx), or one with a password: save it again as .xlsx, without a password")
+            raise UnfitWorkbook(
+                "not a whole workbook of Excel (.xlsx), or one with a password: save it again as .xlsx, "
+                "without a password"
+            )
         self._archive, self._most = zipfile.ZipFile(io.BytesIO(data)), most
         names = self._archive.namelist()
         self._names = {name.lstrip("/"): name for name in names}
@@ -73,7 +84,9 @@ class Package:
             raise UnfitWorkbook("two parts of the workbook have one name: save it again")
         book = next((path for kind, path, _ in self._relations("") if kind == "officeDocument"), "")
         if book not in self._names:
-            raise UnfitWorkbook("a zip file, but no workbook of Excel (.xlsx): give the file the name of what it is")
+            raise UnfitWorkbook(
+                "a zip file, but no workbook of Excel (.xlsx): give the file the name of what it is"
+            )
         self._related = {name: (kind, path) for kind, path, name in self._relations(book)}
         self.sheets: list[Worksheet] = []
         self.parse(book, {"sheet": self._sheet}, most=_SMALL_PART)
@@ -82,7 +95,9 @@ class Package:
         relation = next((text for name, text in attributes.items() if _ID.fullmatch(name)), "")
         kind, path = self._related.get(relation, ("", ""))
         if kind == "worksheet":
-            self.sheets.append(Worksheet(attributes.get("name", ""), path, attributes.get("state", "visible") != "visible"))
+            self.sheets.append(
+                Worksheet(attributes.get("name", ""), path, attributes.get("state", "visible") != "visible")
+            )
 
     def _relations(self, of: str) -> list[tuple[str, str, str]]:
         """(kind, path, name) of what a part refers to inside the package."""
@@ -91,7 +106,11 @@ class Package:
 
         def relation(attributes: Attributes) -> None:
             target = attributes.get("Target", "")
-            where = target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+            where = (
+                target.lstrip("/")
+                if target.startswith("/")
+                else posixpath.normpath(posixpath.join(folder, target))
+            )
             if attributes.get("TargetMode") != "External":
                 found.append((attributes.get("Type", "").rpartition("/")[2], where, attributes.get("Id", "")))
 
@@ -150,7 +169,13 @@ class Package:
         def cell_format(attributes: Attributes) -> None:
             if inside:
                 number = natural(attributes.get("numFmtId", "0"))
-                built_in = ShownAs.DATE if number in _DATES else ShownAs.PERCENT if number in _PERCENTS else ShownAs.PLAIN
+                built_in = (
+                    ShownAs.DATE
+                    if number in _DATES
+                    else ShownAs.PERCENT
+                    if number in _PERCENTS
+                    else ShownAs.PLAIN
+                )
                 found.append(own.get(number, built_in))
 
         if path := self._of_kind("styles"):
@@ -194,12 +219,18 @@ class Package:
         taken = 0
         entry = self._archive.getinfo(self._names[path])
         if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise UnfitWorkbook("the workbook is packed in a way that is not read here: save it again as .xlsx, without a password")
+            raise UnfitWorkbook(
+                "the workbook is packed in a way that is not read here: save it again as .xlsx, without a "
+                "password"
+            )
         with self._archive.open(entry) as stream:
             while piece := stream.read(_PIECE):
                 taken += len(piece)
                 if taken > most:
-                    raise UnfitWorkbook(f"a part of the workbook unpacks to more than {most} bytes: send the table and nothing else")
+                    raise UnfitWorkbook(
+                        f"a part of the workbook unpacks to more than {most} bytes: send the table and "
+                        f"nothing else"
+                    )
                 yield piece
 
 

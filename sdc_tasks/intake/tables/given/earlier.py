@@ -1,4 +1,6 @@
-"""The pattern of an earlier publication: a JJ table with statuses, or a CSV file with a column of codes for each dimension and STATUS."""
+"""The pattern of an earlier publication: a JJ table with statuses, or a CSV file with a column of
+codes for each dimension and STATUS.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,19 @@ def read_earlier_jj(path: Path, A: sp.csr_array) -> EarlierPattern:
     """
     table = read_jj(path)
     if table.A.shape != A.shape or sorted(_rows(table.A)) != sorted(_rows(A)):
-        raise InvalidInput(f"{path}: its cells and relations are not those of the table. Remedy: {REMEDY}, for the same cells")
+        raise InvalidInput(
+            f"{path}: its cells and relations are not those of the table. Remedy: {REMEDY}, for the same "
+            f"cells"
+        )
     hidden = np.isin(table.status, BLANK)
     return EarlierPattern(str(path), hidden, ~hidden, np.where(hidden, np.nan, table.a))
 
 
-def read_earlier_csv(path: Path, dimensions: Sequence[str], value: str, keys: Sequence[tuple[str, ...]]) -> EarlierPattern:
-    """The pattern in a CSV file, at the cells with these keys (n). Codes that the table does not have are passed over.
+def read_earlier_csv(
+    path: Path, dimensions: Sequence[str], value: str, keys: Sequence[tuple[str, ...]]
+) -> EarlierPattern:
+    """The pattern in a CSV file, at the cells with these keys (n). Codes that the table does not have are
+    passed over.
 
     Raises InvalidInput, with line, key and remedy, where it is no such file or a cell stands there twice.
     """
@@ -39,9 +47,14 @@ def read_earlier_csv(path: Path, dimensions: Sequence[str], value: str, keys: Se
     place = {key: cell for cell, key in enumerate(keys)}
     status, a = np.full(len(keys), ""), np.full(len(keys), np.nan)
     for line in lines:
-        key, letter = tuple(line.fields[column[name]] for name in dimensions), line.fields[column["STATUS"]] or "s"
+        key, letter = (
+            tuple(line.fields[column[name]] for name in dimensions),
+            line.fields[column["STATUS"]] or "s",
+        )
         if letter not in STATUSES:
-            raise line.refused(f"{printed_key(key)}: its STATUS is none of {' '.join(STATUSES)}. Remedy: {REMEDY}")
+            raise line.refused(
+                f"{printed_key(key)}: its STATUS is none of {' '.join(STATUSES)}. Remedy: {REMEDY}"
+            )
         cell = place.get(key)
         if cell is None:
             continue
@@ -57,4 +70,7 @@ def read_earlier_csv(path: Path, dimensions: Sequence[str], value: str, keys: Se
 def _rows(A: sp.csr_array) -> list[tuple[bytes, bytes]]:
     """The relations as they can be compared; each is sorted by cell."""
     bounds = zip(A.indptr[:-1], A.indptr[1:], strict=True)
-    return [(A.indices[start:end].astype(np.int64).tobytes(), A.data[start:end].tobytes()) for start, end in bounds]
+    return [
+        (A.indices[start:end].astype(np.int64).tobytes(), A.data[start:end].tobytes())
+        for start, end in bounds
+    ]

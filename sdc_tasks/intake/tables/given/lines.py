@@ -42,7 +42,8 @@ class Line:
 
 
 def read_lines(path: Path, remedy: str) -> list[Line]:
-    """The lines of a file that are not blank; `,` `;` or tab separates fields, whichever the first line has most of.
+    """The lines of a file that are not blank; `,` `;` or tab separates fields, whichever the first line has
+    most of.
 
     Raises InvalidInput if there are none; `remedy` says what to give.
     """
@@ -54,14 +55,20 @@ def read_lines(path: Path, remedy: str) -> list[Line]:
         raise InvalidInput(f"{path}: not a text in UTF-8. Remedy: save it as UTF-8") from error
     head = next((line for line in text.splitlines() if line.strip()), "")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(head))
-    found = [Line(path, rows.line_num, tuple(field.strip() for field in row)) for row in rows if any(field.strip() for field in row)]
+    found = [
+        Line(path, rows.line_num, tuple(field.strip() for field in row))
+        for row in rows
+        if any(field.strip() for field in row)
+    ]
     if not found:
         raise InvalidInput(f"{path}: an empty file. Remedy: {remedy}")
     return found
 
 
 def below_header(path: Path, needed: Sequence[str], remedy: str) -> tuple[dict[str, int], list[Line]]:
-    """The position of each column by name, and the lines below the header. Raises InvalidInput if a needed column is missing."""
+    """The position of each column by name, and the lines below the header. Raises
+    InvalidInput if a needed column is missing.
+    """
     head, *lines = read_lines(path, remedy)
     column = {name: i for i, name in enumerate(head.fields)}
     missing = [name for name in needed if name not in column]
@@ -69,5 +76,7 @@ def below_header(path: Path, needed: Sequence[str], remedy: str) -> tuple[dict[s
         raise head.refused(f"the header needs the columns {', '.join(needed)}, each once. Remedy: {remedy}")
     for line in lines:
         if len(line.fields) != len(head.fields):
-            raise line.refused(f"{len(line.fields)} fields, but {len(head.fields)} columns. Remedy: correct the line")
+            raise line.refused(
+                f"{len(line.fields)} fields, but {len(head.fields)} columns. Remedy: correct the line"
+            )
     return column, lines

@@ -7,7 +7,8 @@
     2,B,4,-1
     2,B,5,-1
 
-`cell` is the number of a cell in a JJ file, else its printed key: its codes, joined by dots, a code that holds a dot in quotation marks.
+`cell` is the number of a cell in a JJ file, else its printed key: its codes, joined by dots, a code that
+holds a dot in quotation marks.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ REMEDY = "write a CSV file link,table,cell,coefficient"
 
 
 def read_links(path: Path, names: Mapping[str, Mapping[tuple[str, ...], int]]) -> list[Link]:
-    """The links in a file. `names`: of each table its cells by their codes. Raises InvalidInput, with file, line, cell and remedy."""
+    """The links in a file. `names`: of each table its cells by their codes. Raises InvalidInput,
+    with file, line, cell and remedy.
+    """
     column, lines = below_header(path, LINK_COLUMNS, REMEDY)
     grouped: dict[str, list[Line]] = {}
     for line in lines:
@@ -35,33 +38,44 @@ def read_links(path: Path, names: Mapping[str, Mapping[tuple[str, ...], int]]) -
     return [_link(group, column, names) for group in grouped.values()]
 
 
-def _link(lines: list[Line], column: Mapping[str, int], names: Mapping[str, Mapping[tuple[str, ...], int]]) -> Link:
+def _link(
+    lines: list[Line], column: Mapping[str, int], names: Mapping[str, Mapping[tuple[str, ...], int]]
+) -> Link:
     cells = tuple(_cell(line, column, names) for line in lines)
     place = column.get("coefficient")
     with_it = [place is not None and line.fields[place] != "" for line in lines]
     if any(with_it) and not all(with_it):
         line = lines[with_it.index(False)]
-        raise line.refused("some cells of this link have a coefficient, this one has none. Remedy: all of them, or none")
+        raise line.refused(
+            "some cells of this link have a coefficient, this one has none. Remedy: all of them, or none"
+        )
     coefficients = None
     if place is not None and all(with_it):
         coefficients = tuple(line.number_of(place, "the coefficient") for line in lines)
     for i, cell in enumerate(cells):
         if cell in cells[:i]:
-            raise lines[i].refused(f"{cell[0]}: this cell stands in the link twice. Remedy: keep one of the lines")
+            raise lines[i].refused(
+                f"{cell[0]}: this cell stands in the link twice. Remedy: keep one of the lines"
+            )
     return Link(cells, coefficients, lines[0].place)
 
 
-def _cell(line: Line, column: Mapping[str, int], names: Mapping[str, Mapping[tuple[str, ...], int]]) -> CellOf:
+def _cell(
+    line: Line, column: Mapping[str, int], names: Mapping[str, Mapping[tuple[str, ...], int]]
+) -> CellOf:
     table, cell = line.fields[column["table"]], line.fields[column["cell"]]
     if table not in names:
         raise line.refused(f"{table} is none of the tables. Remedy: name one of {', '.join(names)}")
     try:
         codes = codes_in(cell)
     except ValueError as error:
-        raise line.refused(f"{cell}: {error}. Remedy: join codes by dots, one that holds a dot in quotation marks") from error
+        raise line.refused(
+            f"{cell}: {error}. Remedy: join codes by dots, one that holds a dot in quotation marks"
+        ) from error
     if codes not in names[table]:
         raise line.refused(
-            f"{cell} is no cell of {table}. Remedy: correct it; it has {len(names[table])} cells, and a code that holds a dot stands "
+            f"{cell} is no cell of {table}. Remedy: correct it; it has {len(names[table])} cells, and a code "
+            f"that holds a dot stands "
             "between quotation marks"
         )
     return table, names[table][codes]

@@ -27,14 +27,18 @@ Result = TypeVar("Result")
 class Attacker:
     """All attackers that `needs` names. Until the first call of `face`, no aggregate is published."""
 
-    def __init__(self, problem: ProtectionProblem, needs: Requirements, seed: int = 1, work: Progress | None = None) -> None:
+    def __init__(
+        self, problem: ProtectionProblem, needs: Requirements, seed: int = 1, work: Progress | None = None
+    ) -> None:
         self.needs, self._work = needs, work or Progress()
         self._provers: list[LpProver] = []
         for adversary, numbers in needs.worlds:
             if not (sizes := list(sizes_of(needs, numbers))):
                 continue
             knowledge, system = knowledge_of(problem, adversary.profile), attack_system(problem, adversary)
-            self._provers += [LpProver(problem, system, needs, knowledge, numbers[0], size, seed) for size in sizes]
+            self._provers += [
+                LpProver(problem, system, needs, knowledge, numbers[0], size, seed) for size in sizes
+            ]
         for prover in self._provers:
             prover.tell = self._tell
 
@@ -74,7 +78,9 @@ class Attacker:
         return own
 
     def face(self, publication: Publication) -> None:
-        """Faces another publication. What was shown against the last one is forgotten; its witnesses are tried first."""
+        """Faces another publication. What was shown against the last one is forgotten; its witnesses are
+        tried first.
+        """
         for prover in self._provers:
             prover.face(publication)
 
@@ -83,7 +89,8 @@ class Attacker:
         return self._prover_of(attack).is_shown(attack)
 
     def again(self, attack: Attack, publication: Publication) -> Attack | None:
-        """The same attack on a publication for which everything shown so far still holds; None if it no longer succeeds.
+        """The same attack on a publication for which everything shown so far still
+        holds; None if it no longer succeeds.
 
         The other provers face it when they are asked.
         """
@@ -98,10 +105,11 @@ class Attacker:
         return next(prover for prover in self._provers if prover.holds(attack))
 
     def settle(self, lots: Lots | None = None) -> None:
-        """Proves or breaks every requirement, or only those of some lots of primaries, each lot as if it were alone (see prover.py).
+        """Proves or breaks every requirement, or only those of some lots of primaries, each lot as
+        if it were alone (see prover.py).
 
-        No prover reads what another one finds, and joint searches let other threads run, so the provers share the processors. The result is
-        that of one prover after the other.
+        No prover reads what another one finds, and joint searches let other threads run, so the provers share
+        the processors. The result is that of one prover after the other.
         """
         self._side_by_side(lambda prover: prover.settle(lots))
 
@@ -116,32 +124,42 @@ class Attacker:
         self._side_by_side(lambda prover: prover.settle_each())
 
     def propose(self) -> tuple[list[list[Witness]], list[int]]:
-        """Runs the joint searches alone. For each prover: the witnesses that they found, in units, and the LPs that they took."""
+        """Runs the joint searches alone. For each prover: the witnesses that they found, in
+        units, and the LPs that they took.
+        """
         before = [prover.solves for prover in self._provers]
         found = self._side_by_side(LpProver.propose)
         return found, [prover.solves - solved for prover, solved in zip(self._provers, before, strict=True)]
 
     def settle_from(self, joint: JointPoints, lots: Lots) -> None:
-        """As `settle`, where the joint searches were run elsewhere. Their points are checked again, like all others."""
+        """As `settle`, where the joint searches were run elsewhere. Their points are
+        checked again, like all others.
+        """
         for number, prover in enumerate(self._provers):
             prover.recount(joint.of(number, prover.width), int(joint.lps[number]))
         self._side_by_side(lambda prover: prover.settle_each(lots))
 
     def _side_by_side(self, search: Callable[[LpProver], Result]) -> list[Result]:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            most_first = sorted(self._provers, key=lambda prover: -int(prover.ledger.waiting.sum()))  # they end last
+            most_first = sorted(
+                self._provers, key=lambda prover: -int(prover.ledger.waiting.sum())
+            )  # they end last
             searches = {prover: threads.submit(search, prover) for prover in most_first}
             try:
                 return [searches[prover].result() for prover in self._provers]
-            except BaseException:  # an interruption, or a prover without an answer: the other searches end as well
+            except (
+                BaseException
+            ):  # an interruption, or a prover without an answer: the other searches end as well
                 for prover in self._provers:
                     prover.stop()
                 raise
 
     def reached(self, by_tables: bool = False) -> dict[str, Floats]:
-        """For each side, by name: how far each row reaches against its strongest attacker, in the unit of the data.
+        """For each side, by name: how far each row reaches against its strongest
+        attacker, in the unit of the data.
 
-        If a requirement is met, this is at least its need; or, `by_tables`, as far as a table was found, within the tolerance.
+        If a requirement is met, this is at least its need; or, `by_tables`, as far as a table
+        was found, within the tolerance.
         """
         found = {side: np.zeros(len(self.needs.primaries)) for side in SIDES}
         for prover in self._provers:
@@ -152,14 +170,16 @@ class Attacker:
         return {SIDES[side]: each for side, each in found.items()}
 
     def at_most(self, attacks: Sequence[Attack], lower: Floats, upper: Floats) -> Floats:
-        """(attacks,): no table goes farther than this, by weak duality with the multipliers of the attack; unit of the data. It may be more
-        than the attack reaches, which follows no deviation too far. `lower`, `upper` (suppressed cells,): bounds of all deviations.
+        """(attacks,): no table goes farther than this, by weak duality with the multipliers of the attack;
+        unit of the data. It may be more than the attack reaches, which follows no deviation too far. `lower`,
+        `upper` (suppressed cells,): bounds of all deviations.
         """
         return np.array([self._prover_of(attack).at_most(attack, lower, upper) for attack in attacks])
 
     def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
-        """For each attack, which must be on the whole table: (position among the suppressed cells, by how much the reach grows with the
-        upper bound of that cell if positive, with its lower bound if negative). A cell may be named twice.
+        """For each attack, which must be on the whole table: (position among the suppressed cells, by how
+        much the reach grows with the upper bound of that cell if positive, with its lower bound if
+        negative). A cell may be named twice.
         """
         found = dict[int, tuple[tuple[int, float], ...]]()
         for prover in self._provers:
@@ -168,22 +188,34 @@ class Attacker:
         return [found[number] for number in range(len(attacks))]
 
     def witnesses(self) -> Iterator[tuple[int, Witness]]:
-        """(profile, witness in the unit of the data): witnesses that prove everything proven; only a few of those that all lots share."""
+        """(profile, witness in the unit of the data): witnesses that prove everything proven; only a
+        few of those that all lots share.
+        """
         for prover in self._provers:
             yield from ((prover.profile, witness) for witness in prover.witnesses())
 
     def tables(self, publication: Publication) -> Tables:
-        """The tables among those found lately that show what they can against this publication; no LP is solved. Deviations of the
-        suppressed cells, in the unit of the data.
+        """The tables among those found lately that show what they can against this publication; no LP is
+        solved. Deviations of the suppressed cells, in the unit of the data.
         """
         self.face(publication)
-        n, found = len(self._provers[0].cells) if self._provers else 0, [witness for _, witness in self.witnesses()]
-        own = [each.columns < n for each in found]  # without unknown values of earlier deliveries, which not every attacker has
-        return Tables(**Tables.rows([(each.columns[mine], each.value[mine]) for each, mine in zip(found, own, strict=True)]))
+        n, found = (
+            len(self._provers[0].cells) if self._provers else 0,
+            [witness for _, witness in self.witnesses()],
+        )
+        own = [
+            each.columns < n for each in found
+        ]  # without unknown values of earlier deliveries, which not every attacker has
+        return Tables(
+            **Tables.rows(
+                [(each.columns[mine], each.value[mine]) for each, mine in zip(found, own, strict=True)]
+            )
+        )
 
     def offer(self, witnesses: Iterable[Floats], news: bool = False) -> None:
-        """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror images, if they are witnesses.
-        `news`: only those that may show what is not shown yet; then `reached` tells of the others no more than their needs.
+        """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror
+        images, if they are witnesses. `news`: only those that may show what is not shown yet; then `reached`
+        tells of the others no more than their needs.
         """
         for z in witnesses:
             for prover in self._provers:

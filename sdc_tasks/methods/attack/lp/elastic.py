@@ -1,11 +1,13 @@
 """A table that shows one item and asks for the cheapest additional slack of the aggregates.
 
-    min  Σ_k c⁻_k s⁻_k + c⁺_k s⁺_k + ε Σ |u|   over   low − s⁻ ≤ A u ≤ high + s⁺,   lower ≤ u ≤ upper,   σ u_p ≥ need,   s ≥ 0
+    min  Σ_k c⁻_k s⁻_k + c⁺_k s⁺_k + ε Σ |u|   over   low − s⁻ ≤ A u ≤ high + s⁺,   lower ≤ u
+    ≤ upper,   σ u_p ≥ need,   s ≥ 0
 
-Only rows of aggregates have slack; relations inside a country hold. The model covers a part of the core (`blocks.py`) or one country, and
-all other columns stay at the truth. Every deviation is a rise less a fall, so that the truth is a vertex; all costs are at least 0, so that
-it is dual feasible. From there the dual simplex moves the cell and repairs what that violates, which involves few cells. The small price ε
-of each deviation keeps tables small. So tables of different places can be added up, and many fit on both sides.
+Only rows of aggregates have slack; relations inside a country hold. The model covers a part of the core
+(`blocks.py`) or one country, and all other columns stay at the truth. Every deviation is a rise less a fall,
+so that the truth is a vertex; all costs are at least 0, so that it is dual feasible. From there the dual
+simplex moves the cell and repairs what that violates, which involves few cells. The small price ε of each
+deviation keeps tables small. So tables of different places can be added up, and many fit on both sides.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ STAYING = 1e-4  # price of a deviation, beside slacks of price up to 1
 
 
 class ElasticPart:
-    """The model of some `columns` of the core (ascending). `bounds`: those of u. `aggregates`: the aggregate cells that the columns move,
-    as positions in the publication.
+    """The model of some `columns` of the core (ascending). `bounds`: those of u. `aggregates`: the aggregate
+    cells that the columns move, as positions in the publication.
     """
 
-    def __init__(self, system: AttackSystem, core: sp.csc_array, columns: Ints, bounds: tuple[Floats, Floats]) -> None:
+    def __init__(
+        self, system: AttackSystem, core: sp.csc_array, columns: Ints, bounds: tuple[Floats, Floats]
+    ) -> None:
         A = sp.csr_array(core[:, columns])
         self.columns, self._size = columns, core.shape[1]
         self._rows = np.flatnonzero(np.diff(A.indptr) > 0)
@@ -42,9 +46,13 @@ class ElasticPart:
         self._slack = 2 * n + np.arange(2 * e)
         self._low, self._high = self._limits(system)
         self._live = LiveLP(
-            np.concatenate([np.full(2 * n, STAYING), np.ones(2 * e)]), sp.csr_array(sp.hstack([A, -A, give, -give])), self._low, self._high,
-            np.zeros(2 * (n + e)), np.concatenate([self._rise, self._fall, np.full(2 * e, np.inf)]),
-        )  # fmt: skip
+            np.concatenate([np.full(2 * n, STAYING), np.ones(2 * e)]),
+            sp.csr_array(sp.hstack([A, -A, give, -give])),
+            self._low,
+            self._high,
+            np.zeros(2 * (n + e)),
+            np.concatenate([self._rise, self._fall, np.full(2 * e, np.inf)]),
+        )
 
     @property
     def solves(self) -> int:
@@ -59,11 +67,14 @@ class ElasticPart:
             self._live.set_row_bounds(new, low[new], high[new])
         self._low, self._high = low, high
 
-    def reach(self, column: int, way: float, need: float, below: Floats, above: Floats, steps: int | None = None) -> Floats | None:
-        """The core deviations u of the cheapest table with way · u ≥ need at a column of the core; None where the part has none, or where
-        so many `steps` of the simplex method do not find it.
+    def reach(
+        self, column: int, way: float, need: float, below: Floats, above: Floats, steps: int | None = None
+    ) -> Floats | None:
+        """The core deviations u of the cheapest table with way · u ≥ need at a column of the core; None where
+        the part has none, or where so many `steps` of the simplex method do not find it.
 
-        `below`, `above` (aggregates,): what a unit of slack beyond the present one costs on each side; ∞ where there is none to be had.
+        `below`, `above` (aggregates,): what a unit of slack beyond the present one costs on each side;
+        ∞ where there is none to be had.
         """
         at, n = int(np.searchsorted(self.columns, column)), len(self.columns)
         room = self._rise if way > 0 else self._fall
@@ -93,11 +104,13 @@ class ElasticPart:
 
 
 class ElasticParts:
-    """The models of one prover. `labels`: the number of the part that each column of the core is in, from small parts to large ones. Each
-    model is made when it is first used.
+    """The models of one prover. `labels`: the number of the part that each column of the core is in, from
+    small parts to large ones. Each model is made when it is first used.
     """
 
-    def __init__(self, system: AttackSystem, core: sp.csc_array, bounds: tuple[Floats, Floats], labels: list[Ints]) -> None:
+    def __init__(
+        self, system: AttackSystem, core: sp.csc_array, bounds: tuple[Floats, Floats], labels: list[Ints]
+    ) -> None:
         self._system, self._core, self._bounds, self._labels = system, core, bounds, labels
         self._parts: dict[tuple[int, int], ElasticPart] = {}
 
@@ -115,6 +128,8 @@ class ElasticParts:
         for level, label in enumerate(self._labels):
             at = level, int(label[column])
             if at not in self._parts:
-                self._parts[at] = ElasticPart(self._system, self._core, np.flatnonzero(label == label[column]), self._bounds)
+                self._parts[at] = ElasticPart(
+                    self._system, self._core, np.flatnonzero(label == label[column]), self._bounds
+                )
             self._parts[at].face(self._system)
             yield self._parts[at]

@@ -1,6 +1,7 @@
 """Joint LPs: all open items of a prover are pushed at once, in random senses.
 
-Parts of the table (`blocks.py`) come before the whole table; first inside the box |z| ≤ a, where the mirror image −z is a witness too.
+Parts of the table (`blocks.py`) come before the whole table; first inside the box |z| ≤ a, where the
+mirror image −z is a witness too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from sdc_tasks.solver.lp import LiveLP, Status
 
 JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
 FEW_ITEMS = 10  # so few open items are not worth a joint LP
-JOINT_WORTH = 40  # own LPs take as long as a joint LP of the whole table: one that closes fewer items is the last
+JOINT_WORTH = (
+    40  # own LPs take as long as a joint LP of the whole table: one that closes fewer items is the last
+)
 JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
 AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
 LEAST_PUSH = 1e-12  # units
@@ -29,7 +32,9 @@ LEAST_PUSH = 1e-12  # units
 
 @dataclass(frozen=True, repr=False)
 class JointSearch:
-    """Joint LPs on one system. `by_column`: its core; `levels`: the divisions of the core into parts; `count` receives each point found."""
+    """Joint LPs on one system. `by_column`: its core; `levels`: the divisions of the core into parts;
+    `count` receives each point found.
+    """
 
     system: AttackSystem
     by_column: sp.csc_array
@@ -44,9 +49,11 @@ class JointSearch:
         return sum(self._at_all_levels(knowers, rng) for knowers in self._circles())
 
     def _circles(self) -> Iterator[Bools]:
-        """Groups of attackers that one point must fool. If attackers act alone: all of them, then halves, so that any two are apart once.
+        """Groups of attackers that one point must fool. If attackers act alone: all of them, then halves,
+        so that any two are apart once.
 
-        A point that fools the respondent of a cell cannot protect that cell. In a half without him, a point can.
+        A point that fools the respondent of a cell cannot protect that cell. In a half without him, a point
+        can.
         """
         insiders, n = self.insiders, self.ledger.open.shape[1]
         yield np.ones(n, dtype=bool)
@@ -60,7 +67,9 @@ class JointSearch:
                         yield half
 
     def _at_all_levels(self, knowers: Bools, rng: np.random.Generator) -> int:
-        """Rounds of max Σ σ_p z_p / need_p over the open items, z_p held at its need; rounds inside the mirror box first."""
+        """Rounds of max Σ σ_p z_p / need_p over the open items, z_p held at its need;
+        rounds inside the mirror box first.
+        """
         if not self.levels:
             return 0
         bounds = self.insiders.imposed(knowers) if self.insiders.alone else self.insiders.all_held
@@ -69,11 +78,19 @@ class JointSearch:
         for level in self.levels:
             label = level.label(len(bounds[0]))[self.items.core]
             for number, columns in enumerate(level.parts):
-                solved += self._in_part(knowers, bounds, columns, pushed & (label == number), level.interior, rng)
+                solved += self._in_part(
+                    knowers, bounds, columns, pushed & (label == number), level.interior, rng
+                )
         return solved
 
     def _in_part(
-        self, knowers: Bools, bounds: tuple[Floats, Floats], columns: Ints, mine: Bools, interior: bool, rng: np.random.Generator
+        self,
+        knowers: Bools,
+        bounds: tuple[Floats, Floats],
+        columns: Ints,
+        mine: Bools,
+        interior: bool,
+        rng: np.random.Generator,
     ) -> int:
         """Joint rounds in which only these columns of the core move."""
         system = self.system
@@ -121,7 +138,9 @@ class JointSearch:
 
 
 def _free(A: sp.csr_array, equal: Bools) -> Bools:
-    """Columns that can move. An equation with a single column fixes it; fixed columns are removed, and this is repeated."""
+    """Columns that can move. An equation with a single column fixes it; fixed columns
+    are removed, and this is repeated.
+    """
     alive = np.ones(A.shape[1], dtype=bool)
     size = sp.csr_array(abs(A[equal]))
     while True:

@@ -1,4 +1,6 @@
-"""Live models of the attacker's core (see `polyhedron.py`), or of a part of it: then all other columns stay at the truth."""
+"""Live models of the attacker's core (see `polyhedron.py`), or of a part of it: then all
+other columns stay at the truth.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,21 @@ NO_PRICE = 1e-9  # a multiplier below this counts as 0
 
 
 class LiveModel:
-    """An LP over some `columns` of the core (ascending) and the `rows` of the core that contain them. Each attack starts where the last
-    one ended; the first one starts from a vertex near the truth.
+    """An LP over some `columns` of the core (ascending) and the `rows` of the core that contain them. Each
+    attack starts where the last one ended; the first one starts from a vertex near the truth.
 
-    `closed`: no row with a finite end links these columns to another one that can move within `free`, the widest bounds of any attacker.
-    Then every optimum here is one of the whole core.
+    `closed`: no row with a finite end links these columns to another one that can move within `free`, the
+    widest bounds of any attacker. Then every optimum here is one of the whole core.
     """
 
     def __init__(
-        self, system: AttackSystem, core: sp.csc_array, bounds: tuple[Floats, Floats], columns: Ints, free: tuple[Floats, Floats]
-    ) -> None:  # fmt: skip
+        self,
+        system: AttackSystem,
+        core: sp.csc_array,
+        bounds: tuple[Floats, Floats],
+        columns: Ints,
+        free: tuple[Floats, Floats],
+    ) -> None:
         A = sp.csr_array(core[:, columns])
         self.columns, self._size = columns, core.shape[1]
         self.rows = np.flatnonzero(np.diff(A.indptr) > 0)
@@ -34,7 +41,9 @@ class LiveModel:
         self._falls, self._rises = free[0] < 0, free[1] > 0
         self._falls[columns] = self._rises[columns] = False
         self._leads_out = abs(self._across) @ (self._falls | self._rises).astype(float) > 0
-        self._live = HotLP(sp.csr_array(A[self.rows]), *self._limits(system), bounds[0][columns], bounds[1][columns])
+        self._live = HotLP(
+            sp.csr_array(A[self.rows]), *self._limits(system), bounds[0][columns], bounds[1][columns]
+        )
         self._vertex: Basis | None = None
         self._back = True
 
@@ -50,22 +59,28 @@ class LiveModel:
         self._back = True
 
     def prepare(self) -> None:
-        """Called before the bounds of an attack are set: the first vertex must not depend on the first attack."""
+        """Called before the bounds of an attack are set: the first vertex must not depend on the first
+        attack.
+        """
         if self._back and self._vertex is None:
             self._vertex = self._live.at_zero()
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        """Sets bounds of columns of the core; the bounds contain the truth. Columns outside this part are ignored."""
+        """Sets bounds of columns of the core; the bounds contain the truth. Columns outside this part are
+        ignored.
+        """
         if not len(columns):  # as of every attacker from outside
             return
         mine = np.isin(columns, self.columns)
         self._live.set_bounds(np.searchsorted(self.columns, columns[mine]), lower[mine], upper[mine])
 
     def push(self, column: int, way: float, afresh: bool = False) -> tuple[LPResult, bool]:
-        """max way · u of one column of the core, way ±1; `afresh`: from scratch and by the other solver. And whether the optimum is one of
-        the whole core: no column outside this part would help, because its reduced cost is 0 or it can only move the wrong way.
+        """max way · u of one column of the core, way ±1; `afresh`: from scratch and by the other solver. And
+        whether the optimum is one of the whole core: no column outside this part would help, because its
+        reduced cost is 0 or it can only move the wrong way.
 
-        `x` and `reduced` of the result have one entry for each column of the whole core; `x` is 0 outside this part.
+        `x` and `reduced` of the result have one entry for each column of the whole core; `x` is 0 outside
+        this part.
         """
         if self._back and self._vertex is not None:
             self._live.restore(self._vertex)
@@ -90,10 +105,13 @@ class LiveModel:
 class Models:
     """The live models of one prover, for parts and for the whole core. Each is made when it is first used.
 
-    `labels`: the number of the part that each column of the core is in; first its country, then ever larger parts, last all countries.
+    `labels`: the number of the part that each column of the core is in; first its country, then ever
+    larger parts, last all countries.
     """
 
-    def __init__(self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, labels: list[Ints]) -> None:
+    def __init__(
+        self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, labels: list[Ints]
+    ) -> None:
         self._system, self._by_column, self._insiders, self._labels = system, by_column, insiders, labels
         self._models: dict[tuple[int, int], LiveModel] = {}
 
@@ -110,8 +128,9 @@ class Models:
             model.face(system)
 
     def around(self, column: int, in_parts: bool) -> Iterator[LiveModel]:
-        """The models in which to attack a column of the core; the last ones are the indicators linked to it in all countries, and the whole
-        core. `in_parts`: before them come the country, if no row leads out of it, and parts of the table.
+        """The models in which to attack a column of the core; the last ones are the indicators linked to
+        it in all countries, and the whole core. `in_parts`: before them come the country, if no row leads
+        out of it, and parts of the table.
         """
         for level, label in enumerate(self._labels):
             if in_parts or level == len(self._labels) - 1:
@@ -127,5 +146,7 @@ class Models:
         return self._models[at]
 
     def _of(self, columns: Ints) -> LiveModel:
-        """The model of these columns. Other columns count as movable even if insiders know them: some may stay outside of a coalition."""
+        """The model of these columns. Other columns count as movable even if insiders know them: some
+        may stay outside of a coalition.
+        """
         return LiveModel(self._system, self._by_column, self._insiders.usual, columns, self._insiders.free)

@@ -1,20 +1,24 @@
-"""The prover by linear programs (METHOD §5): its proofs hold against attackers who do not know which values are whole.
+"""The prover by linear programs (METHOD §5): its proofs hold against attackers who do
+not know which values are whole.
 
-Every LP point is a witness for *all* items, so the extremes of all points count. Witnesses of one publication are tried on the next.
-Joint LPs (`joint.py`) push all open items at once. An item that is still open gets its own hot-started LP, in parts of a large table
-first. A failure is always the optimum of its own LP, and its multipliers are kept. Witnesses are checked by arithmetic
+Every LP point is a witness for *all* items, so the extremes of all points count. Witnesses of one
+publication are tried on the next. Joint LPs (`joint.py`) push all open items at once. An item that is
+still open gets its own hot-started LP, in parts of a large table first. A failure is always the optimum of
+its own LP, and its multipliers are kept. Witnesses are checked by arithmetic
 (`AttackSystem.are_witnesses`); the solver is never trusted.
 
-Each prover has requirements of one profile and of similar size, in their own unit, so that one table can hold 0.01 and 1e12. A point
-counts for the items of its own prover only: its tolerance could be as large as a smaller requirement.
+Each prover has requirements of one profile and of similar size, in their own unit, so that one table
+can hold 0.01 and 1e12. A point counts for the items of its own prover only: its tolerance could be as
+large as a smaller requirement.
 
-If attackers act alone, one LP that holds all of them to what they know can prove an item against all. If it fails, its multipliers name
-the few attackers who matter.
+If attackers act alone, one LP that holds all of them to what they know can prove an item against all. If it
+fails, its multipliers name the few attackers who matter.
 
-In a coalition the cells of all members except the victim are fixed, and in a smaller one also those of other respondents who stay outside.
-A point that moves the cells of a victim serves no other one, so each victim, and each primary that a smaller coalition attacks, has LPs of
-its own, in parts of the table first: they open the bounds of these cells on the live model and close them again. There the attacked cell
-stops at its level: such points move few other cells, so that their mirror images are often witnesses too.
+In a coalition the cells of all members except the victim are fixed, and in a smaller one also those of other
+respondents who stay outside. A point that moves the cells of a victim serves no other one, so each victim,
+and each primary that a smaller coalition attacks, has LPs of its own, in parts of the table first: they open
+the bounds of these cells on the live model and close them again. There the attacked cell stops at its level:
+such points move few other cells, so that their mirror images are often witnesses too.
 """
 
 from __future__ import annotations
@@ -47,7 +51,9 @@ MET = 1e-6  # relative: a level counts as met if it is missed by no more than th
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
 FIRST_ATTACKS = 12  # items that are attacked before all others to see whether a publication breaks many
-NO_REACH = 1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
+NO_REACH = (
+    1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
+)
 
 
 def _none() -> Ints:
@@ -56,14 +62,16 @@ def _none() -> Ints:
 
 @dataclass(frozen=True)
 class Attack:
-    """The strongest attack on one requirement: how far it reaches (unit of the data), and the rows that it uses.
+    """The strongest attack on one requirement: how far it reaches (unit of the data), and the rows that it
+    uses.
 
-    `primary`: the row of the requirements. `side`: −1 (down), 1 (up), or 0 for the sliding level, whose reach is the sum of both sides.
-    `knower`: the attacker, if attackers act alone; else −1.
+    `primary`: the row of the requirements. `side`: −1 (down), 1 (up), or 0 for the sliding level, whose reach
+    is the sum of both sides. `knower`: the attacker, if attackers act alone; else −1.
 
-    `price` (dual values): how much the reach grows per unit of slack given to the aggregate cell at that position of the publication;
-    positive for the upper slack (upper − a), negative for the lower one (a − lower). `rows`, `multiplier`: all dual values, by row of
-    `space.relations`, then those of earlier releases; for a sliding level both sides, down first; `split` is the number of its rows.
+    `price` (dual values): how much the reach grows per unit of slack given to the aggregate cell at that
+    position of the publication; positive for the upper slack (upper − a), negative for the lower one (a −
+    lower). `rows`, `multiplier`: all dual values, by row of `space.relations`, then those of earlier
+    releases; for a sliding level both sides, down first; `split` is the number of its rows.
     """
 
     primary: int
@@ -80,8 +88,8 @@ class Attack:
 
 @dataclass(frozen=True, repr=False)
 class _Half:
-    """How far one side reaches, in units, and its proof: the multipliers of rows of A, and the reduced costs of the core. `whole`: no point
-    of the whole table reaches further.
+    """How far one side reaches, in units, and its proof: the multipliers of rows of A, and the reduced costs
+    of the core. `whole`: no point of the whole table reaches further.
     """
 
     reach: float = 0.0
@@ -92,24 +100,38 @@ class _Half:
 
 
 class LpProver(Prover):
-    """Requirements of one profile and of similar size. `broken`: attacks that succeed; `failed`: attacks that an LP has shown to fail
-    (their prices say what would make them succeed); `own_rows`: rows of the requirements that got their own LPs. After `stop`, called by
-    another thread, the search ends after the present LP.
+    """Requirements of one profile and of similar size. `broken`: attacks that succeed; `failed`:
+    attacks that an LP has shown to fail (their prices say what would make them succeed); `own_rows`:
+    rows of the requirements that got their own LPs. After `stop`, called by another thread, the
+    search ends after the present LP.
     """
 
     def __init__(
-        self, problem: ProtectionProblem, system: AttackSystem, needs: Requirements, knowledge: Knowledge, profile: int, size: Size,
+        self,
+        problem: ProtectionProblem,
+        system: AttackSystem,
+        needs: Requirements,
+        knowledge: Knowledge,
+        profile: int,
+        size: Size,
         seed: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._problem, self._system = problem, system.scaled(size.unit)
         row, side = size.row, size.side
-        need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row]) / size.unit
+        need = (
+            np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
+            / size.unit
+        )
         items = Items.of(needs, self._system, row, side, need)
         insiders = Insiders.of(knowledge, self._system, items.cell, needs.lacked(row))
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
         where = _where(problem, self._system)
-        self._levels, self._around, self._by_column = levels(*where), around(*where), sp.csc_array(self._system.core)
+        self._levels, self._around, self._by_column = (
+            levels(*where),
+            around(*where),
+            sp.csc_array(self._system.core),
+        )
         self._models = Models(self._system, self._by_column, insiders, self._around)
         source = self._system.source[self._system.core_rows]
         self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations
@@ -138,11 +160,15 @@ class LpProver(Prover):
         return self._useful
 
     def keep(self, witnesses: Sequence[Witness]) -> None:
-        """Takes these witnesses (in units) in place of those found so far: every one is tried on the next publication."""
+        """Takes these witnesses (in units) in place of those found so far: every one is tried on the next
+        publication.
+        """
         self._useful, self._pooled = list(witnesses), max(POOL_WITNESSES, len(witnesses))
 
     def elastic(self) -> ElasticParts:
-        """The models that look for a table of one item: small parts of the table, larger ones, and the country."""
+        """The models that look for a table of one item: small parts of the table, larger ones, and the
+        country.
+        """
         country = self._around[0]
         labels = [*(level.label(len(country)) for level in self._in_parts), country]
         return ElasticParts(self._system, self._by_column, self.insiders.usual, labels)
@@ -165,7 +191,9 @@ class LpProver(Prover):
         self.failed: list[Attack] = []
 
     def face(self, publication: Publication) -> None:
-        """Faces another publication. What was shown against the last one is forgotten; its witnesses are tried first."""
+        """Faces another publication. What was shown against the last one is forgotten; its witnesses are
+        tried first.
+        """
         pool = self._useful[-self._pooled :]
         self.forget()
         self.shift(publication)
@@ -178,8 +206,8 @@ class LpProver(Prover):
         self._models.face(self._system)
 
     def offer(self, z: Floats, news: bool = False) -> None:
-        """Counts a table found elsewhere (z of the suppressed cells, unit of the data) and its mirror image, if they are witnesses. `news`:
-        only if they may show what is not shown yet.
+        """Counts a table found elsewhere (z of the suppressed cells, unit of the data) and its mirror image,
+        if they are witnesses. `news`: only if they may show what is not shown yet.
         """
         whole = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
         whole[: len(z)] = z / self._system.unit
@@ -188,7 +216,9 @@ class LpProver(Prover):
 
     def _may_show(self, z: Floats) -> Bools:
         """(items,): a table shows no item that it moves by less than needed."""
-        return np.asarray((self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - MET)))
+        return np.asarray(
+            (self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - MET))
+        )
 
     def breaks_some(self) -> bool:
         """Is one of a few items broken?"""
@@ -198,14 +228,16 @@ class LpProver(Prover):
         return bool(self.broken)
 
     def propose(self) -> list[Witness]:
-        """Runs the joint searches. Returns the witnesses that showed something when they were found, in their order."""
+        """Runs the joint searches. Returns the witnesses that showed something when they were found, in their
+        order.
+        """
         before = len(self._useful)
         self.settle_jointly()
         return self._useful[before:]
 
     def recount(self, points: Iterable[Floats], lps: int) -> None:
-        """Counts the points that joint searches found elsewhere, in place of these searches, which took so many LPs. A point that is no
-        witness here shows nothing.
+        """Counts the points that joint searches found elsewhere, in place of these searches, which took so
+        many LPs. A point that is no witness here shows nothing.
         """
         for z in points:
             self._count(z)
@@ -213,8 +245,9 @@ class LpProver(Prover):
         self.shared += lps
 
     def reached(self, by_tables: bool = False) -> Floats:
-        """How far each item reaches against its strongest attacker, in the unit of the data. If the item is met, at least its need; or,
-        `by_tables`, as far as a table was found, which may miss the need by the tolerance.
+        """How far each item reaches against its strongest attacker, in the unit of the data. If
+        the item is met, at least its need; or, `by_tables`, as far as a table was found, which may
+        miss the need by the tolerance.
         """
         items, reach = self.items, self.ledger.reach
         met = reach if by_tables else np.maximum(reach, items.need)
@@ -226,11 +259,17 @@ class LpProver(Prover):
         return np.where(np.isfinite(lowest), lowest, seen)
 
     def at_most(self, attack: Attack, lower: Floats, upper: Floats) -> float:
-        """No table goes farther on a side (down or up) than this, in the unit of the data; see `Attacker.at_most`."""
+        """No table goes farther on a side (down or up) than this, in the unit of the data; see
+        `Attacker.at_most`.
+        """
         system, row = self._system, self._core_row[attack.rows]
         low, high = replace(system, lower=lower / system.unit, upper=upper / system.unit).core_bounds()
         pull = self._pull(attack, attack.side, slice(None))
-        ends = np.where(attack.multiplier > 0, system.row_upper[system.core_rows[row]], system.row_lower[system.core_rows[row]])
+        ends = np.where(
+            attack.multiplier > 0,
+            system.row_upper[system.core_rows[row]],
+            system.row_lower[system.core_rows[row]],
+        )
         with np.errstate(invalid="ignore"):  # 0 times an endless bound
             most = np.where(pull == 0, 0.0, np.maximum(pull * low, pull * high))
         return float((most.sum() + attack.multiplier @ ends) * system.unit)
@@ -272,10 +311,14 @@ class LpProver(Prover):
 
     def again(self, attack: Attack) -> None:
         """Repeats an attack on the present publication."""
-        self.attack(self.item_of(attack), np.arange(self.ledger.open.shape[1]) == max(attack.knower, 0), FOR_ALL)
+        self.attack(
+            self.item_of(attack), np.arange(self.ledger.open.shape[1]) == max(attack.knower, 0), FOR_ALL
+        )
 
     def witnesses(self) -> Iterator[Witness]:
-        """Witnesses that prove everything proven, in the unit of the data; only a few of those that all lots share."""
+        """Witnesses that prove everything proven, in the unit of the data; only a few of those that all lots
+        share.
+        """
         shared = [witness for witness in self._useful if witness.lot == FOR_ALL]
         if not self.insiders.alone and not (self.items.side == SLIDE).any():
             shared = [shared[i] for i in fewest([self._proven(witness) for witness in shared])]
@@ -289,21 +332,27 @@ class LpProver(Prover):
         z = witness.dense(self._system.A.shape[1])
         for point, sound in zip((z, -z), witness.sound, strict=True):
             if sound:
-                proven |= self.insiders.fooled(point)[:, 0] & (items.side * point[items.column] >= items.need * (1 - MET))
+                proven |= self.insiders.fooled(point)[:, 0] & (
+                    items.side * point[items.column] >= items.need * (1 - MET)
+                )
         return proven
 
     def _count(self, z: Floats, lot: int = FOR_ALL, sound: tuple[bool, bool] | None = None) -> None:
-        """Counts a point and its mirror image, if they are witnesses. `sound`: whether they are, if that is known already."""
+        """Counts a point and its mirror image, if they are witnesses. `sound`: whether
+        they are, if that is known already.
+        """
         if self._stop.is_set():
             raise InterruptedError("the search was stopped from outside")
         sound = self._system.are_witnesses(z) if sound is None else sound
         if not any(sound):
             return
         news = self.ledger.count(z, sound)
-        if news.closed or (self.items.side == SLIDE).any():  # halves of a sliding level come from different witnesses
+        if (
+            news.closed or (self.items.side == SLIDE).any()
+        ):  # halves of a sliding level come from different witnesses
             self._useful.append(Witness.of(z, lot, sound))
 
-    # --- the strategy ---------------------------------------------------------------------------------------------------------------
+    # --- the strategy ---------------------------------------------------------------------------------------
 
     def _jointly(self, rng: np.random.Generator) -> None:
         self._search_at(self._levels, rng)
@@ -324,7 +373,9 @@ class LpProver(Prover):
         return [level for level in self._levels if len(level.parts) > 1 or not self._is_large]
 
     def _search_at(self, levels: list[Level], rng: np.random.Generator) -> None:
-        search = JointSearch(self._system, self._by_column, levels, self.items, self.insiders, self.ledger, self._count_jointly)
+        search = JointSearch(
+            self._system, self._by_column, levels, self.items, self.insiders, self.ledger, self._count_jointly
+        )
         self.solves += search.run(rng)
 
     def _count_jointly(self, z: Floats) -> None:
@@ -332,8 +383,8 @@ class LpProver(Prover):
         self._now_left(int(self.ledger.waiting.sum()))
 
     def _order(self) -> Ints:
-        """Items for which an insider stays outside come last: the fewer, the earlier, for its points serve those where more do.
-        The sliding level of each cell comes after the other sides, which may prove it.
+        """Items for which an insider stays outside come last: the fewer, the earlier, for its points serve
+        those where more do. The sliding level of each cell comes after the other sides, which may prove it.
         """
         items = self.items
         absent = np.zeros(len(items), dtype=np.int64)
@@ -345,7 +396,9 @@ class LpProver(Prover):
             model.back()
 
     def attack(self, item: int, knowers: Bools, lot: int) -> None:
-        """Solves one LP for all of these attackers together. If the attack succeeds, each attacker whom it needs has his own LP."""
+        """Solves one LP for all of these attackers together. If the attack succeeds, each
+        attacker whom it needs has his own LP.
+        """
         groups = [knowers]
         while groups:
             group = groups.pop()
@@ -364,11 +417,15 @@ class LpProver(Prover):
                 groups += [np.arange(len(group)) == k for k in np.flatnonzero(matter).tolist()]
 
     def _strongest(self, item: int, group: Bools, lot: int) -> tuple[Attack, Bools, bool]:
-        """The strongest attack on an item by a group of attackers who share their knowledge, the attackers whose knowledge it needs, and
-        whether the attack was on the whole table, not on a part.
+        """The strongest attack on an item by a group of attackers who share their knowledge, the attackers
+        whose knowledge it needs, and whether the attack was on the whole table, not on a part.
         """
         items, insiders, system, unit = self.items, self.insiders, self._system, self._system.unit
-        (lower, upper), columns, usual = insiders.against(item, group), insiders.differing(item), insiders.usual
+        (lower, upper), columns, usual = (
+            insiders.against(item, group),
+            insiders.differing(item),
+            insiders.usual,
+        )
         side, need, exempt = int(items.side[item]), items.need[item], bool(insiders.exempt[item])
         ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
         fixed = items.sign[item] == 0  # by the national relations: no LP is needed
@@ -376,7 +433,9 @@ class LpProver(Prover):
             column = items.core[[item]]
             columns = np.union1d(columns, column)
             lower[column], upper[column] = np.maximum(lower[column], -need), np.minimum(upper[column], need)
-        for model in self._models.around(int(items.core[item]), in_parts=exempt or self._is_large) if not fixed else ():
+        for model in (
+            self._models.around(int(items.core[item]), in_parts=exempt or self._is_large) if not fixed else ()
+        ):
             model.prepare()
             model.set_bounds(columns, lower[columns], upper[columns])
             halves = [self._reach(model, item, way, group, lot) for way in ways]
@@ -389,7 +448,9 @@ class LpProver(Prover):
             at = insiders.core[known]
             for half in halves:
                 up = half.reduced[at] > NO_PRICE
-                leaned = np.where(up, insiders.core_lower[known] >= lower[at], insiders.core_upper[known] <= upper[at])
+                leaned = np.where(
+                    up, insiders.core_lower[known] >= lower[at], insiders.core_upper[known] <= upper[at]
+                )
                 matter[known] |= leaned & (np.abs(half.reduced[at]) > NO_PRICE) & group[known]
         rows = np.concatenate([half.rows for half in halves])
         told = system.decided[rows] >= 0
@@ -416,12 +477,18 @@ class LpProver(Prover):
             self.solves += 1
             z = system.R @ result.x
             sound, fooled = system.are_witnesses(z), self.insiders.fooled(z)
-            if result.status is Status.OPTIMAL and sound[0] and fooled[item if len(fooled) > 1 else 0, group].all():
+            if (
+                result.status is Status.OPTIMAL
+                and sound[0]
+                and fooled[item if len(fooled) > 1 else 0, group].all()
+            ):
                 break
         else:
             raise Unprotectable(
-                f"the attacker's LP for {self._problem.space.key(int(items.cell[item]))} could not be solved reliably "
-                f"({result.status}); nothing can be certified. Remedy: check the magnitudes of that country's table"
+                f"the attacker's LP for {self._problem.space.key(int(items.cell[item]))} could not be solved "
+                f"reliably "
+                f"({result.status}); nothing can be certified. Remedy: check the magnitudes of that "
+                f"country's table"
             )
         self.own_rows.add(int(items.row[item]))
         self._count(z, lot, sound)
@@ -450,12 +517,16 @@ def sizes_of(needs: Requirements, numbers: Sequence[int]) -> Iterator[Size]:
     bucket = np.where(size > 0, np.ceil(np.log10(np.maximum(size, 1e-300)) / LEVEL_DECADES), -np.inf)
     for b in np.unique(bucket):
         if np.isfinite(b):
-            yield Size(row[bucket == b], side[bucket == b], float(2.0 ** np.round(np.log2(10.0 ** (LEVEL_DECADES * (b - 0.5))))))
+            yield Size(
+                row[bucket == b],
+                side[bucket == b],
+                float(2.0 ** np.round(np.log2(10.0 ** (LEVEL_DECADES * (b - 0.5))))),
+            )
 
 
 def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints, Ints, Ints]:
-    """(area, rank in the first code list, depth of the code of each rank, group of linked indicators): of the core columns, by the first
-    cell of each, but for the depth.
+    """(area, rank in the first code list, depth of the code of each rank, group of linked indicators): of the
+    core columns, by the first cell of each, but for the depth.
     """
     space, area = problem.space, system.area[system.first]
     indicator, *codes = np.unravel_index(system.code[system.first], space.national_shape)

@@ -19,15 +19,21 @@ from sdc_tasks.model.table import Ints
 
 
 class WholeAttacker:
-    """The attackers of all profiles of `needs`, for the integral cells. Without a publication: the national tables alone.
+    """The attackers of all profiles of `needs`, for the integral cells. Without a
+    publication: the national tables alone.
 
     Tables that were `tried` against another publication are tried first.
     """
 
     def __init__(
-        self, problem: ProtectionProblem, publication: Publication | None, needs: Requirements, seed: int = 1, tried: Sequence[Whole] = (),
+        self,
+        problem: ProtectionProblem,
+        publication: Publication | None,
+        needs: Requirements,
+        seed: int = 1,
+        tried: Sequence[Whole] = (),
         work: Progress | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._provers: list[MilpProver] = []
         self._work = work or Progress()
         spared = needs.implied & (publication is not None)  # a baseline must know each level
@@ -37,7 +43,11 @@ class WholeAttacker:
             if len(rows):
                 furthest = max(float(getattr(needs, side)[rows].max()) for side in SIDES.values())
                 system = whole_system(problem, publication, adversary, furthest)
-                self._provers.append(MilpProver(system, needs, knowledge_of(problem, adversary.profile), numbers[0], rows, seed))
+                self._provers.append(
+                    MilpProver(
+                        system, needs, knowledge_of(problem, adversary.profile), numbers[0], rows, seed
+                    )
+                )
         for prover in self._provers:
             prover.offer(tried)
             prover.tell = self._tell
@@ -63,10 +73,15 @@ class WholeAttacker:
     @property
     def short(self) -> list[Shortfall]:
         """The requirements for which no whole table was found."""
-        return sorted((each for prover in self._provers for each in prover.short), key=lambda s: (s.row, s.side, s.knower))
+        return sorted(
+            (each for prover in self._provers for each in prover.short),
+            key=lambda s: (s.row, s.side, s.knower),
+        )
 
     def settle(self, lots: Lots) -> None:
-        """Shows or breaks the requirements of the primaries of each (number, primaries), as if no other lot were asked for."""
+        """Shows or breaks the requirements of the primaries of each (number, primaries), as
+        if no other lot were asked for.
+        """
         for prover in self._provers:
             prover.settle(lots)
 

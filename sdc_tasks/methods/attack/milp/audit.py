@@ -1,8 +1,10 @@
-"""The second half of an audit if values are whole numbers: whole tables must also show each requirement that the LP audit proves.
+"""The second half of an audit if values are whole numbers: whole tables must also show each
+requirement that the LP audit proves.
 
-A requirement that the LP audit breaks stays broken. The baseline is treated in the same way. If no whole national table reaches a level
-with no aggregate published, the requirement is cut to what the best whole table reaches: the aggregates are not to blame for a weakness
-of the national table. If a MILP of the baseline stops at its limit, the requirement is cut to the bound of the MILP.
+A requirement that the LP audit breaks stays broken. The baseline is treated in the same way. If no whole
+national table reaches a level with no aggregate published, the requirement is cut to what the best whole
+table reaches: the aggregates are not to blame for a weakness of the national table. If a MILP of the baseline
+stops at its limit, the requirement is cut to the bound of the MILP.
 """
 
 from __future__ import annotations
@@ -26,10 +28,17 @@ from sdc_tasks.model.results import AuditReport, Evidence, Publication
 
 
 def whole_audit(
-    report: AuditReport, problem: ProtectionProblem, publication: Publication, requirements: Requirements, lots: Lots,
-    seed: int, work: Progress,
-) -> AuditReport:  # fmt: skip
-    """The report of the LP audit on these lots (number, primaries), extended by integer knowledge for the integral cells."""
+    report: AuditReport,
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: Requirements,
+    lots: Lots,
+    seed: int,
+    work: Progress,
+) -> AuditReport:
+    """The report of the LP audit on these lots (number, primaries), extended by integer
+    knowledge for the integral cells.
+    """
     if not problem.integral[requirements.primaries].any():
         return report
     attacker = WholeAttacker(problem, publication, requirements, seed, work=work)
@@ -44,9 +53,15 @@ def whole_audit(
         undecided[p] |= not short.proven
     evidence = replace(report.evidence, **_evidence(list(attacker.witnesses())), whole_cut=requirements.whole)
     return replace(
-        report, **worst, held=held, by_milp=by_milp, undecided=undecided, evidence=evidence,
-        lps=report.lps + attacker.milps, shared_lps=report.shared_lps + attacker.shared_milps,
-    )  # fmt: skip
+        report,
+        **worst,
+        held=held,
+        by_milp=by_milp,
+        undecided=undecided,
+        evidence=evidence,
+        lps=report.lps + attacker.milps,
+        shared_lps=report.shared_lps + attacker.shared_milps,
+    )
 
 
 def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work: Progress) -> Requirements:
@@ -62,17 +77,36 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work:
     reached, told = [], []
     for short in attacker.short:
         row, alone = short.row, int(least.knower[short.row])
-        told.append((int(least.profile[row]), int(least.primaries[row]), short.side, alone if alone >= 0 else short.knower, short.most))
+        told.append(
+            (
+                int(least.profile[row]),
+                int(least.primaries[row]),
+                short.side,
+                alone if alone >= 0 else short.knower,
+                short.most,
+            )
+        )
         reached.append((row, SIDES[short.side], -1 if alone >= 0 else short.knower, short.most))
-    return replace(least.cut_to(reached), why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5))
+    return replace(
+        least.cut_to(reached), why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5)
+    )
 
 
 def joined(parts: Sequence[Evidence]) -> dict[str, Any]:
-    """The whole tables of several chunks as evidence: first, once, those that all chunks share; then lot by lot."""
-    lot = np.concatenate([np.where(part.whole_lot < 0, -1 if n == 0 else -2, part.whole_lot) for n, part in enumerate(parts)])
+    """The whole tables of several chunks as evidence: first, once, those that all chunks share; then lot by
+    lot.
+    """
+    lot = np.concatenate(
+        [np.where(part.whole_lot < 0, -1 if n == 0 else -2, part.whole_lot) for n, part in enumerate(parts)]
+    )
     profile = np.concatenate([part.whole_profile for part in parts])
     width = max(part.whole.shape[1] for part in parts)
-    tall = sp.vstack([sp.csr_array((w.data, w.indices, w.indptr), shape=(w.shape[0], width)) for w in (part.whole for part in parts)])
+    tall = sp.vstack(
+        [
+            sp.csr_array((w.data, w.indices, w.indptr), shape=(w.shape[0], width))
+            for w in (part.whole for part in parts)
+        ]
+    )
     order = np.lexsort((profile, lot))
     order = order[lot[order] >= -1]
     return {

@@ -1,11 +1,13 @@
 """The prover by mixed integer programs: its proofs hold against attackers who know which values are whole.
 
-A linear program may reach a level with fractions although no whole table does. So, against these attackers, a requirement holds only if a
-whole table shows it (σ z_p ≥ need). Needs are whole numbers, rounded up (`requirements.promised`).
+A linear program may reach a level with fractions although no whole table does. So, against these
+attackers, a requirement holds only if a whole table shows it (σ z_p ≥ need). Needs are whole numbers,
+rounded up (`requirements.promised`).
 
-Small MILPs find whole tables. They work on parts of the table first; each pushes all open items of its part in random senses, first inside
-the box in which the mirror image is a table too. An item that is still open gets its own MILP. Each table is checked in whole numbers. If
-the own MILP is solved and falls short, the requirement is broken. If it stops at its limit, the requirement is *not shown*: it counts as
+Small MILPs find whole tables. They work on parts of the table first; each pushes all open items of its
+part in random senses, first inside the box in which the mirror image is a table too. An item that is
+still open gets its own MILP. Each table is checked in whole numbers. If the own MILP is solved and falls
+short, the requirement is broken. If it stops at its limit, the requirement is *not shown*: it counts as
 broken, and the report says so.
 """
 
@@ -31,8 +33,12 @@ from sdc_tasks.solver.milp import LiveMilp, Milp, MilpResult
 
 NEAR_COLUMNS = 1_000  # columns of the part that an own MILP tries first
 DIVISIONS = (  # (columns, dealt out?) of the parts; then the whole
-    (300, False), (300, True), (NEAR_COLUMNS, False), (NEAR_COLUMNS, True), (2_500, True),
-)  # fmt: skip
+    (300, False),
+    (300, True),
+    (NEAR_COLUMNS, False),
+    (NEAR_COLUMNS, True),
+    (2_500, True),
+)
 JOINT_MILPS, MIRRORED_MILPS = 8, 3  # joint MILPs on one part; how many of them are inside the mirror box
 MILP_OPEN_SHARE = 0.9  # a joint MILP that leaves more than this share open is the last
 JOINT_GAP, JOINT_NODES = 0.05, 20  # of a joint MILP: any table will do
@@ -43,8 +49,8 @@ OWN_NODES = 100  # of an item's own MILP
 class Shortfall:
     """A requirement (row, side) for which no whole table was found, against attacker `knower` (−1: all).
 
-    `reach`: how far the best whole table found goes; `most`: no whole table goes further. They are equal if the MILP was solved.
-    Both are whole numbers.
+    `reach`: how far the best whole table found goes; `most`: no whole table goes further. They are equal if
+    the MILP was solved. Both are whole numbers.
     """
 
     row: int
@@ -62,7 +68,9 @@ class Shortfall:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole table: the columns in which it differs from the truth, and by how much; the profile and lot for which it was found."""
+    """A whole table: the columns in which it differs from the truth, and by how much; the profile
+    and lot for which it was found.
+    """
 
     profile: int
     lot: int
@@ -71,13 +79,20 @@ class Whole:
 
 
 class MilpProver(Prover):
-    """The requirements for integral cells in one polyhedron. `short`: the requirements for which no whole table was found; `useful`: the
-    tables that have shown something; `own_rows`: rows of the requirements that needed their own MILP.
+    """The requirements for integral cells in one polyhedron. `short`: the requirements for which no
+    whole table was found; `useful`: the tables that have shown something; `own_rows`: rows of the
+    requirements that needed their own MILP.
     """
 
     def __init__(
-        self, system: WholeSystem, needs: Requirements, knowledge: Knowledge, profile: int, rows: Ints, seed: int
-    ) -> None:  # fmt: skip
+        self,
+        system: WholeSystem,
+        needs: Requirements,
+        knowledge: Knowledge,
+        profile: int,
+        rows: Ints,
+        seed: int,
+    ) -> None:
         self.system = system
         asked = np.concatenate([needs.down[rows], needs.up[rows], needs.slide[rows]])
         kept = asked > WHOLE_NOISE
@@ -104,14 +119,16 @@ class MilpProver(Prover):
                 self._count(z, FOR_ALL)
 
     def _count(self, z: Floats, lot: int, half: bool = False) -> None:
-        """Counts a table and its mirror image, if they are witnesses; a `half` of a sliding level is kept even if it shows nothing."""
+        """Counts a table and its mirror image, if they are witnesses; a `half` of a sliding level
+        is kept even if it shows nothing.
+        """
         sound = self.system.are_witnesses(z)
         news = self.ledger.count(z, sound)
         if any(sound) and (news.closed or news.wider or half):
             moved = np.flatnonzero(z)
             self.useful.append(Whole(self.profile, lot, moved, z[moved]))
 
-    # --- the strategy ---------------------------------------------------------------------------------------------------------------
+    # --- the strategy ---------------------------------------------------------------------------------------
 
     def _jointly(self, rng: np.random.Generator) -> None:
         """MILPs that push all open items of a part of the table at once, against all attackers together."""
@@ -130,11 +147,20 @@ class MilpProver(Prover):
         bounds = self.insiders.all_held
         inside = np.zeros(self.system.R.shape[1], dtype=bool)
         inside[columns] = True
-        which = np.flatnonzero(self.ledger.waiting & self.items.pushable(bounds) & ~self.insiders.smaller & inside[self.items.core])
+        which = np.flatnonzero(
+            self.ledger.waiting
+            & self.items.pushable(bounds)
+            & ~self.insiders.smaller
+            & inside[self.items.core]
+        )
         if not len(which):
             return False
-        push = self.items.push(which, self.items.core[which], mirrored(bounds) if in_mirror else bounds, 1.0, rng)
-        z = self._table(columns, self._solve(columns, push.cost, push.lower, push.upper, JOINT_GAP, JOINT_NODES))
+        push = self.items.push(
+            which, self.items.core[which], mirrored(bounds) if in_mirror else bounds, 1.0, rng
+        )
+        z = self._table(
+            columns, self._solve(columns, push.cost, push.lower, push.upper, JOINT_GAP, JOINT_NODES)
+        )
         if z is not None:
             self._count(z, FOR_ALL)
             self._now_left(int(self.ledger.waiting.sum()))
@@ -144,7 +170,9 @@ class MilpProver(Prover):
         """Nothing to forget: each MILP is a model of its own."""
 
     def attack(self, item: int, knowers: Bools, lot: int) -> None:
-        """Solves one MILP against all of these attackers together; if the attack succeeds, one against nobody's knowledge, then halves."""
+        """Solves one MILP against all of these attackers together; if the attack succeeds, one against
+        nobody's knowledge, then halves.
+        """
         self.own_rows.add(int(self.items.row[item]))
         groups, alone, need = [knowers], False, int(self.items.need[item])
         while groups:
@@ -171,7 +199,9 @@ class MilpProver(Prover):
 
     def _note(self, item: int, knower: int, reach: int, most: int) -> None:
         items = self.items
-        self.short.append(Shortfall(int(items.row[item]), int(items.side[item]), knower, int(items.need[item]), reach, most))
+        self.short.append(
+            Shortfall(int(items.row[item]), int(items.side[item]), knower, int(items.need[item]), reach, most)
+        )
 
     def _reach(self, item: int, knowers: Bools, lot: int) -> tuple[int, int]:
         """(found, at most): how far the item reaches against these attackers; both are at most the need."""
@@ -190,12 +220,18 @@ class MilpProver(Prover):
         return found, most
 
     def _meets(self, item: int, bounds: tuple[Floats, Floats], lot: int) -> bool | None:
-        """Is there a whole table in which the item meets its need? None if the MILP stopped without an answer.
+        """Is there a whole table in which the item meets its need? None if the MILP stopped without an
+        answer.
 
-        It searches a part of the table first, then all cells linked to it. The level is a bound, not a target: parity may exclude it.
+        It searches a part of the table first, then all cells linked to it. The level is a bound, not
+        a target: parity may exclude it.
         """
         items = self.items
-        column, direction, need = int(items.core[item]), int(items.side[item] * items.sign[item]), int(items.need[item])
+        column, direction, need = (
+            int(items.core[item]),
+            int(items.side[item] * items.sign[item]),
+            int(items.need[item]),
+        )
         lower, upper = bounds[0].copy(), bounds[1].copy()
         if direction > 0:
             lower[column] = max(lower[column], need)
@@ -204,14 +240,18 @@ class MilpProver(Prover):
         if lower[column] > upper[column]:
             return False
         for columns in self._around(column):
-            result = self._solve(columns, np.zeros(len(lower)), lower, upper, 0.0, OWN_NODES, from_truth=False)
+            result = self._solve(
+                columns, np.zeros(len(lower)), lower, upper, 0.0, OWN_NODES, from_truth=False
+            )
             z = self._table(columns, result)
             if z is not None and items.side[item] * z[items.column[item]] >= need:
                 self._count(z, lot)
                 return True
         return False if result.status is Status.INFEASIBLE else None
 
-    def _furthest(self, item: int, way: int, bounds: tuple[Floats, Floats], cap: int | None, lot: int) -> tuple[int, int]:
+    def _furthest(
+        self, item: int, way: int, bounds: tuple[Floats, Floats], cap: int | None, lot: int
+    ) -> tuple[int, int]:
         """(found, at most) of max way·z_p. `cap`: a limit that the maximum is known not to pass."""
         items = self.items
         column, direction = int(items.core[item]), int(way * items.sign[item])
@@ -231,10 +271,14 @@ class MilpProver(Prover):
             most = min(most, -result.bound)
         if z is not None:
             self._count(z, lot, half=items.side[item] == SLIDE)
-        return found, found if result.status is Status.OPTIMAL and z is not None else int(np.floor(most + WHOLE_NOISE))
+        return found, found if result.status is Status.OPTIMAL and z is not None else int(
+            np.floor(most + WHOLE_NOISE)
+        )
 
     def _table(self, columns: Ints, result: MilpResult) -> Floats | None:
-        """The whole table that a MILP over these columns found; None if it found none, or one that is no witness."""
+        """The whole table that a MILP over these columns found; None if it found none, or one that is no
+        witness.
+        """
         if result.x is None:
             return None
         u = np.zeros(self.system.R.shape[1])
@@ -244,7 +288,9 @@ class MilpProver(Prover):
 
     def part_around(self, column: int) -> Ints:
         """The part of the table that contains a column of the core."""
-        return next(each for each in parts(self.system.core_area, self.system.stretch, NEAR_COLUMNS) if column in each)
+        return next(
+            each for each in parts(self.system.core_area, self.system.stretch, NEAR_COLUMNS) if column in each
+        )
 
     def _around(self, column: int) -> list[Ints]:
         """The part of the table that contains a column, then all columns linked to it."""
@@ -254,16 +300,30 @@ class MilpProver(Prover):
         return [np.intersect1d(self.part_around(column), together), together]
 
     def _solve(
-        self, columns: Ints, cost: Floats, lower: Floats, upper: Floats, gap: float, nodes: int, from_truth: bool = True
-    ) -> MilpResult:  # fmt: skip
+        self,
+        columns: Ints,
+        cost: Floats,
+        lower: Floats,
+        upper: Floats,
+        gap: float,
+        nodes: int,
+        from_truth: bool = True,
+    ) -> MilpResult:
         """min cost·u over some columns; the others stay at the truth."""
         A = sp.csr_array(sp.csc_array(self.system.core)[:, columns])
         rows = np.flatnonzero(np.diff(A.indptr) > 0)
         at = self.system.core_rows[rows]
         model = Milp(
-            cost[columns], sp.csr_array(A[rows]), self.system.row_lower[at], self.system.row_upper[at], lower[columns], upper[columns],
-            np.flatnonzero(self.system.integral_core[columns]),  # HiGHS takes them as whole numbers within their bounds
-        )  # fmt: skip
+            cost[columns],
+            sp.csr_array(A[rows]),
+            self.system.row_lower[at],
+            self.system.row_upper[at],
+            lower[columns],
+            upper[columns],
+            np.flatnonzero(
+                self.system.integral_core[columns]
+            ),  # HiGHS takes them as whole numbers within their bounds
+        )
         self.solves += 1
         return LiveMilp(model).solve(np.zeros(len(columns)) if from_truth else None, np.inf, gap, nodes)
 

@@ -1,11 +1,13 @@
-"""The polyhedron of an attacker who knows that all values of an indicator are whole numbers (counts of persons, of enterprises).
+"""The polyhedron of an attacker who knows that all values of an indicator are whole numbers
+(counts of persons, of enterprises).
 
 He knows more than the attacker of `lp`. Only the whole tables in that polyhedron are possible:
 
     z ∈ Z on the integral cells,  A z = 0,  ⌈s⁻⌉ ≤ B z ≤ ⌊s⁺⌋,  ⌈lb − a⌉ ≤ z ≤ ⌊ub − a⌋
 
-A base of 5 around 25 leaves him 23 … 27. A base of 10 around 20, the interval [15, 25], leaves him 15 … 24: 25 would have been printed as
-30, because a tie goes up. No deviation is followed beyond a box, which errs on the safe side.
+A base of 5 around 25 leaves him 23 … 27. A base of 10 around 20, the interval [15, 25], leaves him
+15 … 24: 25 would have been printed as 30, because a tie goes up. No deviation is followed beyond a
+box, which errs on the safe side.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ LEAST_BOX, MOST_BOX = 1e4, 1e9  # whole numbers: its least and largest size
 
 @dataclass(frozen=True, repr=False)
 class WholeSystem(Polyhedron):
-    """The polyhedron of the whole tables, in the unit of the data: z is whole where `integral`. A row of integral columns has whole ends.
+    """The polyhedron of the whole tables, in the unit of the data: z is whole where `integral`. A row of
+    integral columns has whole ends.
 
-    The core contains only rows with a finite end; `stretch` is the rank of each of its columns in the first code list.
+    The core contains only rows with a finite end; `stretch` is the rank of each of its
+    columns in the first code list.
     """
 
     integral: Bools
@@ -41,7 +45,9 @@ class WholeSystem(Polyhedron):
         return self.holds(z), self.holds(-z)
 
     def holds(self, z: Floats) -> bool:
-        """Is this a whole table that the attacker cannot tell from the truth? Checked by plain arithmetic, exact on whole numbers."""
+        """Is this a whole table that the attacker cannot tell from the truth? Checked by plain
+        arithmetic, exact on whole numbers.
+        """
         row = self.A @ z
         slack = np.where(self.whole_rows, 0.0, WHOLE_NOISE + 1e-12 * np.asarray(abs(self.A) @ np.abs(z)))
         edge = np.where(self.integral, 0.0, WHOLE_NOISE)
@@ -76,10 +82,15 @@ class WholeSystem(Polyhedron):
 
 
 def whole_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
-    """(below, above): the slack that a publication leaves around each true aggregate value; whole numbers for integral cells."""
+    """(below, above): the slack that a publication leaves around each true aggregate value;
+    whole numbers for integral cells.
+    """
     low, high = slacks(problem, publication)
     whole = problem.integral[publication.cells]
-    low, most = np.where(whole, np.ceil(low - WHOLE_NOISE), low), np.where(whole, np.floor(high + WHOLE_NOISE), high)
+    low, most = (
+        np.where(whole, np.ceil(low - WHOLE_NOISE), low),
+        np.where(whole, np.floor(high + WHOLE_NOISE), high),
+    )
     tie = whole & publication.rounded & (most > 0) & _is_whole(high)
     return low + 0.0, np.where(tie, most - 1, most) + 0.0
 
@@ -89,9 +100,15 @@ def _is_whole(x: Floats) -> Bools:
     return np.asarray(np.abs(finite - np.rint(finite)) <= WHOLE_NOISE)
 
 
-def whole_system(problem: ProtectionProblem, publication: Publication | None, adversary: Adversary, furthest: float) -> WholeSystem:
-    """The attacker's polyhedron. Without a publication: no aggregate is published. `furthest`: the largest need."""
-    base = attack_system(problem, adversary).scaled(1.0, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX))
+def whole_system(
+    problem: ProtectionProblem, publication: Publication | None, adversary: Adversary, furthest: float
+) -> WholeSystem:
+    """The attacker's polyhedron. Without a publication: no aggregate is published. `furthest`: the largest
+    need.
+    """
+    base = attack_system(problem, adversary).scaled(
+        1.0, box=min(max(LEAST_BOX, BOX_NEEDS * furthest), MOST_BOX)
+    )
     earlier = problem.earlier.known_to(adversary)
     integral = np.concatenate([problem.integral[base.cells], earlier.integral])
     low, high = base.row_lower.copy(), base.row_upper.copy()
@@ -101,9 +118,14 @@ def whole_system(problem: ProtectionProblem, publication: Publication | None, ad
         low[told], high[told] = below[base.decided[told]], above[base.decided[told]]
     whole_row = np.asarray(abs(base.A) @ (~integral).astype(float) == 0)
     rounded = np.concatenate([np.zeros(len(told) - len(earlier.rounded), dtype=bool), earlier.rounded])
-    tie = whole_row & rounded & (high > WHOLE_NOISE) & _is_whole(high)  # intervals of earlier releases, read in the same way
+    tie = (
+        whole_row & rounded & (high > WHOLE_NOISE) & _is_whole(high)
+    )  # intervals of earlier releases, read in the same way
     high = np.where(tie, high - 1, high)
-    low, high = np.where(whole_row, np.ceil(low - WHOLE_NOISE), low), np.where(whole_row, np.floor(high + WHOLE_NOISE), high)
+    low, high = (
+        np.where(whole_row, np.ceil(low - WHOLE_NOISE), low),
+        np.where(whole_row, np.floor(high + WHOLE_NOISE), high),
+    )
     kept = np.flatnonzero(np.isfinite(low[base.core_rows]) | np.isfinite(high[base.core_rows]))
     shape = problem.space.national_shape
     return WholeSystem(

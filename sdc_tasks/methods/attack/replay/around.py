@@ -1,7 +1,9 @@
-"""W: how far from one table the others reach that fit a publication, from public figures alone (METHOD §9, Theorem 4).
+"""W: how far from one table the others reach that fit a publication, from public figures alone (METHOD §9,
+Theorem 4).
 
-W is asked to reach as far as most primaries need. That is quick, and leaves most ends of W nearer than they could be. Where S turns out to
-be too narrow, `farther` looks for the ends that hold it: each is then as far as any table goes, with the attack that proves it.
+W is asked to reach as far as most primaries need. That is quick, and leaves most ends of W nearer than they
+could be. Where S turns out to be too narrow, `farther` looks for the ends that hold it: each is then as far
+as any table goes, with the attack that proves it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
 
 AT_END = 1e-6  # relative: as near to the end of what the relations allow
-STEPS_AT_END = 0.1  # of the last decimal: nor farther from it than this. A level is lost where a table reaches the next value only
+# of the last decimal: nor farther from it than this. A level is lost where a table reaches the next value
+# only
+STEPS_AT_END = 0.1
 BESIDE_OTHERS = 1.05  # times what one primary alone needs: the cuts of the others count too
 End = tuple[int, int]  # side (−1 down, 1 up) and row of the needs
 
@@ -46,9 +50,10 @@ class LevelLine:
 
 
 class Around:
-    """W around a table that fits, `middle`. Arrays (primaries,), unit of the data: `at`, their values in it; `low`, `high`, the ends of W;
-    `top`, at least the largest value with which the publication passes the audit. `ended`: the attacks that end W, by side and row.
-    `lps`: linear programs solved. `nation`: (lowest, highest) that the relations of the national tables allow.
+    """W around a table that fits, `middle`. Arrays (primaries,), unit of the data: `at`, their values in it;
+    `low`, `high`, the ends of W; `top`, at least the largest value with which the publication passes the
+    audit. `ended`: the attacks that end W, by side and row. `lps`: linear programs solved. `nation`: (lowest,
+    highest) that the relations of the national tables allow.
     """
 
     def __init__(
@@ -84,19 +89,25 @@ class Around:
         return np.asarray(self.high >= self.nation[1] - self._near)
 
     def reach(self, levels: float) -> None:
-        """Asks W to reach down by so many levels, and up by what a primary needs then. If one side ends before, the other one is asked for
-        as much as the primary needs beside it.
+        """Asks W to reach down by so many levels, and up by what a primary needs then. If one side ends
+        before, the other one is asked for as much as the primary needs beside it.
         """
         at, level, step, lowest = self.at, self.level, self.step, self._lowest
         down = np.minimum(levels * level(at) + 2 * step, at - lowest)
         up = self._up(np.where(down < at - lowest, level.above(at - down), lowest))
         self._ask(down, up)
-        no_less, no_more = self._ends(-1) | (self.low <= lowest + self._near), self._ends(1) | (self.high >= self._highest - self._near)
+        no_less, no_more = (
+            self._ends(-1) | (self.low <= lowest + self._near),
+            self._ends(1) | (self.high >= self._highest - self._near),
+        )
         upper = np.where(self.above_all, self.high, level.below(self.high))
         beside = upper - BESIDE_OTHERS * 2 * level(self.top) - 2 * step
         more = np.clip(at - (beside - level(beside)), down, np.maximum(at - lowest, down))
         most = np.maximum(self._up(np.where(self.low <= lowest, lowest, level.above(self.low))), up)
-        self._ask(np.where(no_more & ~no_less & (more > down), more, 0.0), np.where(no_less & ~no_more & (most > up), most, 0.0))
+        self._ask(
+            np.where(no_more & ~no_less & (more > down), more, 0.0),
+            np.where(no_less & ~no_more & (most > up), most, 0.0),
+        )
 
     def farther(self, ends: Iterable[End]) -> bool:
         """Moves these ends as far as any table goes. False if all of them are there already."""
@@ -112,7 +123,9 @@ class Around:
         """Asks W to reach so far from the middle, where that is above 0."""
         if not (down.any() or up.any()):
             return False
-        attacker = Attacker(self.middle, replace(self._needs, down=down, up=up, slide=np.zeros(len(self.at))), self._seed)
+        attacker = Attacker(
+            self.middle, replace(self._needs, down=down, up=up, slide=np.zeros(len(self.at))), self._seed
+        )
         attacker.face(self._publication)
         attacker.offer(self._found)
         attacker.settle()
@@ -122,7 +135,10 @@ class Around:
         self.low = np.minimum(self.low, np.maximum(self.at - reached["down"], self._lowest))
         self.high = np.maximum(self.high, self.at + reached["up"])
         self.ended |= {(attack.side, attack.primary): attack for attack in attacker.broken}
-        above, most = [attack for attack in attacker.broken if attack.side == 1], np.full(len(self.at), np.inf)
+        above, most = (
+            [attack for attack in attacker.broken if attack.side == 1],
+            np.full(len(self.at), np.inf),
+        )
         most[[attack.primary for attack in above]] = attacker.at_most(above, *self._bounds)
         self.top = np.minimum(self.top, self.level.below(self.at + most))
         return True
@@ -134,7 +150,12 @@ class Around:
     def _up(self, lower: Floats) -> Floats:
         """How far up from the middle W should reach, if S begins at `lower`."""
         at, level = self.at, self.level
-        end = np.maximum(lower + BESIDE_OTHERS * 2 * level(self.top), at) + 2 * self.step  # ends are multiples of a step
+        end = (
+            np.maximum(lower + BESIDE_OTHERS * 2 * level(self.top), at) + 2 * self.step
+        )  # ends are multiples of a step
         with np.errstate(invalid="ignore"):
             wanted = np.minimum(end + level(end), self._highest) - at
-        return np.minimum(np.maximum(np.where(np.isfinite(wanted), wanted, 0.0), level(at)), np.maximum(self._highest - at, 0.0))
+        return np.minimum(
+            np.maximum(np.where(np.isfinite(wanted), wanted, 0.0), level(at)),
+            np.maximum(self._highest - at, 0.0),
+        )

@@ -1,4 +1,6 @@
-"""What holds S, the tables for which a publication passes (METHOD §9): by how much a primary's width grows with what."""
+"""What holds S, the tables for which a publication passes (METHOD §9): by how much a
+primary's width grows with what.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ LEAST_WIDTH = 1e-6  # in units: no primary weighs more
 
 @dataclass(frozen=True)
 class Holding:
-    """What holds a width. `width`: in the unit of the data. By how much it grows: `price`, with the slack of the aggregate cells `decided`
-    (positions in the publication), as in an attack; `ends`, with the upper end of S (positive) or the lower one (negative) at a row of the
-    needs. A cell or a row may be named on both sides.
+    """What holds a width. `width`: in the unit of the data. By how much it grows: `price`, with the
+    slack of the aggregate cells `decided` (positions in the publication), as in an attack; `ends`,
+    with the upper end of S (positive) or the lower one (negative) at a row of the needs. A cell or a
+    row may be named on both sides.
     """
 
     width: float = field(repr=False)
@@ -29,18 +32,22 @@ class Holding:
 
 
 def emptied(public: Public, primaries: Ints, lower: Floats, upper: Floats, width: Floats) -> Holding | None:
-    """Why no table fits `public` between the ends of S; arrays (primaries,), unit of the data. Its `width` is minus the least sum of what
-    is missing at these ends, each in `width`s that it is asked to have. None if tables fit.
+    """Why no table fits `public` between the ends of S; arrays (primaries,), unit of the data. Its
+    `width` is minus the least sum of what is missing at these ends, each in `width`s that it is
+    asked to have. None if tables fit.
     """
     n, m, rows, unit = len(public.cells), len(width), len(public.row_lower), public.unit
     pick = sp.csr_array((np.ones(m), (np.arange(m), np.searchsorted(public.cells, primaries))), shape=(m, n))
     slack = sp.csr_array(sp.vstack([sp.csr_array((rows, m)), sp.eye_array(m)]))
     cost = unit / np.maximum(width, LEAST_WIDTH * unit)
     least = LiveLP(
-        np.concatenate([np.zeros(n), cost, cost]), sp.csr_array(sp.hstack([sp.vstack([public.A, pick]), slack, -slack])),
-        np.append(public.row_lower, lower / unit), np.append(public.row_upper, upper / unit),
-        np.concatenate([public.told.lb[public.cells] / unit, np.zeros(2 * m)]), np.full(n + 2 * m, np.inf),
-    ).solve()  # fmt: skip
+        np.concatenate([np.zeros(n), cost, cost]),
+        sp.csr_array(sp.hstack([sp.vstack([public.A, pick]), slack, -slack])),
+        np.append(public.row_lower, lower / unit),
+        np.append(public.row_upper, upper / unit),
+        np.concatenate([public.told.lb[public.cells] / unit, np.zeros(2 * m)]),
+        np.full(n + 2 * m, np.inf),
+    ).solve()
     if least.status is not Status.OPTIMAL or least.objective <= 0:
         return None
     price, moved = -least.dual[:rows], -least.dual[rows:]

@@ -1,9 +1,11 @@
-"""What a publication that leaves too little would need (METHOD §9): by how much, and which aggregate cells would give it.
+"""What a publication that leaves too little would need (METHOD §9): by how much, and
+which aggregate cells would give it.
 
-How wide a primary is in S (`left.py`) is a concave function of the slacks that the publication leaves: S grows with the published intervals
-and with W, and W with the published intervals. So the multipliers of the attacks on S, with those of the attacks that end W at the ends
-of S, are a tangent: one more inequality for the search, as an attack that succeeds gives one. Some width also comes from levels that grow
-with W, and that is counted. A tangent is a hint for a search, not a proof: the test decides.
+How wide a primary is in S (`left.py`) is a concave function of the slacks that the publication leaves: S
+grows with the published intervals and with W, and W with the published intervals. So the multipliers of the
+attacks on S, with those of the attacks that end W at the ends of S, are a tangent: one more inequality for
+the search, as an attack that succeeds gives one. Some width also comes from levels that grow with W, and that
+is counted. A tangent is a hint for a search, not a proof: the test decides.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ ROUNDED_STEPS = 2  # steps of a value by which rounding to steps may have made S
 
 @dataclass(frozen=True)
 class Shortage:
-    """One primary (row of the needs; −1 for all together) that is narrower than the `need` by `missing`, unit of the data. `decided`,
-    `price`: as in an attack, by how much the width grows per unit of slack given to these aggregate cells.
+    """One primary (row of the needs; −1 for all together) that is narrower than the `need` by `missing`,
+    unit of the data. `decided`, `price`: as in an attack, by how much the width grows per unit of slack
+    given to these aggregate cells.
     """
 
     primary: int
@@ -34,16 +37,23 @@ class Shortage:
 
 
 def lacks(found: Left, narrow: Bools, step: Floats) -> list[Shortage]:
-    """What `narrow` primaries lack: between the ends of S alone, or in S with all others; where S is empty, what all lack together. `step`
-    (primaries,): as in `left`.
+    """What `narrow` primaries lack: between the ends of S alone, or in S with all others; where S is empty,
+    what all lack together. `step` (primaries,): as in `left`.
     """
     window = found.window
     if window is None:
         return []
     none, room = np.zeros(0, dtype=np.int64), window.upper - window.lower
     alone = (room < window.width) & narrow
-    holds = {int(row): Holding(float(room[row]), none, np.zeros(0), ((int(row), 1.0), (int(row), -1.0))) for row in np.flatnonzero(alone)}
-    holds |= {row: hold for row, hold in window.holdings.items() if (narrow[row] and not alone[row] if row >= 0 else not alone.any())}
+    holds = {
+        int(row): Holding(float(room[row]), none, np.zeros(0), ((int(row), 1.0), (int(row), -1.0)))
+        for row in np.flatnonzero(alone)
+    }
+    holds |= {
+        row: hold
+        for row, hold in window.holdings.items()
+        if (narrow[row] and not alone[row] if row >= 0 else not alone.any())
+    }
     return [_lack(window, row, hold, step) for row, hold in holds.items()]
 
 
@@ -53,7 +63,11 @@ def _lack(window: Window, row: int, hold: Holding, step: Floats) -> Shortage:
         if attack := window.ended.get((1 if weight > 0 else -1, end)):
             at.append(attack.decided)
             prices.append(abs(weight) * _grows(window, end, attack.side) * attack.price)
-    need, asked = (float(window.width[row]), float(window.width[row] + ROUNDED_STEPS * step[row])) if row >= 0 else (1.0, 0.0)
+    need, asked = (
+        (float(window.width[row]), float(window.width[row] + ROUNDED_STEPS * step[row]))
+        if row >= 0
+        else (1.0, 0.0)
+    )
     return Shortage(row, need * (1 + MET), asked - hold.width, np.concatenate(at), np.concatenate(prices))
 
 
@@ -67,6 +81,8 @@ def _grows(window: Window, row: int, side: int) -> float:
 
 
 def _more_needed(window: Window, row: int) -> float:
-    """How much more width is asked per unit that S grows at its upper end: both levels grow with the value."""
+    """How much more width is asked per unit that S grows at its upper end: both levels grow with
+    the value.
+    """
     slope, least = float(window.level.slope[row]), float(window.level.least[row])
     return 2 * slope if slope * float(window.upper[row]) > least else 0.0

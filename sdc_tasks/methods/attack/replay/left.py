@@ -1,26 +1,32 @@
-"""What a publication leaves of each primary for somebody who has a rule-aware program, from public figures alone (METHOD §9, Theorem 4).
+"""What a publication leaves of each primary for somebody who has a rule-aware program, from public
+figures alone (METHOD §9, Theorem 4).
 
-By Theorem 3 the hidden tables for which a rule-aware program may give a publication P are those for which P passes its tests. One test is
-the audit: of a table y that fits P, with lo_p and hi_p the least and the largest value that P leaves a primary p,
+By Theorem 3 the hidden tables for which a rule-aware program may give a publication P are those for which P
+passes its tests. One test is the audit: of a table y that fits P, with lo_p and hi_p the least and the
+largest value that P leaves a primary p,
 
     y_p − level_p(y_p) ≥ lo_p,   y_p + level_p(y_p) ≤ hi_p,   level_p(y_p) = max(slope_p · y_p, least_p).
 
-The other test is that of this module, and it depends on P alone. Let W be tables that fit P. With the least and the largest value of p in W
-in place of lo_p and hi_p, these conditions are external bounds of single cells, and they hold for fewer tables: for a polytope S within the
-support. So S is attacked as any other table. P is *wide* if every primary keeps, within S, the sliding level
+The other test is that of this module, and it depends on P alone. Let W be tables that fit P. With the least
+and the largest value of p in W in place of lo_p and hi_p, these conditions are external bounds of single
+cells, and they hold for fewer tables: for a polytope S within the support. So S is attacked as any other
+table. P is *wide* if every primary keeps, within S, the sliding level
 
     width_p = level_p(top_p) + min(level_p(top_p), top_p − lb_p)
 
-Two tables of S so far apart at p are the proof. `top_p` is at least the largest value with which P passes the audit: what a linear program
-for p leaves, or what the relations leave one by one (`highest`).
+Two tables of S so far apart at p are the proof. `top_p` is at least the largest value with which P passes the
+audit: what a linear program for p leaves, or what the relations leave one by one (`highest`).
 
-W, S and the proofs start from a table that fits P and follows from public figures. So the answer tells nothing that P does not tell.
+W, S and the proofs start from a table that fits P and follows from public figures. So the answer
+tells nothing that P does not tell.
 
-W first reaches as far as most primaries need. Where S is empty, or leaves a few primaries too little, the attacks on S name the ends that
-hold them; W is moved there as far as any table goes, and these primaries are asked again.
+W first reaches as far as most primaries need. Where S is empty, or leaves a few primaries too
+little, the attacks on S name the ends that hold them; W is moved there as far as any table goes, and
+these primaries are asked again.
 
-Where W reaches what the relations of the national tables leave alone (`ends`), that side has no condition: there the audit asks for no more
-than the national tables keep. A primary is not asked for a wider interval than they leave it.
+Where W reaches what the relations of the national tables leave alone (`ends`), that side has no
+condition: there the audit asks for no more than the national tables keep. A primary is not asked for a
+wider interval than they leave it.
 """
 
 from __future__ import annotations
@@ -51,8 +57,9 @@ MOST_ENDS = 400  # moved at once
 
 @dataclass(frozen=True)
 class Left:
-    """What a publication leaves; arrays (primaries,). All follows from public figures. `narrow`: no two tables of S were found that are as
-    far apart as asked. `lps`: linear programs solved. `window`: how S came about; None if no table fits.
+    """What a publication leaves; arrays (primaries,). All follows from public figures. `narrow`: no two
+    tables of S were found that are as far apart as asked. `lps`: linear programs solved. `window`: how S
+    came about; None if no table fits.
     """
 
     primaries: Ints = field(repr=False)
@@ -63,12 +70,14 @@ class Left:
 
 @dataclass(frozen=True, repr=False)
 class Window:
-    """The primaries within S: at least `lower`, at most `upper`, asked to be `width` wide; arrays (primaries,), unit of the data.
+    """The primaries within S: at least `lower`, at most `upper`, asked to be `width` wide; arrays
+    (primaries,), unit of the data.
 
-    `told`: the publication in whole steps. `ended`: the attacks that end W, by side and row of the needs. `level`: of a value. `middle`: a
-    table that fits, and how far W reaches around it, `down` and `up`. `inside`: a table of S, None if none was found; `apart`: tables of S,
-    as deviations of the hidden cells from it, if they were asked for. `holdings`: what holds narrow primaries, by row of the needs; under
-    −1, what makes S empty.
+    `told`: the publication in whole steps. `ended`: the attacks that end W, by side and row of the
+    needs. `level`: of a value. `middle`: a table that fits, and how far W reaches around it, `down` and
+    `up`. `inside`: a table of S, None if none was found; `apart`: tables of S, as deviations of the
+    hidden cells from it, if they were asked for. `holdings`: what holds narrow primaries, by row of the
+    needs; under −1, what makes S empty.
     """
 
     lower: Floats
@@ -85,15 +94,26 @@ class Window:
     holdings: Mapping[int, Holding] = field(default_factory=dict)
 
 
-def left(problem: ProtectionProblem, needs: Requirements, publication: Publication, step: Floats, seed: int = 1, keep: float = 0.0) -> Left:
-    """What a publication leaves. `needs`: of the external profile, one row for each primary. `step` (space.size,): values are multiples of
-    it, and everybody knows it: the ends of S are such values. `keep`: keep the tables of S that were found, with a W that is asked to reach
-    so many levels down at first (0: as the rule asks, and keep none). Raises ValueError for a problem without levels as functions of
-    the values, with earlier releases, or with cells that may be negative or have an upper bound.
+def left(
+    problem: ProtectionProblem,
+    needs: Requirements,
+    publication: Publication,
+    step: Floats,
+    seed: int = 1,
+    keep: float = 0.0,
+) -> Left:
+    """What a publication leaves. `needs`: of the external profile, one row for each primary. `step`
+    (space.size,): values are multiples of it, and everybody knows it: the ends of S are such values. `keep`:
+    keep the tables of S that were found, with a W that is asked to reach so many levels down at first (0: as
+    the rule asks, and keep none). Raises ValueError for a problem without levels as functions of the values,
+    with earlier releases, or with cells that may be negative or have an upper bound.
     """
     free = (problem.lb[problem.suppressed] >= 0).all() and np.isinf(problem.ub[problem.suppressed]).all()
     if problem.levels is None or problem.earlier.rows.shape != (0, 0) or not free:
-        raise ValueError("only for a first version, cells from 0 without an upper bound, and levels that are functions of the values")
+        raise ValueError(
+            "only for a first version, cells from 0 without an upper bound, and levels that are functions of "
+            "the values"
+        )
     cells = needs.primaries
     level = LevelLine(problem.levels.slope[cells], problem.levels.least[cells])
     public, nation = Public.of(problem, publication), _nation(problem, cells)
@@ -109,7 +129,9 @@ def left(problem: ProtectionProblem, needs: Requirements, publication: Publicati
         window = _window(around, told)
         narrow = within.narrow(window, found.narrow)
         hold = within.holdings(window) if narrow.any() else {}
-        window = replace(window, inside=within.table, apart=tuple(within.apart) if keep > 0 else (), holdings=hold)
+        window = replace(
+            window, inside=within.table, apart=tuple(within.apart) if keep > 0 else (), holdings=hold
+        )
         found = Left(cells, narrow, around.lps + within.lps, window)
         if number == SHARPER or not narrow.any() or not around.farther(_holding(window)):
             break
@@ -121,19 +143,27 @@ def _window(around: Around, told: Publication) -> Window:
     level, step, nation = around.level, around.step, around.nation
     down, up = around.at - around.low, around.high - around.at
     with np.errstate(invalid="ignore"):
-        lower = np.where(around.below_all, nation[0], level.above(around.at - down * FOUND_AGAIN) * (1 + SMALLER_BY))
-        upper = np.where(around.above_all, nation[1], level.below(around.at + up * FOUND_AGAIN) * (1 - SMALLER_BY))
+        lower = np.where(
+            around.below_all, nation[0], level.above(around.at - down * FOUND_AGAIN) * (1 + SMALLER_BY)
+        )
+        upper = np.where(
+            around.above_all, nation[1], level.below(around.at + up * FOUND_AGAIN) * (1 - SMALLER_BY)
+        )
         low, high = np.ceil(lower / step - SMALLER_BY) * step, np.floor(upper / step + SMALLER_BY) * step
-        fixed = (low > high) & (lower <= upper)  # by the national tables, at a value that is no multiple of the step
+        fixed = (low > high) & (
+            lower <= upper
+        )  # by the national tables, at a value that is no multiple of the step
         lower, upper = np.where(fixed, lower, low), np.where(fixed, upper, high)
     most = level(around.top)
-    width = np.minimum(most + np.minimum(most, np.maximum(around.top - nation[0], 0)), (nation[1] - nation[0]) * (1 - MET))
+    width = np.minimum(
+        most + np.minimum(most, np.maximum(around.top - nation[0], 0)), (nation[1] - nation[0]) * (1 - MET)
+    )
     return Window(lower, upper, width, told, around.ended, level, around.middle.a, down, up)
 
 
 class Within:
-    """S, asked again as it grows. `table`: one of S, None if none is known; `apart`: others, as deviations of the hidden cells from it.
-    `lps`: linear programs solved.
+    """S, asked again as it grows. `table`: one of S, None if none is known; `apart`: others, as deviations of
+    the hidden cells from it. `lps`: linear programs solved.
     """
 
     def __init__(self, public: Public, needs: Requirements, told: Publication, seed: int) -> None:
@@ -151,11 +181,16 @@ class Within:
                 return np.ones(len(cells), dtype=bool)  # no table is known that would pass
             self.table, asked = middle.a, np.ones(len(cells), dtype=bool)
         none = np.zeros(len(cells))
-        ends = asked & np.isfinite(window.width)  # what no relation ends is as wide as its value asks for, whatever that is
+        ends = asked & np.isfinite(
+            window.width
+        )  # what no relation ends is as wide as its value asks for, whatever that is
         wide = replace(self._needs, down=none, up=none, slide=np.where(ends, window.width, 0.0), cut=none > 0)
         inside = replace(self._public.told, a=self.table)
         bounds = inside.lb.copy(), inside.ub.copy()
-        bounds[0][cells], bounds[1][cells] = np.minimum(lower, self.table[cells]), np.maximum(upper, self.table[cells])
+        bounds[0][cells], bounds[1][cells] = (
+            np.minimum(lower, self.table[cells]),
+            np.maximum(upper, self.table[cells]),
+        )
         attacker = Attacker(replace(inside, lb=bounds[0], ub=bounds[1]), wide, self._seed)
         attacker.face(self._told)
         attacker.settle()
@@ -169,9 +204,14 @@ class Within:
     def holdings(self, window: Window) -> dict[int, Holding]:
         """What holds the narrow primaries, by row of the needs; under −1, what makes S empty."""
         if self._attacker is not None:
-            rows = {int(cell): row for row, cell in enumerate(np.searchsorted(self._public.cells, self._needs.primaries))}
+            rows = {
+                int(cell): row
+                for row, cell in enumerate(np.searchsorted(self._public.cells, self._needs.primaries))
+            }
             holds = dict[int, Holding]()
-            for attack, bounds in zip(self._attacker.broken, self._attacker.holding(self._attacker.broken), strict=True):
+            for attack, bounds in zip(
+                self._attacker.broken, self._attacker.holding(self._attacker.broken), strict=True
+            ):
                 ends = tuple((rows[cell], weight) for cell, weight in bounds if cell in rows)
                 holds[attack.primary] = Holding(attack.reach, attack.decided, attack.price, ends)
             return holds
@@ -185,8 +225,14 @@ class Within:
 def _holding(window: Window) -> list[End]:
     """The ends of S that hold narrow primaries, or that make S empty; none if they are too many."""
     crossed = np.flatnonzero(window.lower > window.upper).tolist()
-    weights = [end for hold in window.holdings.values() for end in hold.ends] if len(window.holdings) <= FEW_NARROW else []
-    ends = {(1 if weight > 0 else -1, row) for row, weight in weights} | {(side, row) for row in crossed for side in (-1, 1)}
+    weights = (
+        [end for hold in window.holdings.values() for end in hold.ends]
+        if len(window.holdings) <= FEW_NARROW
+        else []
+    )
+    ends = {(1 if weight > 0 else -1, row) for row, weight in weights} | {
+        (side, row) for row in crossed for side in (-1, 1)
+    }
     return sorted(ends) if len(ends) <= MOST_ENDS else []
 
 
@@ -197,8 +243,13 @@ def _nation(problem: ProtectionProblem, cells: Ints) -> tuple[Floats, Floats]:
 
 def _in_steps(publication: Publication, step: Floats) -> Publication:
     """The publication whose intervals end at multiples of the step."""
-    lower, upper = np.ceil(publication.lower / step - SMALLER_BY) * step, np.floor(publication.upper / step + SMALLER_BY) * step
+    lower, upper = (
+        np.ceil(publication.lower / step - SMALLER_BY) * step,
+        np.floor(publication.upper / step + SMALLER_BY) * step,
+    )
     rounded = publication.rounded & (lower <= upper)
     with np.errstate(invalid="ignore"):
         value = np.where(rounded, (lower + upper) / 2, publication.value)
-        return Publication(publication.cells, value, np.where(rounded, upper - lower, publication.base), publication.covers)
+        return Publication(
+            publication.cells, value, np.where(rounded, upper - lower, publication.base), publication.covers
+        )

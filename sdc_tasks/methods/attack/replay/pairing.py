@@ -1,7 +1,9 @@
-"""Replays against a rule-aware program (METHOD §9, Theorem 4): two tables that are as far apart at a primary as both its levels together.
+"""Replays against a rule-aware program (METHOD §9, Theorem 4): two tables that are as far apart at a
+primary as both its levels together.
 
-By Theorem 1 no rule keeps a level on each side of every value. What bases.rule_aware claims is a width, and two tables with the same
-publication prove it. They are looked for within the window of `left`, in which a publication should pass the audit for every table.
+By Theorem 1 no rule keeps a level on each side of every value. What bases.rule_aware claims is a width, and
+two tables with the same publication prove it. They are looked for within the window of `left`, in which a
+publication should pass the audit for every table.
 """
 
 from __future__ import annotations
@@ -20,12 +22,20 @@ from sdc_tasks.model.table import Floats
 
 
 def pairs(
-    fitting: Fitting, problem: ProtectionProblem, needs: Requirements, window: Window | None, program: Program, most: int, seed: int
+    fitting: Fitting,
+    problem: ProtectionProblem,
+    needs: Requirements,
+    window: Window | None,
+    program: Program,
+    most: int,
+    seed: int,
 ) -> Sampled:
-    """Looks for two such tables for at most `most` primaries, drawn without repetition from those that their national tables protect.
+    """Looks for two such tables for at most `most` primaries, drawn without repetition from those
+    that their national tables protect.
 
-    `window`: that of `left`. `sides` of the result are these primaries. `none`: no two such tables are on the grid; `kept`: both give the
-    publication. A primary that is not kept is not broken for that: other tables may give the same publication.
+    `window`: that of `left`. `sides` of the result are these primaries. `none`: no two such tables are on
+    the grid; `kept`: both give the publication. A primary that is not kept is not broken for that: other
+    tables may give the same publication.
     """
     among = [fitting] if window is None else [_within(fitting, problem, needs, window), fitting]
     wide = np.flatnonzero(~needs.cut)
@@ -35,7 +45,10 @@ def pairs(
         found = shown = False
         for fits, share in product(among, _shares(problem, needs, window, row)):
             width = float(needs.down[row] + needs.up[row])
-            ends = [_table(fits, int(needs.primaries[row]), away) for away in (-share * width, (1 - share) * width)]
+            ends = [
+                _table(fits, int(needs.primaries[row]), away)
+                for away in (-share * width, (1 - share) * width)
+            ]
             if any(z is None for z in ends):
                 continue
             found = True
@@ -50,9 +63,16 @@ def _table(fits: Fitting, cell: int, away: float) -> Floats | None:
 
 
 def _shares(problem: ProtectionProblem, needs: Requirements, window: Window | None, row: int) -> list[float]:
-    """Shares of the width that lie below the truth, first the one for which the truth is one of the two tables and nearer to its end."""
+    """Shares of the width that lie below the truth, first the one for which the truth is one of the
+    two tables and nearer to its end.
+    """
     below = 0.5
-    if window is not None and np.isfinite(window.lower[row]) and np.isfinite(window.upper[row]) and window.upper[row] > window.lower[row]:
+    if (
+        window is not None
+        and np.isfinite(window.lower[row])
+        and np.isfinite(window.upper[row])
+        and window.upper[row] > window.lower[row]
+    ):
         at = float(problem.a[needs.primaries[row]])
         below = float(np.clip((at - window.lower[row]) / (window.upper[row] - window.lower[row]), 0.0, 1.0))
     near = min((0.0, 1.0), key=lambda share: abs(share - below))

@@ -18,9 +18,10 @@ ENDS_PASSES = 10  # over all relations
 
 @dataclass(frozen=True, repr=False)
 class Public:
-    """The tables x that fit a publication, from public figures: `row_lower ≤ A x ≤ row_upper`, `lower ≤ x ≤ upper`, over the suppressed
-    cells, in `unit`s. `decided` (rows,): the position of the aggregate cell in the publication, −1 for a relation of a national table.
-    `told`: the problem with nothing in its hidden cells.
+    """The tables x that fit a publication, from public figures: `row_lower ≤ A x ≤ row_upper`,
+    `lower ≤ x ≤ upper`, over the suppressed cells, in `unit`s. `decided` (rows,): the position of
+    the aggregate cell in the publication, −1 for a relation of a national table. `told`: the problem
+    with nothing in its hidden cells.
     """
 
     told: ProtectionProblem
@@ -38,7 +39,9 @@ class Public:
         inside = space.relations.shape[0] - space.aggregate_relations.shape[0]
         national = sp.csr_array(space.relations[:inside])
         members = sp.csr_array(space.aggregate_relations[:, : space.first_aggregate])
-        rows = sp.csr_array(sp.vstack([sp.csc_array(national)[:, cells], sp.csc_array(members)[:, cells]], format="csr"))
+        rows = sp.csr_array(
+            sp.vstack([sp.csc_array(national)[:, cells], sp.csc_array(members)[:, cells]], format="csr")
+        )
         at = publication.cells - space.first_aggregate
         lower, upper = np.full(members.shape[0], -np.inf), np.full(members.shape[0], np.inf)
         lower[at], upper[at] = publication.lower, publication.upper
@@ -57,7 +60,9 @@ class Public:
         return cls(told, cells, sp.csr_array(rows[kept]), low / unit, high / unit, decided[kept], unit)
 
     def among(self, cells: Ints) -> tuple[Floats, Floats]:
-        """(lower, upper) bounds of some suppressed cells, from one relation after the other, in the unit of the data."""
+        """(lower, upper) bounds of some suppressed cells, from one relation after the
+        other, in the unit of the data.
+        """
         at = np.searchsorted(self.cells, cells)
         return self._box[0][at] * self.unit, self._box[1][at] * self.unit
 
@@ -65,7 +70,11 @@ class Public:
     def _box(self) -> tuple[Floats, Floats]:
         lower, upper = self.told.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
         by_row = sp.csr_array(self.A)
-        row, cell, plus = np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr)), by_row.indices, by_row.data > 0
+        row, cell, plus = (
+            np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr)),
+            by_row.indices,
+            by_row.data > 0,
+        )
         for _ in range(ENDS_PASSES):
             before = lower, upper
             least, most = np.where(plus, lower[cell], -upper[cell]), np.where(plus, upper[cell], -lower[cell])
@@ -78,25 +87,36 @@ class Public:
         return lower, upper
 
     def middle(self, bounds: tuple[Ints, Floats, Floats] | None = None) -> ProtectionProblem | None:
-        """The problem with a table in the middle of those that fit, within further `bounds` (cells, lower, upper); None if there is none.
+        """The problem with a table in the middle of those that fit, within further `bounds` (cells,
+        lower, upper); None if there is none.
 
-        It is the mean of two: a table in which as many cells as possible are a share of their range above its lower end, and an interior
-        point, in which a solver may set cells to an end. The share is what each cell of its longest relation can have at once, halved.
+        It is the mean of two: a table in which as many cells as possible are a share of their range above its
+        lower end, and an interior point, in which a solver may set cells to an end. The share is what each
+        cell of its longest relation can have at once, halved.
         """
         lower, upper = self.told.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
         if bounds is not None:
             column = np.searchsorted(self.cells, bounds[0])
-            lower[column], upper[column] = np.maximum(lower[column], bounds[1] / self.unit), bounds[2] / self.unit
+            lower[column], upper[column] = (
+                np.maximum(lower[column], bounds[1] / self.unit),
+                bounds[2] / self.unit,
+            )
         least, most = np.maximum(lower, self._box[0]), np.minimum(upper, self._box[1])
         span = np.where(np.isfinite(most), np.maximum(most - least, 0.0), 1.0) / (2 * self._together)
         start = np.minimum(least, upper)
         off = self.A @ start
         twice = sp.csr_array(sp.hstack([self.A, self.A]))
-        cost = np.concatenate([np.where(span > 0, -1 / np.where(span > 0, span, 1.0), 0.0), np.zeros(len(start))])
+        cost = np.concatenate(
+            [np.where(span > 0, -1 / np.where(span > 0, span, 1.0), 0.0), np.zeros(len(start))]
+        )
         spread = LiveLP(
-            cost, twice, self.row_lower - off, self.row_upper - off, np.concatenate([np.zeros(len(start)), lower - start]),
+            cost,
+            twice,
+            self.row_lower - off,
+            self.row_upper - off,
+            np.concatenate([np.zeros(len(start)), lower - start]),
             np.concatenate([span, np.maximum(upper - start - span, 0.0)]),
-        ).solve()  # fmt: skip
+        ).solve()
         if spread.status is not Status.OPTIMAL:
             return None
         found = [start + spread.x[: len(start)] + spread.x[len(start) :]]
@@ -125,6 +145,9 @@ def _others(row: Ints, value: Floats) -> Floats:
     endless = np.isinf(value)
     finite = np.where(endless, 0.0, value)
     count = int(row.max(initial=-1)) + 1
-    rest, without = np.bincount(row, finite, count)[row] - finite, np.bincount(row, endless, count)[row] - endless
+    rest, without = (
+        np.bincount(row, finite, count)[row] - finite,
+        np.bincount(row, endless, count)[row] - endless,
+    )
     sign = np.where(np.bincount(row, np.where(endless, np.sign(value), 0.0), count)[row] < 0, -np.inf, np.inf)
     return np.where(without > 0, sign, rest)

@@ -1,8 +1,10 @@
-"""The width that a publication by bases.rule_aware leaves each primary, shown by tables that a second program can check (METHOD §9).
+"""The width that a publication by bases.rule_aware leaves each primary, shown by tables that a
+second program can check (METHOD §9).
 
-The tables of W prove how far the audit would let a primary reach; those of S, which keep their levels within that, are tables for which the
-publication passes the audit too. Two tables of S that are far apart at a primary prove its width. All of them are deviations of the hidden
-cells from the truth. Most tables move a few cells of a table in the middle, so each one is stored as the difference from a table before it.
+The tables of W prove how far the audit would let a primary reach; those of S, which keep their levels within
+that, are tables for which the publication passes the audit too. Two tables of S that are far apart at a
+primary prove its width. All of them are deviations of the hidden cells from the truth. Most tables move a few
+cells of a table in the middle, so each one is stored as the difference from a table before it.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ NO_DIFFERENCE = 1e-12  # relative to the unit of the data: a deviation below it 
 
 @dataclass(frozen=True)
 class Widths:
-    """`table` (tables, hidden cells): deviations from the truth, or, where `centre` (tables,) is at least 0, from that table. `narrow`
-    (primaries,): is left too little, and has a claim. Confidential.
+    """`table` (tables, hidden cells): deviations from the truth, or, where `centre` (tables,) is at least 0,
+    from that table. `narrow` (primaries,): is left too little, and has a claim. Confidential.
     """
 
     table: sp.csr_array = field(repr=False)
@@ -43,22 +45,33 @@ class Widths:
 
 
 def without_claim(problem: ProtectionProblem, needs: Requirements, step: Floats, seed: int) -> Bools:
-    """(primaries,): the test fails with nothing published, so that no publication can be blamed. It follows from public figures. Arguments
-    as of `left`.
+    """(primaries,): the test fails with nothing published, so that no publication can be blamed. It follows
+    from public figures. Arguments as of `left`.
     """
     return left(problem, needs, Publication.nothing(np.flatnonzero(problem.aggregate)), step, seed).narrow
 
 
-def widths(problem: ProtectionProblem, needs: Requirements, publication: Publication, step: Floats, seed: int, never: Bools) -> Widths:
+def widths(
+    problem: ProtectionProblem,
+    needs: Requirements,
+    publication: Publication,
+    step: Floats,
+    seed: int,
+    never: Bools,
+) -> Widths:
     """What a publication leaves each primary. `never`: `without_claim`; other arguments as of `left`."""
-    for levels in LEVELS:  # what is printed may differ from what the rule tested, and tell the same: then another W shows it
+    for levels in (
+        LEVELS
+    ):  # what is printed may differ from what the rule tested, and tell the same: then another W shows it
         found = left(problem, needs, publication, step, seed, levels)
         if not (found.narrow & ~never).any():
             break
     return Widths(*_tables(problem, needs, publication, found, seed), found.narrow & ~never)
 
 
-def _tables(problem: ProtectionProblem, needs: Requirements, publication: Publication, found: Left, seed: int) -> tuple[sp.csr_array, Ints]:
+def _tables(
+    problem: ProtectionProblem, needs: Requirements, publication: Publication, found: Left, seed: int
+) -> tuple[sp.csr_array, Ints]:
     """The tables of W and of S."""
     window, cells = found.window, np.flatnonzero(problem.suppressed)
     if window is None:
@@ -78,14 +91,19 @@ def _tables(problem: ProtectionProblem, needs: Requirements, publication: Public
         rows.append(Witness.of(middle_z, 0, (True, False)))
         for each in _both(tables):
             z = balanced(middle_z + each.dense(len(cells))) - middle_z
-            rows.append(Witness.of(np.where(np.abs(z) > NO_DIFFERENCE * (1 + np.abs(middle_z)), z, 0.0), 0, (True, False)))
+            rows.append(
+                Witness.of(
+                    np.where(np.abs(z) > NO_DIFFERENCE * (1 + np.abs(middle_z)), z, 0.0), 0, (True, False)
+                )
+            )
         centre += [-1, *[at] * (len(rows) - at - 1)]
     return stacked(rows), np.array(centre, dtype=np.int64)
 
 
 class _Balance:
-    """Puts what a solver leaves open into the large cells: in the equations, and in the bounds and published intervals that it exceeds. It
-    misses little against the largest cell, and a proof must miss little against the smallest level.
+    """Puts what a solver leaves open into the large cells: in the equations, and in the bounds and
+    published intervals that it exceeds. It misses little against the largest cell, and a proof must miss
+    little against the smallest level.
     """
 
     def __init__(self, problem: ProtectionProblem, publication: Publication) -> None:
@@ -94,10 +112,14 @@ class _Balance:
         self._size = 1 + np.abs(problem.a[system.cells])
         self._size /= self._size.max()
         levels = (problem.lpl + problem.upl)[problem.primary]
-        self._least = EXCEEDS * float(levels[levels > 0].min(initial=np.inf))  # noise beside a value of 0 is not put anywhere
+        self._least = EXCEEDS * float(
+            levels[levels > 0].min(initial=np.inf)
+        )  # noise beside a value of 0 is not put anywhere
         self._rows, self._sums = sp.csr_array(system.A[equal]), system.row_lower[equal] * system.unit
         square = self._rows @ sp.diags_array(self._size**2) @ self._rows.T
-        self._factor = splu(sp.csc_array(square + sp.diags_array(STEADY * square.diagonal())))  # equations may follow from each other
+        self._factor = splu(
+            sp.csc_array(square + sp.diags_array(STEADY * square.diagonal()))
+        )  # equations may follow from each other
         self._ways = dict[int, Floats]()
         each = sp.eye_array(len(self._size), format="csr")
         self._limits = sp.csr_array(sp.vstack([system.A[~equal], each]))
@@ -126,7 +148,9 @@ class _Balance:
         return z
 
     def _along(self, limit: int) -> Floats:
-        """(cells,): the way to a limit, as far as the equations allow, and most of it in the large cells. Many tables exceed one limit."""
+        """(cells,): the way to a limit, as far as the equations allow, and most of it in the large
+        cells. Many tables exceed one limit.
+        """
         if limit not in self._ways:
             way = self._size**2 * self._limits[[limit]].toarray()[0]
             for _ in range(BALANCES):

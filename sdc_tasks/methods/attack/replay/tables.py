@@ -1,12 +1,15 @@
-"""The hidden tables that fit a publication, on the grid of the values: whole multiples of a step from the truth.
+"""The hidden tables that fit a publication, on the grid of the values: whole multiples of a step from the
+truth.
 
-In the deviations z of the suppressed cells, the tables that fit are the points of the attacker's polyhedron (`attack/polyhedron.py`). With
-z = N f, where f are the free cells and the columns of N span the solutions of the equations, they are the grid points of
+In the deviations z of the suppressed cells, the tables that fit are the points of the attacker's polyhedron
+(`attack/polyhedron.py`). With z = N f, where f are the free cells and the columns of N span the solutions of
+the equations, they are the grid points of
 
     row_lower ≤ A N f ≤ row_upper,   lower ≤ N f ≤ upper.
 
-`every` lists them cell by cell and drops a beginning as soon as no continuation can fit. `nearest` is a linear program: the table in which
-one primary lies a given distance away, and the other cells as near to the truth as possible.
+`every` lists them cell by cell and drops a beginning as soon as no continuation can fit. `nearest`
+is a linear program: the table in which one primary lies a given distance away, and the other cells
+as near to the truth as possible.
 """
 
 from __future__ import annotations
@@ -29,9 +32,11 @@ WORTH = 200  # beginnings that are kept for each table that may be found
 
 @dataclass(frozen=True, repr=False)
 class Fitting:
-    """The tables that fit a publication of a problem. `step` (suppressed cells,) > 0: the distance of neighbouring values of each cell.
+    """The tables that fit a publication of a problem. `step` (suppressed cells,) > 0: the distance of
+    neighbouring values of each cell.
 
-    Everything is in steps: A z within `row_lower row_upper`, z within `lower upper`. `cells`: flat indices of the columns.
+    Everything is in steps: A z within `row_lower row_upper`, z within `lower upper`.
+    `cells`: flat indices of the columns.
     """
 
     cells: Ints
@@ -44,15 +49,27 @@ class Fitting:
 
     @classmethod
     def of(cls, problem: ProtectionProblem, publication: Publication, step: Floats) -> Fitting:
-        """Raises ValueError if earlier releases are known: their deliveries may differ, and a replay would need all of them."""
+        """Raises ValueError if earlier releases are known: their deliveries may differ, and
+        a replay would need all of them.
+        """
         if problem.earlier.rows.shape != (0, 0):
             raise ValueError("a replay knows no earlier releases")
         system = facing(attack_system(problem), problem, publication)
         rows = sp.csr_array(system.A @ sp.diags_array(step))
-        return cls(system.cells, step, rows, system.row_lower, system.row_upper, system.lower / step, system.upper / step)
+        return cls(
+            system.cells,
+            step,
+            rows,
+            system.row_lower,
+            system.row_upper,
+            system.lower / step,
+            system.upper / step,
+        )
 
     def every(self, most: int) -> Floats | None:
-        """(tables, suppressed cells): the deviation of every table that fits, unit of the data; None if there may be more than `most`."""
+        """(tables, suppressed cells): the deviation of every table that fits, unit of the data; None
+        if there may be more than `most`.
+        """
         N = self._span
         if not N.shape[1]:
             return np.zeros((1, len(self.cells)))
@@ -72,15 +89,18 @@ class Fitting:
                 return None
             begun = np.column_stack([np.repeat(begun, len(values), axis=0), np.tile(values, len(begun))])
             so_far = begun @ rows[:, : k + 1].T
-            may = (so_far + up[:, k + 1 :].sum(axis=1) >= least) & (so_far + down[:, k + 1 :].sum(axis=1) <= highest)
+            may = (so_far + up[:, k + 1 :].sum(axis=1) >= least) & (
+                so_far + down[:, k + 1 :].sum(axis=1) <= highest
+            )
             begun = begun[may.all(axis=1)]
         z = begun @ N.T
         z = z[(np.abs(z - np.rint(z)) <= GRID_NOISE).all(axis=1)]
         return np.rint(z) * self.step if len(z) <= most else None
 
     def nearest(self, cell: int, distance: float) -> Floats | None:
-        """The deviation (suppressed cells,) of a table in which `cell` (flat index) lies at least `distance` (signed, unit of the data)
-        away, and Σ |z| / step of the others is least; None if none fits, or if it is not on the grid.
+        """The deviation (suppressed cells,) of a table in which `cell` (flat index) lies at least
+        `distance` (signed, unit of the data) away, and Σ |z| / step of the others is least; None if none
+        fits, or if it is not on the grid.
         """
         n, column = len(self.cells), int(np.searchsorted(self.cells, cell))
         away = np.sign(distance) * np.ceil(abs(distance) / self.step[column] - GRID_NOISE)
@@ -93,7 +113,11 @@ class Fitting:
         live.set_bounds(np.array([column, n + column]), fixed, fixed)
         result = live.solve()
         z = result.x[:n] - result.x[n:]
-        if result.status is not Status.OPTIMAL or (np.abs(z - np.rint(z)) > GRID_NOISE).any() or not self.holds(np.rint(z)):
+        if (
+            result.status is not Status.OPTIMAL
+            or (np.abs(z - np.rint(z)) > GRID_NOISE).any()
+            or not self.holds(np.rint(z))
+        ):
             return None
         return np.asarray(np.rint(z) * self.step)
 
@@ -120,7 +144,9 @@ class Fitting:
 
     @cached_property
     def _live(self) -> LiveLP:
-        return LiveLP(np.zeros(len(self.cells)), self.A, self.row_lower, self.row_upper, self.lower, self.upper)
+        return LiveLP(
+            np.zeros(len(self.cells)), self.A, self.row_lower, self.row_upper, self.lower, self.upper
+        )
 
     @cached_property
     def _reduced(self) -> tuple[Floats, list[int]]:

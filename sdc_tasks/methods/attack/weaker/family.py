@@ -1,4 +1,6 @@
-"""What was asked of the members of a profile, each with a part of what it knows, and who is to be asked next."""
+"""What was asked of the members of a profile, each with a part of what it knows, and who is to be
+asked next.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +36,27 @@ class Family:
         cells = promise.primaries
         self._promise = dict(zip(cells.tolist(), _levels(promise), strict=True))
         for profile in self.profiles:
-            self._pieces[profile] = dict(zip(cells.tolist(), pieces_of(self.problem, profile, cells), strict=True))
+            self._pieces[profile] = dict(
+                zip(cells.tolist(), pieces_of(self.problem, profile, cells), strict=True)
+            )
 
     def learn(self, needs: Requirements) -> None:
         """Takes over the requirements against all attackers of an adversary together."""
         for number, cell, knower, levels in zip(
-            needs.profile.tolist(), needs.primaries.tolist(), needs.knower.tolist(), _levels(needs), strict=True
+            needs.profile.tolist(),
+            needs.primaries.tolist(),
+            needs.knower.tolist(),
+            _levels(needs),
+            strict=True,
         ):
             if knower < 0:
                 who = needs.adversaries[number]
                 self.levels.setdefault((who.profile, cell), {})[frozenset(who.lacks)] = levels
 
     def questions(self, lowered: Sequence[tuple[str, int]]) -> list[Question]:
-        """What is to be asked next for these primaries, whose requirement against the strongest of a profile is cut."""
+        """What is to be asked next for these primaries, whose requirement against the strongest of a profile
+        is cut.
+        """
         asked = (
             (Adversary(profile, tuple(sorted(lacks))), cell)
             for profile, cell in lowered
@@ -58,7 +68,9 @@ class Family:
         return self._pieces[profile][cell]
 
     def is_cut(self, cell: int, levels: Levels) -> bool:
-        return any(got < asked - SAME_OWED * asked for got, asked in zip(levels, self._promise[cell], strict=True))
+        return any(
+            got < asked - SAME_OWED * asked for got, asked in zip(levels, self._promise[cell], strict=True)
+        )
 
     def covers(self, profile: str, cell: int) -> bool:
         """Is everybody judged who has all that the profile knows, or a part of it?"""
@@ -70,7 +82,10 @@ class Family:
                 return False
             if not self.is_cut(cell, mine[lacks]) or lacks == pieces:
                 return True
-            return any(all(all_below(lacks | {w}) for w in pieces - rest) for rest in self._as_low(profile, cell, lacks))
+            return any(
+                all(all_below(lacks | {w}) for w in pieces - rest)
+                for rest in self._as_low(profile, cell, lacks)
+            )
 
         return all_below(frozenset())
 
@@ -86,25 +101,37 @@ class Family:
             guess = pieces - self.left(Adversary(profile, tuple(sorted(lacks))), cell).used
             if guess > lacks and guess not in mine:
                 below = [lacks | {w} for w in sorted(pieces - guess)]
-                return [each for each in (guess, *below) if each not in mine] if len(mine) < MOST_WEAKER else []
+                return (
+                    [each for each in (guess, *below) if each not in mine] if len(mine) < MOST_WEAKER else []
+                )
         return [each for w in sorted(pieces - rest) for each in self.missing(profile, cell, lacks | {w})]
 
     def _judged(self, profile: str, cell: int) -> dict[Lacks, Levels]:
-        """The requirements of a primary against adversaries of a profile, by the pieces that they lack. Who kept nothing is the public."""
+        """The requirements of a primary against adversaries of a profile, by the pieces that they lack.
+        Who kept nothing is the public.
+        """
         mine, pieces = dict(self.levels.get((profile, cell), {})), self.pieces(profile, cell)
-        if profile in KEEPERS and len(pieces) == len(self.problem.earlier.pieces) and (public := self.levels.get((EXTERNAL, cell))):
+        if (
+            profile in KEEPERS
+            and len(pieces) == len(self.problem.earlier.pieces)
+            and (public := self.levels.get((EXTERNAL, cell)))
+        ):
             mine.setdefault(pieces, public[frozenset()])
         return mine
 
     def _as_low(self, profile: str, cell: int, lacks: Lacks) -> list[Lacks]:
-        """What those lack who have no piece besides those of K, and no larger requirement; those with the fewest pieces first. To whoever
-        has none of the pieces that matter, the same is owed as to the public.
+        """What those lack who have no piece besides those of K, and no larger requirement; those with the
+        fewest pieces first. To whoever has none of the pieces that matter, the same is owed as to the public.
         """
         mine = self._judged(profile, cell)
         most = [got + SAME_OWED * asked for got, asked in zip(mine[lacks], self._promise[cell], strict=True)]
         if public := self.levels.get((EXTERNAL, cell)):
             mine.setdefault(self.pieces(profile, cell), public[frozenset()])
-        low = [each for each, levels in mine.items() if each >= lacks and all(got <= top for got, top in zip(levels, most, strict=True))]
+        low = [
+            each
+            for each, levels in mine.items()
+            if each >= lacks and all(got <= top for got, top in zip(levels, most, strict=True))
+        ]
         return sorted(low, key=lambda each: (-len(each), sorted(each)))
 
     def left(self, who: Adversary, cell: int, row: int = 0) -> Remaining:

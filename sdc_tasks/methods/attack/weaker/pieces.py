@@ -14,13 +14,17 @@ from sdc_tasks.model.table import Ints
 
 
 def pieces_of(problem: ProtectionProblem, profile: str, cells: Ints) -> list[frozenset[int]]:
-    """For each primary, the pieces of which somebody may have some and lack others, so that its requirement against him is another one."""
+    """For each primary, the pieces of which somebody may have some and lack others, so that its
+    requirement against him is another one.
+    """
     n = problem.space.national_size
     of_area: dict[int, set[int]] = {}
     if profile in KEEPERS:
         linked, by = _linked_areas(problem), problem.earlier.told_by
         row, column = problem.earlier.rows.nonzero()
-        for area, pieces in zip(linked[_area(problem)[column]].tolist(), by[row] if len(by) else (), strict=bool(len(by))):
+        for area, pieces in zip(
+            linked[_area(problem)[column]].tolist(), by[row] if len(by) else (), strict=bool(len(by))
+        ):
             of_area.setdefault(area, set()).update(np.flatnonzero(pieces).tolist())
         return [frozenset(of_area.get(area, ())) for area in linked[cells // n].tolist()]
     told = profile_of(profile)
@@ -34,9 +38,13 @@ def pieces_of(problem: ProtectionProblem, profile: str, cells: Ints) -> list[fro
 
 
 def _area(problem: ProtectionProblem) -> Ints:
-    """(columns of the earlier releases,): the country of each, or the number of countries for an aggregate."""
+    """(columns of the earlier releases,): the country of each, or the number of countries for an
+    aggregate.
+    """
     space = problem.space
-    return np.concatenate([np.minimum(np.arange(space.size) // space.national_size, len(space.countries)), problem.earlier.area])
+    return np.concatenate(
+        [np.minimum(np.arange(space.size) // space.national_size, len(space.countries)), problem.earlier.area]
+    )
 
 
 def _linked_areas(problem: ProtectionProblem) -> Ints:
@@ -45,14 +53,25 @@ def _linked_areas(problem: ProtectionProblem) -> Ints:
     if not earlier.pieces:
         return np.arange(count)
     entries = sp.coo_array(earlier.rows)
-    stands = sp.csr_array((np.ones(entries.nnz), (entries.row, _area(problem)[entries.col])), shape=(earlier.rows.shape[0], count))
+    stands = sp.csr_array(
+        (np.ones(entries.nnz), (entries.row, _area(problem)[entries.col])),
+        shape=(earlier.rows.shape[0], count),
+    )
     return np.asarray(connected_components(stands.T @ stands, directed=False)[1], dtype=np.int64)
 
 
 def who(problem: ProtectionProblem, adversary: Adversary) -> str:
-    """An adversary for people: the profile, and what a weaker one lacks. As confidential as the keys of single-unit cells."""
+    """An adversary for people: the profile, and what a weaker one lacks. As confidential
+    as the keys of single-unit cells.
+    """
     if not adversary.lacks:
         return adversary.profile
     if adversary.profile in KEEPERS:
-        return f"{adversary.profile} without {', '.join(problem.earlier.pieces[piece] for piece in adversary.lacks)}"
-    return f"{adversary.profile} without the only unit of {some_of([problem.space.key(cell) for cell in adversary.lacks])}"
+        return (
+            f"{adversary.profile} without "
+            f"{', '.join(problem.earlier.pieces[piece] for piece in adversary.lacks)}"
+        )
+    return (
+        f"{adversary.profile} without the only unit of "
+        f"{some_of([problem.space.key(cell) for cell in adversary.lacks])}"
+    )

@@ -1,7 +1,9 @@
-"""How close an attacker comes with nothing new published, and the pieces on which his attack rests: the dual solution of a linear program.
+"""How close an attacker comes with nothing new published, and the pieces on which his attack rests: the
+dual solution of a linear program.
 
-The program is over the columns of z themselves, without the ties of the presolve, so that its dual solution names every row and every
-bound that the attack needs. It covers what relations link to the attacked cell: while nothing is published, a country.
+The program is over the columns of z themselves, without the ties of the presolve, so that its dual solution
+names every row and every bound that the attack needs. It covers what relations link to the attacked cell:
+while nothing is published, a country.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ Levels = tuple[float, float, float]  # down, up, sliding
 
 @dataclass(frozen=True)
 class Remaining:
-    """What an attacker leaves of a primary: `levels` up to the promised ones; `attacks` that come closer; the pieces that these `used`."""
+    """What an attacker leaves of a primary: `levels` up to the promised ones; `attacks` that come
+    closer; the pieces that these `used`.
+    """
 
     levels: Levels
     attacks: tuple[Attack, ...]
@@ -38,7 +42,9 @@ class Remaining:
 
 @dataclass(frozen=True)
 class _Way:
-    """How far one side reaches, in the unit of the data, with its multipliers by row of the evidence, and the pieces that they need."""
+    """How far one side reaches, in the unit of the data, with its multipliers by row of the
+    evidence, and the pieces that they need.
+    """
 
     reach: float
     rows: Ints
@@ -48,8 +54,8 @@ class _Way:
 
 @dataclass(frozen=True)
 class Unpublished:
-    """The attackers of one polyhedron with nothing new published. `row_by`: the pieces each of which tells a row; `needed`: those that
-    an assumption takes together.
+    """The attackers of one polyhedron with nothing new published. `row_by`: the pieces each of which tells a
+    row; `needed`: those that an assumption takes together.
     """
 
     problem: ProtectionProblem
@@ -62,7 +68,9 @@ class Unpublished:
 
     @classmethod
     def of(cls, problem: ProtectionProblem, who: Adversary) -> Unpublished:
-        """Those who know the earlier releases that `who` knows. Respondents who take no part are told question by question."""
+        """Those who know the earlier releases that `who` knows. Respondents who take no
+        part are told question by question.
+        """
         system = attack_system(problem, who)
         earlier, width = problem.earlier.known_to(who), system.A.shape[1]
         row_by: list[tuple[int, ...]] = [()] * system.A.shape[0]
@@ -75,18 +83,27 @@ class Unpublished:
                 (needed if earlier.assumed[i] else row_by)[first + i] = by
         told = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
         entries = sp.coo_array(system.A[told])
-        both = sp.csr_array((np.ones(entries.nnz), (entries.row, len(told) + entries.col)), shape=(len(told) + width,) * 2)
+        both = sp.csr_array(
+            (np.ones(entries.nnz), (entries.row, len(told) + entries.col)), shape=(len(told) + width,) * 2
+        )
         component = connected_components(both, directed=False)[1][len(told) :]
-        return cls(problem, system, knowledge_of(problem, who.profile), row_by, needed, component.astype(np.int64))
+        return cls(
+            problem, system, knowledge_of(problem, who.profile), row_by, needed, component.astype(np.int64)
+        )
 
     def left(self, cell: int, lacks: Collection[int], promise: Levels, row: int = 0) -> Remaining:
-        """What these attackers leave of a primary, without the respondents in `lacks`. `row`: that of the requirements, for the attacks.
+        """What these attackers leave of a primary, without the respondents in `lacks`. `row`: that of
+        the requirements, for the attacks.
 
         Raises Unprotectable where a linear program cannot be solved reliably.
         """
         down, up, slide = promise
         unit = float(2.0 ** np.round(np.log2(max(promise)))) if max(promise) > 0 else 1.0
-        ways = {side: self._reach(cell, lacks, side, max(need, slide), unit) for side, need in ((DOWN, down), (UP, up)) if max(need, slide)}
+        ways = {
+            side: self._reach(cell, lacks, side, max(need, slide), unit)
+            for side, need in ((DOWN, down), (UP, up))
+            if max(need, slide)
+        }
         found, attacks, used = list[float](), list[Attack](), set[int]()
         for side, need in ((DOWN, down), (UP, up), (SLIDE, slide)):
             halves = [ways[way] for way in ((DOWN, UP) if side == SLIDE else (side,))] if need else []
@@ -96,9 +113,24 @@ class Unpublished:
                 continue
             found.append(reach)
             used |= set[int]().union(*(half.used for half in halves))
-            rows, multiplier = (np.concatenate([getattr(half, name) for half in halves]) for name in ("rows", "multiplier"))
+            rows, multiplier = (
+                np.concatenate([getattr(half, name) for half in halves]) for name in ("rows", "multiplier")
+            )
             nothing = np.zeros(0, dtype=np.int64)
-            attacks.append(Attack(row, side, need, reach, nothing, nothing.astype(float), -1, rows, multiplier, len(halves[0].rows)))
+            attacks.append(
+                Attack(
+                    row,
+                    side,
+                    need,
+                    reach,
+                    nothing,
+                    nothing.astype(float),
+                    -1,
+                    rows,
+                    multiplier,
+                    len(halves[0].rows),
+                )
+            )
         return Remaining((found[0], found[1], found[2]), tuple(attacks), frozenset(used))
 
     def _reach(self, cell: int, lacks: Collection[int], side: int, need: float, unit: float) -> _Way:
@@ -107,8 +139,15 @@ class Unpublished:
         at = int(system.columns_of(np.array([cell]))[0])
         columns, rows, live = self._model(int(self.component[at]), unit)
         known, victim = self.knowledge, int(self.knowledge.owners(np.array([cell]))[0])
-        held = np.flatnonzero(~np.isin(known.owner, [victim, *lacks])) if not known.alone else np.zeros(0, dtype=np.int64)
-        place, (own_lower, own_upper) = system.columns_of(known.cells[held]), (known.lower[held] / unit, known.upper[held] / unit)
+        held = (
+            np.flatnonzero(~np.isin(known.owner, [victim, *lacks]))
+            if not known.alone
+            else np.zeros(0, dtype=np.int64)
+        )
+        place, (own_lower, own_upper) = (
+            system.columns_of(known.cells[held]),
+            (known.lower[held] / unit, known.upper[held] / unit),
+        )
         lower, upper, by = system.lower.copy(), system.upper.copy(), np.full(len(system.lower), -1)
         lower[place], upper[place], by[place] = own_lower, own_upper, known.owner[held]
         lower[at], upper[at] = max(lower[at], -need / unit), min(upper[at], need / unit)
@@ -124,7 +163,8 @@ class Unpublished:
                 break
         else:
             raise Unprotectable(
-                f"the attacker's LP for {self.problem.space.key(cell)} could not be solved reliably ({result.status}); nothing can be "
+                f"the attacker's LP for {self.problem.space.key(cell)} could not be solved reliably "
+                f"({result.status}); nothing can be "
                 "certified. Remedy: check the magnitudes of that country's table"
             )
         priced, used = np.abs(result.dual) > NO_PRICE, set[int]()
@@ -143,8 +183,15 @@ class Unpublished:
             system = self.system.scaled(unit)
             columns = np.flatnonzero(self.component == component)
             A = sp.csr_array(sp.csc_array(system.A)[:, columns])
-            rows = np.flatnonzero((np.diff(A.indptr) > 0) & (np.isfinite(system.row_lower) | np.isfinite(system.row_upper)))
+            rows = np.flatnonzero(
+                (np.diff(A.indptr) > 0) & (np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
+            )
             zero = np.zeros(len(columns))
-            ends = (system.row_lower[rows], system.row_upper[rows], system.lower[columns], system.upper[columns])
+            ends = (
+                system.row_lower[rows],
+                system.row_upper[rows],
+                system.lower[columns],
+                system.upper[columns],
+            )
             self._live[component, unit] = columns, rows, LiveLP(zero, sp.csr_array(A[rows]), *ends)
         return self._live[component, unit]

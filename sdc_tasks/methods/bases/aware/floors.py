@@ -1,11 +1,13 @@
 """The finest option that a secret key leaves each aggregate cell (METHOD §9, Theorem 3).
 
-A cell that hides a national cell keeps its exact figure with the chance 1 − `removed`. Otherwise the key draws the finest base that is
-left: the first step of the ladder that is at least FINEST_SHARE of a public estimate of the cell (finer bases are not offered), or a
-coarser step, each NEXT_STEP times as likely as the one before it; or, with the chance `removed` again, only to withhold. So each option
-of the cell has a chance above 0, which is public: coarse bases and withheld cells cost most, and are drawn least.
+A cell that hides a national cell keeps its exact figure with the chance 1 − `removed`. Otherwise the key
+draws the finest base that is left: the first step of the ladder that is at least FINEST_SHARE of a public
+estimate of the cell (finer bases are not offered), or a coarser step, each NEXT_STEP times as likely as the
+one before it; or, with the chance `removed` again, only to withhold. So each option of the cell has a chance
+above 0, which is public: coarse bases and withheld cells cost most, and are drawn least.
 
-A draw depends on the key, the epoch and the cell: not on values, and not on the version. The same key gives the same bytes.
+A draw depends on the key, the epoch and the cell: not on values, and not on the version.
+The same key gives the same bytes.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ NEXT_STEP = 2 / 3  # chance of a step, relative to the step before it
 
 @dataclass(frozen=True)
 class Floors:
-    """What the key leaves, by aggregate cell. `finest`: the finest base that is left; 0 with the exact figure, ∞ if only to withhold is
-    left. `first`: the finest base that is offered at all; 0 for a cell about which the key decides nothing. `down`: a value half-way
-    between two multiples goes down.
+    """What the key leaves, by aggregate cell. `finest`: the finest base that is left; 0 with the exact
+    figure, ∞ if only to withhold is left. `first`: the finest base that is offered at all; 0 for a cell about
+    which the key decides nothing. `down`: a value half-way between two multiples goes down.
     """
 
     first: Floats = field(repr=False)
@@ -43,7 +45,9 @@ class Floors:
 
 @dataclass(frozen=True)
 class CellBases:
-    """The bases of one cell: number i stands for mantissas[i mod m] · 10^(i div m) · smallest. `first`: the number of the finest one."""
+    """The bases of one cell: number i stands for mantissas[i mod m] · 10^(i div m) · smallest.
+    `first`: the number of the finest one.
+    """
 
     options: BasesOptions
     first: int
@@ -69,11 +73,17 @@ class CellBases:
         """The chance of this draw."""
         if np.isinf(base):
             return self.options.removed
-        return (1 - self.options.removed) * (1 - NEXT_STEP) * NEXT_STEP ** (_number(self.options, base) - self.first)
+        return (
+            (1 - self.options.removed)
+            * (1 - NEXT_STEP)
+            * NEXT_STEP ** (_number(self.options, base) - self.first)
+        )
 
 
 def floors_of(problem: ProtectionProblem, options: BasesOptions, exact: Bools) -> Floors:
-    """What the key leaves each cell. `exact` cells keep their exact figure, and so do cells that hide nothing: anybody can add them up."""
+    """What the key leaves each cell. `exact` cells keep their exact figure, and so do cells that hide
+    nothing: anybody can add them up.
+    """
     cells = np.flatnonzero(problem.aggregate)
     free = hides_something(problem) & ~exact
     size = sizes_of(problem)
@@ -90,7 +100,9 @@ def floors_of(problem: ProtectionProblem, options: BasesOptions, exact: Bools) -
 
 
 def sizes_of(problem: ProtectionProblem) -> Floats:
-    """(aggregate cells,): about the values, from public figures alone: with nothing published, in the middle of what is possible."""
+    """(aggregate cells,): about the values, from public figures alone: with nothing published, in
+    the middle of what is possible.
+    """
     cells = np.flatnonzero(problem.aggregate)
     middle = Public.of(problem, Publication.nothing(cells)).middle()
     return np.zeros(len(cells)) if middle is None else middle.a[cells]

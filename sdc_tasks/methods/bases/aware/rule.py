@@ -1,15 +1,18 @@
 """The rule for bases that withstands somebody who has the program (METHOD §9, Theorems 3 and 4).
 
     1. The key takes options away (`floors`).
-    2. The finest choice that is left is published if it passes two tests: the audit, and `attack/replay/left.py`, which asks whether the
+    2. The finest choice that is left is published if it passes two tests: the audit, and
+       `attack/replay/left.py`, which asks whether the
        tables that pass leave every primary as wide an interval as both its levels together.
-    3. Otherwise a search goes on over what is left. It may use the true values as it likes: for every table for which its result passes
+    3. Otherwise a search goes on over what is left. It may use the true values as it likes: for every
+       table for which its result passes
        both tests, another key publishes that result in step 2.
 
-A table that passes is a level away from both ends of what is published, and two levels must be left between. So the search asks for a
-sliding level of about four levels for each primary, and repair raises bases until all have it. What is still too narrow is raised by what
-it lacks (`attack/replay/lack.py`) and gets a wider sliding level; and so on. In the end bases are lowered as long as both tests pass, by
-counted work. To withhold everything always passes: then nothing was decided.
+A table that passes is a level away from both ends of what is published, and two levels must be left between.
+So the search asks for a sliding level of about four levels for each primary, and repair raises bases until
+all have it. What is still too narrow is raised by what it lacks (`attack/replay/lack.py`) and gets a wider
+sliding level; and so on. In the end bases are lowered as long as both tests pass, by counted work. To
+withhold everything always passes: then nothing was decided.
 """
 
 from __future__ import annotations
@@ -36,7 +39,9 @@ from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-FIRST_SLIDE = 2.05  # sliding level of a primary at first, as a multiple of both levels; 2.0 leaves more of them narrow
+FIRST_SLIDE = (
+    2.05  # sliding level of a primary at first, as a multiple of both levels; 2.0 leaves more of them narrow
+)
 WIDER_SLIDE = 1.3  # times so much for a primary that is still narrow
 MOST_SLIDE = 10.0
 TANGENT_LESS = 1.2  # times what is lacking: a tangent promises too much
@@ -50,29 +55,44 @@ def require_fit(problem: ProtectionProblem, requirements: Requirements) -> None:
     """Raises InvalidInput where bases.rule_aware is not offered, and says why."""
     why = ""
     if problem.earlier.rows.shape != (0, 0):
-        why = "the period has an earlier version, and what two versions tell together to somebody who has the program is not known"
+        why = (
+            "the period has an earlier version, and what two versions tell together to "
+            "somebody who has the program is not known"
+        )
     elif requirements.profiles != (EXTERNAL,):
-        why = "audit.profiles asks for attackers who know more than the public figures, and what the program tells them is not known"
+        why = (
+            "audit.profiles asks for attackers who know more than the public figures, and "
+            "what the program tells them is not known"
+        )
     elif problem.integral.any():
         why = "an indicator is counted (integer, kind: count), and whole tables do not form a polytope"
     elif (problem.lb[problem.suppressed] < 0).any():
-        why = "an indicator is signed, and the level of a cell that may be negative is no increasing function of its value"
+        why = (
+            "an indicator is signed, and the level of a cell that may be negative is no "
+            "increasing function of its value"
+        )
     elif problem.spl[problem.primary].any():
         why = "a rule of a flag asks for a sliding level, which rule_aware sets itself"
     elif problem.levels is None:
         why = "the levels are not known as functions of the values"
     if why:
-        raise InvalidInput(f"bases.rule_aware: {why}. Remedy: leave out rule_aware; the report then says what the choice of bases may tell")
+        raise InvalidInput(
+            f"bases.rule_aware: {why}. Remedy: leave out rule_aware; the report then says what the choice of "
+            f"bases may tell"
+        )
 
 
 def aware(case: Case, keep: Keep, decimals: Sequence[int]) -> Publication:
-    """Bases that withstand somebody who has the program. `keep` as in `comparison.least_lossy`; `decimals` of each indicator. The ladder
-    of the case is that of `left_by`.
+    """Bases that withstand somebody who has the program. `keep` as in `comparison.least_lossy`; `decimals` of
+    each indicator. The ladder of the case is that of `left_by`.
     """
     require_fit(case.problem, case.requirements)
     tests = Tests(case, decimals)
     if tests.never.any():
-        case.note(f"{SOMEBODY}: {int(tests.never.sum())} primaries have no claim, because the test fails for them with nothing published")
+        case.note(
+            f"{SOMEBODY}: {int(tests.never.sum())} primaries have no claim, because the test fails for them "
+            f"with nothing published"
+        )
     choice = case.ladder.at_least(np.zeros(len(case.ladder.cells)))
     if tests.pass_(choice):
         case.note(f"{SOMEBODY}: the finest choice that the key leaves passes both tests")
@@ -85,36 +105,57 @@ def aware(case: Case, keep: Keep, decimals: Sequence[int]) -> Publication:
                 raise Stuck(np.flatnonzero(hides_something(case.problem)))
             around, choice = wider, _withheld(case, wider, choice)
             gone = int((choice == case.ladder.withheld).sum())
-            case.progress(f"{SOMEBODY}: {int(narrow.sum())} primaries were left too little; {gone} cells over them and beside are withheld")
+            case.progress(
+                f"{SOMEBODY}: {int(narrow.sum())} primaries were left too little; {gone} cells over them and "
+                f"beside are withheld"
+            )
         choice = _lowered(case, tests, choice)
-    rung = Rung(SOMEBODY, Outcome.FEASIBLE, case.ladder.loss_of(choice), None, None, 0.0, "drawn and tested", chosen=True)
+    rung = Rung(
+        SOMEBODY,
+        Outcome.FEASIBLE,
+        case.ladder.loss_of(choice),
+        None,
+        None,
+        0.0,
+        "drawn and tested",
+        chosen=True,
+    )
     keep(RULES, Adjustment(rungs=(rung,)))
     return case.ladder.publication(choice)
 
 
 class Tests:
-    """The two tests for one choice after another. `lps`: linear programs of the second one so far, at most `lps_each` for one choice.
-    `never` (primaries,): without a claim.
+    """The two tests for one choice after another. `lps`: linear programs of the second one so far, at most
+    `lps_each` for one choice. `never` (primaries,): without a claim.
     """
 
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
         self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
         self._step = case.problem.space.last_decimals(decimals)
         self._free, self._left = hides_something(case.problem), dict[bytes, Left]()
-        self.never = left(case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed).narrow
+        self.never = left(
+            case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed
+        ).narrow
 
     def pass_(self, choice: Ints) -> bool:
         """Does the choice pass the audit, and leave every primary enough?"""
         return self._case.passes(self._case.ladder.publication(choice)) and not self.narrow(choice).any()
 
     def narrow(self, choice: Ints) -> Bools:
-        """(primaries,): left too little by a choice; none if nothing is published but what anybody can add up. Primaries for which the test
-        fails with nothing published have no claim; which ones follows from public figures.
+        """(primaries,): left too little by a choice; none if nothing is published but what anybody
+        can add up. Primaries for which the test fails with nothing published have no claim; which
+        ones follows from public figures.
         """
         if (choice[self._free] == self._case.ladder.withheld).all():
             return np.zeros(len(self.needs.primaries), dtype=bool)
         if (key := choice.tobytes()) not in self._left:
-            found = left(self._case.problem, self.needs, self._case.ladder.publication(choice), self._step, self._case.seed)
+            found = left(
+                self._case.problem,
+                self.needs,
+                self._case.ladder.publication(choice),
+                self._step,
+                self._case.seed,
+            )
             self.lps += found.lps
             self.lps_each = max(self.lps_each, found.lps)
             self._left[key] = found
@@ -126,11 +167,15 @@ class Tests:
 
 
 def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
-    """The choice with bases lowered, the dearest first, as long as both tests pass and the work is not done."""
+    """The choice with bases lowered, the dearest first, as long as both tests pass and the work
+    is not done.
+    """
     ladder, end = case.ladder, tests.lps + LOWERING_LPS - tests.lps_each
     for k in np.argsort(-ladder.loss[np.arange(len(choice)), choice], kind="stable").tolist():
         now = ladder.loss[k, choice[k]]
-        for option in np.flatnonzero(ladder.loss[k] < now)[np.argsort(ladder.loss[k][ladder.loss[k] < now], kind="stable")].tolist():
+        for option in np.flatnonzero(ladder.loss[k] < now)[
+            np.argsort(ladder.loss[k][ladder.loss[k] < now], kind="stable")
+        ].tolist():
             if tests.lps >= end:
                 return choice
             lower = choice.copy()
@@ -142,14 +187,18 @@ def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
 
 
 class Widening:
-    """Raises bases until no primary is left too little. `_slides`: the case with the sliding levels `_slide` (primaries,)."""
+    """Raises bases until no primary is left too little. `_slides`: the case with the
+    sliding levels `_slide` (primaries,).
+    """
 
     def __init__(self, case: Case, tests: Tests) -> None:
         self._case, self._slides, self._tests = case, case, tests
         self._slide = np.zeros(len(tests.needs.primaries))
 
     def wide(self, choice: Ints) -> Ints:
-        """The choice, raised. It may leave some too little when the tests are used up, or when nothing more can be raised."""
+        """The choice, raised. It may leave some too little when the tests are used up, or
+        when nothing more can be raised.
+        """
         self._ask(~self._tests.never)
         try:
             choice = self._slides.safe(choice)
@@ -157,7 +206,10 @@ class Widening:
             choice = self._case.safe(choice)
         for number in range(1, WIDENINGS):
             narrow = self._tests.narrow(choice)
-            self._case.progress(f"{SOMEBODY}, test {number}: {int(narrow.sum())} of {len(narrow)} primaries are left too little")
+            self._case.progress(
+                f"{SOMEBODY}, test {number}: {int(narrow.sum())} of {len(narrow)} primaries are left too "
+                f"little"
+            )
             if not narrow.any():
                 break
             higher = self._raised(choice, number)
@@ -170,7 +222,9 @@ class Widening:
         """The choice raised by what it lacks, as far as it can be."""
         ladder, needs = self._case.ladder, self._tests.needs
         higher, most = choice.copy(), np.full(len(choice), ladder.withheld)
-        for lack in sorted(self._tests.lacks(choice), key=lambda lack: (-lack.missing / lack.need, lack.primary)):
+        for lack in sorted(
+            self._tests.lacks(choice), key=lambda lack: (-lack.missing / lack.need, lack.primary)
+        ):
             missing = lack.missing * TANGENT_LESS + MORE_EACH_TIME * (number + 1) * lack.need
             attack = Attack(max(lack.primary, 0), 0, lack.need, lack.need - missing, lack.decided, lack.price)
             with suppress(Stuck):
@@ -181,18 +235,29 @@ class Widening:
         """Asks for wider sliding levels. Tables that were found for the last ones are tried first."""
         needs, case = self._tests.needs, self._case
         both = needs.down + needs.up
-        wanted = np.minimum(np.where(self._slide > 0, self._slide * WIDER_SLIDE, FIRST_SLIDE * both), MOST_SLIDE * both)
-        self._slide[rows] = _left_alone(case, needs.rows(np.flatnonzero(rows)), np.where(needs.cut, 0.0, wanted)[rows])
+        wanted = np.minimum(
+            np.where(self._slide > 0, self._slide * WIDER_SLIDE, FIRST_SLIDE * both), MOST_SLIDE * both
+        )
+        self._slide[rows] = _left_alone(
+            case, needs.rows(np.flatnonzero(rows)), np.where(needs.cut, 0.0, wanted)[rows]
+        )
         wider = replace(needs, slide=self._slide.copy(), profiles=case.requirements.profiles)
         attacker = Attacker(case.problem, wider, case.seed)
-        attacker.offer(witness.dense(int(case.problem.suppressed.sum())) for _, witness in self._slides.attacker.witnesses())
+        attacker.offer(
+            witness.dense(int(case.problem.suppressed.sum()))
+            for _, witness in self._slides.attacker.witnesses()
+        )
         self._slides = replace(case, requirements=wider, attacker=attacker)
 
 
 def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
     """(rows,): the sliding level, but no more than what the national tables leave."""
     most, none = slide.copy(), np.zeros(len(slide))
-    alone = Attacker(case.problem, replace(needs, down=none, up=none, slide=slide, profiles=case.requirements.profiles), case.seed)
+    alone = Attacker(
+        case.problem,
+        replace(needs, down=none, up=none, slide=slide, profiles=case.requirements.profiles),
+        case.seed,
+    )
     alone.settle()
     for attack in alone.broken:
         most[attack.primary] = min(most[attack.primary], attack.reach * (1 - 1e-6))
@@ -200,9 +265,14 @@ def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
 
 
 def _withheld(case: Case, around: Bools, choice: Ints) -> Ints:
-    """The choice with the cells over these national cells withheld; Stuck if they may not be, and if they are already."""
+    """The choice with the cells over these national cells withheld; Stuck if they may
+    not be, and if they are already.
+    """
     space, ladder = case.problem.space, case.ladder
-    over = np.isin((ladder.cells - space.first_aggregate) % space.national_size, np.flatnonzero(around) % space.national_size)
+    over = np.isin(
+        (ladder.cells - space.first_aggregate) % space.national_size,
+        np.flatnonzero(around) % space.national_size,
+    )
     free = over & hides_something(case.problem) & np.isfinite(ladder.loss[:, ladder.withheld])
     if not free.any():
         raise Stuck(np.flatnonzero(over))
@@ -210,8 +280,8 @@ def _withheld(case: Case, around: Bools, choice: Ints) -> Ints:
 
 
 def around_of(problem: ProtectionProblem, before: Bools, cells: Ints) -> Bools:
-    """What was withheld before and these cells, too. Where that is nothing new, the cells beside them as well: more around others would
-    not help them, and cost much.
+    """What was withheld before and these cells, too. Where that is nothing new, the cells beside them as
+    well: more around others would not help them, and cost much.
     """
     wider, own = before.copy(), np.zeros(len(before), dtype=bool)
     wider[cells], own[cells] = True, True
@@ -222,7 +292,9 @@ def around_of(problem: ProtectionProblem, before: Bools, cells: Ints) -> Bools:
 
 
 def _linked(problem: ProtectionProblem, cells: Bools) -> Bools:
-    """These cells, and the hidden ones that stand in a national relation with them; all hidden cells if there are no more."""
+    """These cells, and the hidden ones that stand in a national relation with them; all
+    hidden cells if there are no more.
+    """
     inside = problem.space.relations.shape[0] - problem.space.aggregate_relations.shape[0]
     touching = abs(problem.space.relations[:inside])
     more = (touching.T @ (touching @ cells.astype(float)) > 0) & problem.suppressed
@@ -231,6 +303,8 @@ def _linked(problem: ProtectionProblem, cells: Bools) -> Bools:
 
 def left_by(ladder: Ladder, floors: Floors) -> Ladder:
     """The ladder without the options that the key takes away."""
-    gone = (ladder.base < floors.finest[:, None]) | ((ladder.base > 0) & (ladder.base < floors.first[:, None]))
+    gone = (ladder.base < floors.finest[:, None]) | (
+        (ladder.base > 0) & (ladder.base < floors.first[:, None])
+    )
     loss = np.where(gone, np.inf, ladder.loss)
     return replace(ladder, loss=loss)

@@ -1,18 +1,23 @@
-"""Additive rounding of the aggregates: values that add up, within the intervals that were found safe (METHOD §4).
+"""Additive rounding of the aggregates: values that add up, within the intervals that were found safe (METHOD
+§4).
 
-Nearest multiples leave no choice, so in general they do not add up. Here the safe publication stays as it is: [m − b/2, m + b/2] around
-the nearest multiple m of each rounded cell. A value r inside each of these intervals is printed:
+Nearest multiples leave no choice, so in general they do not add up. Here the safe publication stays
+as it is: [m − b/2, m + b/2] around the nearest multiple m of each rounded cell. A value r inside
+each of these intervals is printed:
 
-    min Σ_k |r_k − m_k| / b_k   over   M r = 0 inside each composition,   m − b/2 ≤ r ≤ m + b/2,   exact cells as they are,
+    min Σ_k |r_k − m_k| / b_k   over   M r = 0 inside each composition,   m − b/2 ≤ r ≤ m +
+    b/2,   exact cells as they are,
 
-A withheld cell may have any value above its external bound. r lies within what the other cells leave of each interval (`possible`), on the
-grid of the decimals. The truth is such a point, so the linear program has a solution. Its vertex is usually on the grid; if not, a small
-MILP searches the neighbours. The model is controlled rounding ([2] §3, methods/rounding): its base is a step of the grid, its reach is
-the safe interval of each cell.
+A withheld cell may have any value above its external bound. r lies within what the other cells leave of
+each interval (`possible`), on the grid of the decimals. The truth is such a point, so the linear
+program has a solution. Its vertex is usually on the grid; if not, a small MILP searches the neighbours.
+The model is controlled rounding ([2] §3, methods/rounding): its base is a step of the grid, its reach
+is the safe interval of each cell.
 
-r is computed from the safe publication and public data only, so it tells nothing new. The public reads [r − b'/2, r + b'/2] with
-b' = b + 2 |r − m|. This interval contains the safe interval, and so the truth. b' is between b and 2 b, and may exceed the maximum
-relative base. Somebody who knows the rule may compute m and b, which repair has found safe; an audit of the printed values requires less.
+r is computed from the safe publication and public data only, so it tells nothing new. The public reads [r −
+b'/2, r + b'/2] with b' = b + 2 |r − m|. This interval contains the safe interval, and so the truth. b' is
+between b and 2 b, and may exceed the maximum relative base. Somebody who knows the rule may compute m and b,
+which repair has found safe; an audit of the printed values requires less.
 """
 
 from __future__ import annotations
@@ -33,18 +38,29 @@ ON_GRID = 1e-6  # of a step of the grid
 ADDITIVE_NODES = 1000
 
 
-def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest: Floats, highest: Floats) -> Publication | None:
+def additive(
+    space: CellSpace, publication: Publication, decimals: Ints, lowest: Floats, highest: Floats
+) -> Publication | None:
     """The publication with additive values; None if none are found on the grid.
 
-    `decimals`: the grid of each aggregate cell. `lowest`, `highest`: public bounds of each aggregate cell, such as its external bound.
+    `decimals`: the grid of each aggregate cell. `lowest`, `highest`: public bounds of each aggregate
+    cell, such as its external bound.
     """
     told, exact, per_unit = ~publication.withheld, publication.exact, 10.0**decimals
     M = sp.csr_array(sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr"))
     middle = np.where(told, np.nan_to_num(publication.value), 0.0) * per_unit
     middle[exact] = np.rint(middle[exact])
     half = np.where(publication.rounded, publication.base, 0.0) * per_unit / 2
-    lower = np.where(exact, middle, np.ceil(np.maximum(np.where(told, middle - half, -np.inf), lowest * per_unit) - ON_GRID))
-    upper = np.where(exact, middle, np.floor(np.minimum(np.where(told, middle + half, np.inf), highest * per_unit) + ON_GRID))
+    lower = np.where(
+        exact,
+        middle,
+        np.ceil(np.maximum(np.where(told, middle - half, -np.inf), lowest * per_unit) - ON_GRID),
+    )
+    upper = np.where(
+        exact,
+        middle,
+        np.floor(np.minimum(np.where(told, middle + half, np.inf), highest * per_unit) + ON_GRID),
+    )
     weight = np.where(publication.rounded, 1 / np.maximum(2 * half, 1.0), 0.0)
     near = _nearest(M, middle, weight, lower, upper)
     if near is not None and (np.abs(near - np.rint(near))[told] > ON_GRID).any():
@@ -56,8 +72,14 @@ def additive(space: CellSpace, publication: Publication, decimals: Ints, lowest:
     if off.any() or _amiss(M, value, told):
         return None
     moved = publication.rounded & (value != middle)
-    wider = 2 * (half + np.abs(value - middle)) / per_unit  # divided last, so that decimals stay what they are when printed
-    return Publication(publication.cells, np.where(moved, value / per_unit, publication.value), np.where(moved, wider, publication.base))
+    wider = (
+        2 * (half + np.abs(value - middle)) / per_unit
+    )  # divided last, so that decimals stay what they are when printed
+    return Publication(
+        publication.cells,
+        np.where(moved, value / per_unit, publication.value),
+        np.where(moved, wider, publication.base),
+    )
 
 
 def _nearest(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats) -> Floats | None:
@@ -70,15 +92,28 @@ def _nearest(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upp
     return pieces.value(result.x) if result.status is Status.OPTIMAL else None
 
 
-def neighbour_of(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats, near: Floats, told: Bools) -> Floats | None:
-    """The nearest additive point on the grid among those next to a point: each published cell goes up or down."""
+def neighbour_of(
+    M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats, near: Floats, told: Bools
+) -> Floats | None:
+    """The nearest additive point on the grid among those next to a point: each published cell goes up or
+    down.
+    """
     below, rows = np.floor(near + ON_GRID), np.zeros(M.shape[0])
-    first, last = np.where(told, np.maximum(lower, below), lower), np.where(told, np.minimum(upper, below + 1), upper)
+    first, last = (
+        np.where(told, np.maximum(lower, below), lower),
+        np.where(told, np.minimum(upper, below + 1), upper),
+    )
     if (first > last).any():
         return None
     pieces = nearest(middle, weight, first, last)
     model = pieces.model(M, rows, rows)
-    x = solve_milp(replace(model, binary=pieces.binary[told[pieces.column[pieces.binary]]]), "highs", np.inf, 0.0, ADDITIVE_NODES).x
+    x = solve_milp(
+        replace(model, binary=pieces.binary[told[pieces.column[pieces.binary]]]),
+        "highs",
+        np.inf,
+        0.0,
+        ADDITIVE_NODES,
+    ).x
     return None if x is None else pieces.value(x)
 
 

@@ -1,18 +1,20 @@
 """The sum of the visible countries instead of a total that must be withheld: the "charter" rule (METHOD §4).
 
-Let V be the sum of the member countries whose value is public, T the total, and s the share in the domain file. If T is withheld, every
-member is at least 0, V > 0 and V ≥ s T, the table may print V, labelled as such a sum. Everybody can compute V. But a printed V also
-tells T ≤ V / s:
+Let V be the sum of the member countries whose value is public, T the total, and s the share in the domain
+file. If T is withheld, every member is at least 0, V > 0 and V ≥ s T, the table may print V, labelled as such
+a sum. Everybody can compute V. But a printed V also tells T ≤ V / s:
 
     0 ≤ Σ hidden countries ≤ V (1/s − 1)
 
-This may bring an attacker close to a hidden country, alone or together with other cells. So V is published as the interval [V, V/s] of T,
-and the attacker has this interval. All possible sums are proposed at once. Each attack that succeeds removes the sum that is worth least
-relative to its price in the attack, until no attack succeeds. This ends: without any sum, the publication is the given safe one. The
-first removals may have been unnecessary: this is a heuristic, not an optimum.
+This may bring an attacker close to a hidden country, alone or together with other cells. So V is published as
+the interval [V, V/s] of T, and the attacker has this interval. All possible sums are proposed at once. Each
+attack that succeeds removes the sum that is worth least relative to its price in the attack, until no attack
+succeeds. This ends: without any sum, the publication is the given safe one. The first removals may have been
+unnecessary: this is a heuristic, not an optimum.
 
-A cell that stays withheld also tells a little to somebody who knows the rule: V covers less than s of T, or its sum would have helped an
-attacker. As with the choice of a base (METHOD §4), the audit does not cover this.
+A cell that stays withheld also tells a little to somebody who knows the rule: V covers less
+than s of T, or its sum would have helped an attacker. As with the choice of a base (METHOD
+§4), the audit does not cover this.
 """
 
 from __future__ import annotations
@@ -36,7 +38,11 @@ def proposed(problem: ProtectionProblem, publication: Publication, share: float)
         & ~problem.withheld[publication.cells]
         & (problem.a[publication.cells] <= np.nan_to_num(total / share, nan=-np.inf))
     )
-    return replace(publication, value=np.where(fit, total, publication.value), covers=np.where(fit, share, publication.covers))
+    return replace(
+        publication,
+        value=np.where(fit, total, publication.value),
+        covers=np.where(fit, share, publication.covers),
+    )
 
 
 def charter(
@@ -47,7 +53,8 @@ def charter(
     weights: Floats,
     progress: Callable[[str], None],
 ) -> Publication:
-    """The safe publication with sums of visible countries in some of its withheld cells; it stays safe. 0 < share ≤ 1.
+    """The safe publication with sums of visible countries in some of its withheld cells; it stays safe. 0 <
+    share ≤ 1.
 
     `weights`: loss per unit of each aggregate cell; a sum V is worth weight · V.
     """
@@ -62,9 +69,14 @@ def charter(
         for attack in broken:
             while told.visible.any() and (found := attacker.again(attack, told)) is not None:
                 worth = weights[found.decided] * np.nan_to_num(told.value[found.decided])
-                dear = np.where(told.visible[found.decided], worth / np.maximum(np.abs(found.price), 1e-300), np.inf)
+                dear = np.where(
+                    told.visible[found.decided], worth / np.maximum(np.abs(found.price), 1e-300), np.inf
+                )
                 leaned = told.cells == told.cells[found.decided[dear.argmin()]]
                 # An attack that leans on none of them is at the edge of what counts as met without them.
                 told = publication if np.isinf(dear).all() else told.without(leaned)
-    progress(f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a withheld total are safe")
+    progress(
+        f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a "
+        f"withheld total are safe"
+    )
     return told

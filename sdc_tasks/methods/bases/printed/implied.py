@@ -1,17 +1,21 @@
-"""Sharpening: no cell is coarser than the interval that the other published cells leave. This costs no protection.
+"""Sharpening: no cell is coarser than the interval that the other published cells leave. This costs no
+protection.
 
-A published parent and its other published parts leave an interval for a part. So do a composition and a public member for another
-composition, and parts for their total. A base coarser than that interval protects nothing: everybody can compute the interval. So, after
-a safe choice is found, each aggregate cell takes the option of least loss whose interval still contains the implied interval.
+A published parent and its other published parts leave an interval for a part. So do a composition and a
+public member for another composition, and parts for their total. A base coarser than that interval protects
+nothing: everybody can compute the interval. So, after a safe choice is found, each aggregate cell takes the
+option of least loss whose interval still contains the implied interval.
 
-This is safe without another audit. Let X be the tables that the attacker cannot tell from the truth, and [L, U] a box that contains X.
-If every new interval contains [L_k, U_k], every table of X fits the new publication too: the new X is no smaller, whatever else the
-attacker knows. The box comes from the bounds of all cells by propagation along the relations M x = 0, one relation at a time. It is wider
-than the tightest box, which would take two linear programs for each cell.
+This is safe without another audit. Let X be the tables that the attacker cannot tell from the truth, and [L,
+U] a box that contains X. If every new interval contains [L_k, U_k], every table of X fits the new publication
+too: the new X is no smaller, whatever else the attacker knows. The box comes from the bounds of all cells by
+propagation along the relations M x = 0, one relation at a time. It is wider than the tightest box, which
+would take two linear programs for each cell.
 
-A cell may still be coarser than what one relation tells (`outdone`). Then no finer base of the ladder has an interval around its nearest
-multiple that contains the implied one. To print a finer base would tell something, and only an audit could say to whom. Such a cell stays
-as it is, because withholding it would protect nobody either, and the report names it.
+A cell may still be coarser than what one relation tells (`outdone`). Then no finer base of the ladder has an
+interval around its nearest multiple that contains the implied one. To print a finer base would tell
+something, and only an audit could say to whom. Such a cell stays as it is, because withholding it would
+protect nobody either, and the report names it.
 """
 
 from __future__ import annotations
@@ -39,7 +43,9 @@ def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
 
 
 def implied(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> tuple[Floats, Floats]:
-    """(low, high) of every aggregate cell: how far below and above the truth it may lie, given everything that the choice publishes."""
+    """(low, high) of every aggregate cell: how far below and above the truth it may lie, given
+    everything that the choice publishes.
+    """
     every = np.arange(len(choice))
     return _left(problem, ladder.cells, ladder.low[every, choice], ladder.high[every, choice])
 
@@ -73,7 +79,8 @@ def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats)
 def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Rounded cells for which one relation alone leaves a narrower interval, inside the published one.
 
-    The relation is the parent less its other parts, the sum of the parts, or the sum of the members. All of this is public.
+    The relation is the parent less its other parts, the sum of the parts, or the sum of the
+    members. All of this is public.
     """
     cells = publication.cells
     low, high = _free(problem)
@@ -90,18 +97,24 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
 
 def _free(problem: ProtectionProblem) -> tuple[Floats, Floats]:
     """(low, high) of every cell, given only what is public about the cell itself."""
-    return np.where(problem.public, 0.0, problem.a - problem.lb), np.where(problem.public, 0.0, problem.ub - problem.a)
+    return np.where(problem.public, 0.0, problem.a - problem.lb), np.where(
+        problem.public, 0.0, problem.ub - problem.a
+    )
 
 
 def _propagate(M: sp.csr_array, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """One pass over M z = 0, entries ±1, −low ≤ z ≤ high: an entry reaches down as far as all others of its row reach up."""
+    """One pass over M z = 0, entries ±1, −low ≤ z ≤ high: an entry reaches down as far as
+    all others of its row reach up.
+    """
     tighter = low.copy(), high.copy()
     _tighten(M, low, high, *tighter)
     return tighter
 
 
 def _tighten(M: sp.csr_array, low: Floats, high: Floats, below: Floats, above: Floats) -> None:
-    """Lowers `below above` of every cell to what its relations leave it, given the `low high` of the others."""
+    """Lowers `below above` of every cell to what its relations leave it, given the `low high` of
+    the others.
+    """
     row, cell, plus = np.repeat(np.arange(M.shape[0]), np.diff(M.indptr)), M.indices, M.data > 0
     down, up = np.where(plus, low[cell], high[cell]), np.where(plus, high[cell], low[cell])
     reach_down, reach_up = _others(row, up, M.shape[0]), _others(row, down, M.shape[0])

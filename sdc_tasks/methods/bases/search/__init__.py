@@ -1,1 +1,3 @@
-"""The search for safe bases that lose least: cuts that attacks leave, choices that meet them, repair until no attack succeeds."""
+"""The search for safe bases that lose least: cuts that attacks leave, choices that meet them,
+repair until no attack succeeds.
+"""

@@ -1,13 +1,16 @@
 """The least loss on the ladder that meets every cut known: local search on a covering problem (METHOD §4).
 
-    min Σ_k loss(o_k)  over options o_k  such that  Σ_k q⁺_k high(o_k) + q⁻_k low(o_k) ≥ rhs  for every cut (`cut.py`)
+    min Σ_k loss(o_k)  over options o_k  such that  Σ_k q⁺_k high(o_k) + q⁻_k low(o_k) ≥ rhs  for every cut
+    (`cut.py`)
 
-Repair raises bases for one attack at a time, so the sum may be too high. A move here lowers one to three random cells, preferably those
-with much loss. Then it raises other cells, at least loss per unit of what is missing, until every cut holds again, and lowers cells that
-are now higher than needed. The move is kept if the loss does not grow. No linear program is solved: repair attacks the result, and
-successful attacks give new cuts for the next search.
+Repair raises bases for one attack at a time, so the sum may be too high. A move here lowers one to three
+random cells, preferably those with much loss. Then it raises other cells, at least loss per unit of what
+is missing, until every cut holds again, and lowers cells that are now higher than needed. The move is kept
+if the loss does not grow. No linear program is solved: repair attacks the result, and successful attacks
+give new cuts for the next search.
 
-Every safe choice meets the cuts, so the relaxation of this problem is a lower bound on the loss of any safe choice (`least`).
+Every safe choice meets the cuts, so the relaxation of this problem is a lower bound on the
+loss of any safe choice (`least`).
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ from sdc_tasks.solver.lp import LiveLP, Status
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
 MOST_LOWERED = 3  # cells and options that a move lowers
 TO_EXACT = 0.4  # chance of lowering a cell as far as it goes
-NEAR_CUTS, NEAR_CELLS = 30, 40  # cuts around a move, and cells in these cuts, that are checked for being higher than needed
+NEAR_CUTS, NEAR_CELLS = (
+    30,
+    40,
+)  # cuts around a move, and cells in these cuts, that are checked for being higher than needed
 ROW_NOISE = 1e-9  # of a right-hand side
 LEAST_NOISE = 1e-9  # of a median loss: an option that is broken by less than this gets no row
 ROUNDING = 1e-12  # relative: sums of floats are no farther off, so that a bound stays one
@@ -47,21 +53,26 @@ def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int, say: Say
 
 
 def spare(ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> Ints:
-    """Lowers every cell as far as all cuts still hold, cells with much loss first. Then no cell can be lowered alone."""
+    """Lowers every cell as far as all cuts still hold, cells with much loss first. Then no cell can be
+    lowered alone.
+    """
     search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
     search.spare(np.flatnonzero(choice), {})
     return search.choice
 
 
 def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
-    """A lower bound on the loss of every choice that meets the cuts, and so of every safe choice; 0 without cuts.
+    """A lower bound on the loss of every choice that meets the cuts, and so of every safe choice; 0 without
+    cuts.
 
-    It is the linear relaxation, each gain counted only as far as the cut needs it. Its dual has a price λ ≥ 0 for each cut:
+    It is the linear relaxation, each gain counted only as far as the cut needs it. Its dual
+    has a price λ ≥ 0 for each cut:
 
         max Σ λ − Σ_k μ_k  such that  Σ λ gain_ko − loss_ko ≤ μ_k  for every option o of cell k,  μ ≥ 0
 
-    Few options bind, so the program gets the row of an option when prices break it. Only these prices come from the solver: with
-    μ_k = max_o (Σ λ gain_ko − loss_ko)⁺, computed here over all options, any λ ≥ 0 gives a bound, and the best one is returned.
+    Few options bind, so the program gets the row of an option when prices break it. Only these prices come
+    from the solver: with μ_k = max_o (Σ λ gain_ko − loss_ko)⁺, computed here over all options, any λ ≥ 0
+    gives a bound, and the best one is returned.
     """
     cuts = [cut for cut in cuts if cut.rhs > 0]
     if not cuts:
@@ -72,17 +83,28 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
     allowed = np.isfinite(loss)
     scale = float(np.median(loss[allowed & (loss > 0)])) if (allowed & (loss > 0)).any() else 1.0
     live = LiveLP(
-        np.repeat([-1.0, 1.0], [m, n]), sp.csr_array((0, m + n)), np.zeros(0), np.zeros(0), np.zeros(m + n), np.full(m + n, np.inf)
-    )  # fmt: skip
+        np.repeat([-1.0, 1.0], [m, n]),
+        sp.csr_array((0, m + n)),
+        np.zeros(0),
+        np.zeros(0),
+        np.zeros(m + n),
+        np.full(m + n, np.inf),
+    )
     live.method("dual")
     known, owner, best = ~allowed, np.flatnonzero(allowed.any(axis=1)), 0.0
-    option = loss.shape[1] - 1 - allowed[owner, ::-1].argmax(axis=1)  # at first the widest, without which a price could be endless
+    option = (
+        loss.shape[1] - 1 - allowed[owner, ::-1].argmax(axis=1)
+    )  # at first the widest, without which a price could be endless
     while len(owner):
         known[owner, option] = True
         of = _Entries.of(start, owner)
         rows = sp.coo_array((-gain[of.at, option[of.owner]], (of.owner, cut[of.at])), shape=(len(owner), m))
         excesses = sp.coo_array((np.ones(len(owner)), (np.arange(len(owner)), owner)), shape=(len(owner), n))
-        live.add_rows(sp.csr_array(sp.hstack([rows, excesses])), -loss[owner, option] / scale, np.full(len(owner), np.inf))
+        live.add_rows(
+            sp.csr_array(sp.hstack([rows, excesses])),
+            -loss[owner, option] / scale,
+            np.full(len(owner), np.inf),
+        )
         result = live.solve()
         if result.status is not Status.OPTIMAL:
             break
@@ -96,9 +118,14 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
 
 
 def _gains(ladder: Ladder, cuts: Sequence[Cut]) -> tuple[Ints, Ints, Floats]:
-    """(cell, cut) of each entry, cell by cell, and the share of the cut (entries, options) that each option of the cell gives."""
+    """(cell, cut) of each entry, cell by cell, and the share of the cut (entries, options)
+    that each option of the cell gives.
+    """
     cut = np.repeat(np.arange(len(cuts)), [len(each.cells) for each in cuts])
-    cell, price = np.concatenate([each.cells for each in cuts]), np.concatenate([each.price / each.rhs for each in cuts])
+    cell, price = (
+        np.concatenate([each.cells for each in cuts]),
+        np.concatenate([each.price / each.rhs for each in cuts]),
+    )
     named, at = np.unique(cell * len(cuts) + cut, return_inverse=True)  # a cell may be named on both sides
     gain = np.zeros((len(named), ladder.loss.shape[1]))
     np.add.at(gain, at, np.abs(price)[:, None] * slack_of(ladder, cell, price))
@@ -120,11 +147,12 @@ class _Entries:
 
 
 class _Search:
-    """The present choice. `_given` (cuts,): the share of the right-hand side that the choice gives; each cell counts at most 1. `_futile`:
-    lowerings that were taken back from this choice; a small table has few, and would try them again and again.
+    """The present choice. `_given` (cuts,): the share of the right-hand side that the choice gives; each cell
+    counts at most 1. `_futile`: lowerings that were taken back from this choice; a small table has few, and
+    would try them again and again.
 
-    An entry is a cell named by a cut. The entries of a cell follow each other, from `_start[cell]` on: `_cut` (entries,), and `_gives`
-    (entries, options), the share that each option of the cell gives to that cut.
+    An entry is a cell named by a cut. The entries of a cell follow each other, from `_start[cell]` on: `_cut`
+    (entries,), and `_gives` (entries, options), the share that each option of the cell gives to that cut.
     """
 
     def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
@@ -205,7 +233,11 @@ class _Search:
             first = _first(owner)  # the cut itself is missing, so each cell that is of use has an entry
             low = int(affordable.any(axis=0).argmax())
             gain = np.minimum(lacks[:, None], self._gives[at, low:] - self._gives[at, now[owner]][:, None])
-            gain, cells, affordable = np.add.reduceat(gain, first, axis=0), cells[owner[first]], affordable[owner[first], low:]
+            gain, cells, affordable = (
+                np.add.reduceat(gain, first, axis=0),
+                cells[owner[first]],
+                affordable[owner[first], low:],
+            )
             may = affordable & (gain > ROW_NOISE)
             ratio = np.divide(more[owner[first], low:], gain, out=np.full(gain.shape, np.inf), where=may)
             best = int(ratio.argmin())
@@ -231,7 +263,9 @@ class _Search:
             near = near[found[0] + 1 :]
 
     def _lowerable(self, cells: Ints) -> Bools:
-        """(cells, options): the options that lose less than the present one of the cell, and with which every cut still holds."""
+        """(cells, options): the options that lose less than the present one of the cell, and
+        with which every cut still holds.
+        """
         now = self.choice[cells]
         may = (self._options < now[:, None]) & (self._loss[cells] < self._loss[cells, now][:, None])
         entries = _Entries.of(self._start, cells)
@@ -264,14 +298,18 @@ class _Search:
         """The cells that these cuts name."""
         if len(cuts) == 1:
             return self._cells_of[int(cuts[0])]
-        return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(self._cells_of[i] for i in cuts.tolist())]))
+        return np.unique(
+            np.concatenate([np.zeros(0, dtype=np.int64), *(self._cells_of[i] for i in cuts.tolist())])
+        )
 
     def _total(self) -> float:
         return self._ladder.loss_of(self.choice)
 
 
 def drawn(weight: Floats, rng: np.random.Generator) -> int:
-    """A position, with chances in proportion to the weights: what `rng.choice` draws, without its checks, which take longer than a draw."""
+    """A position, with chances in proportion to the weights: what `rng.choice` draws, without its
+    checks, which take longer than a draw.
+    """
     ends = (weight / weight.sum()).cumsum()
     return int((ends / ends[-1]).searchsorted(rng.random(), side="right"))
 

@@ -1,7 +1,8 @@
 """A cut: what a successful attack says about every safe publication.
 
-For a fixed primary the attacker's reach is concave in the slacks `low_k, high_k ≥ 0` that the published intervals leave around the true
-values. So the prices of an attack (the dual values of the aggregate rows) bound the reach from above for any other publication, and
+For a fixed primary the attacker's reach is concave in the slacks `low_k, high_k ≥ 0` that the published
+intervals leave around the true values. So the prices of an attack (the dual values of the aggregate rows)
+bound the reach from above for any other publication, and
 
     Σ_{q_k > 0} q_k high_k + Σ_{q_k < 0} |q_k| low_k ≥ rhs
 
@@ -23,9 +24,11 @@ ENDLESS = 1e30  # stands for the slack of a withheld cell
 
 @dataclass(frozen=True)
 class Cut:
-    """An inequality that every safe publication satisfies, from one `primary`: Σ price⁺ high + Σ price⁻ low ≥ rhs over aggregate `cells`.
+    """An inequality that every safe publication satisfies, from one `primary`: Σ price⁺ high + Σ price⁻
+    low ≥ rhs over aggregate `cells`.
 
-    `primary` is a cell of the space, `cells` are positions in the publication, each named once for each sign of its prices.
+    `primary` is a cell of the space, `cells` are positions in the publication, each named
+    once for each sign of its prices.
     """
 
     primary: int
@@ -46,9 +49,16 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
     named, at = np.unique(2 * cells + (price > 0), return_inverse=True)
     summed = np.zeros(len(named))
     np.add.at(summed, at, price)
-    return Cut(int(needs.primaries[attack.primary]), named // 2, summed, float(attack.need * (1 - MET) - attack.reach + given))
+    return Cut(
+        int(needs.primaries[attack.primary]),
+        named // 2,
+        summed,
+        float(attack.need * (1 - MET) - attack.reach + given),
+    )
 
 
 def slack_of(ladder: Ladder, cells: Ints, price: Floats) -> Floats:
     """(cells, options): the slack that each option leaves on the side of the price."""
-    return np.asarray(np.minimum(np.where(price[:, None] > 0, ladder.high[cells], ladder.low[cells]), ENDLESS))
+    return np.asarray(
+        np.minimum(np.where(price[:, None] > 0, ladder.high[cells], ladder.low[cells]), ENDLESS)
+    )

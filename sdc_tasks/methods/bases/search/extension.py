@@ -1,13 +1,16 @@
 """The least additional uncertainty of the aggregates that makes one requirement hold.
 
-In the notation of `methods/attack/polyhedron.py`, with the published slacks `low high ≥ 0` of the aggregate cells around their true values:
+In the notation of `methods/attack/polyhedron.py`, with the published slacks `low high ≥ 0` of the aggregate
+cells around their true values:
 
-    L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤ high + s⁺,  σ z_p ≥ need,  s ≥ 0
+    L = min Σ_k w_k (s⁻_k + s⁺_k)   over  A z = 0,  lower ≤ z ≤ upper,  −low − s⁻ ≤ B z ≤
+    high + s⁺,  σ z_p ≥ need,  s ≥ 0
 
-If L = 0, the requirement holds and z is its witness; z may also be a witness of other requirements, which then need no LP. Otherwise the
-slacks widened by s make it hold, and the prices q of the aggregate rows (|q_k| ≤ w_k, one sign for each) give a *cut* that every safe
-publication satisfies (`cut.py`). It is the deepest cut at that point, measured in loss. Weak duality recomputes its right-hand side from
-q and the prices of the national relations, so the cut is valid even if the solver is wrong.
+If L = 0, the requirement holds and z is its witness; z may also be a witness of other requirements, which
+then need no LP. Otherwise the slacks widened by s make it hold, and the prices q of the aggregate rows (|q_k|
+≤ w_k, one sign for each) give a *cut* that every safe publication satisfies (`cut.py`). It is the deepest cut
+at that point, measured in loss. Weak duality recomputes its right-hand side from q and the prices of the
+national relations, so the cut is valid even if the solver is wrong.
 """
 
 from __future__ import annotations
@@ -27,13 +30,17 @@ from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 NEED_DECADES = 4  # needs within one live model differ by at most this many powers of ten
-LOSS_NOISE = 1e-7  # relative to the least loss that the need could cost: a smaller loss is noise of the solver
+LOSS_NOISE = (
+    1e-7  # relative to the least loss that the need could cost: a smaller loss is noise of the solver
+)
 DUST = 1e-9  # a price below this share of the weight is noise; without it the cut stays valid
 
 
 @dataclass(frozen=True)
 class Lack:
-    """The additional slack (below, above) of every aggregate cell that a requirement needs, and the cut that proves it."""
+    """The additional slack (below, above) of every aggregate cell that a requirement
+    needs, and the cut that proves it.
+    """
 
     below: Floats = field(repr=False)
     above: Floats = field(repr=False)
@@ -42,7 +49,9 @@ class Lack:
 
 @dataclass(frozen=True)
 class Demand:
-    """Requirements on the same side of one column u of the core, as one: σ u ≥ need; `need` is the largest among their primaries."""
+    """Requirements on the same side of one column u of the core, as one: σ u ≥ need; `need` is
+    the largest among their primaries.
+    """
 
     model: int
     column: int
@@ -63,7 +72,12 @@ class Extension:
     """
 
     def __init__(
-        self, problem: ProtectionProblem, weights: Floats, needs: Requirements, broken: Sequence[Attack], exact: Bools | None = None
+        self,
+        problem: ProtectionProblem,
+        weights: Floats,
+        needs: Requirements,
+        broken: Sequence[Attack],
+        exact: Bools | None = None,
     ) -> None:
         self.count = int(problem.aggregate.sum())
         # A sliding level needs two attacks, and other profiles know more than this model: repair treats both.
@@ -89,7 +103,9 @@ class Extension:
         return sum(model.live.solves for model in self._models)
 
     def face(self, low: Floats, high: Floats) -> None:
-        """Sets the slacks of the present publication, one entry per aggregate cell; infinite for a withheld cell."""
+        """Sets the slacks of the present publication, one entry per aggregate cell; infinite for a withheld
+        cell.
+        """
         for model in self._models:
             model.face(low, high)
 
@@ -102,7 +118,9 @@ class _Elastic:
     """One live model over the core u (z = R u), s⁻ and s⁺, everything in its unit."""
 
     def __init__(self, problem: ProtectionProblem, weights: Floats, most: Floats, size: int) -> None:
-        self.system: AttackSystem = attack_system(problem).scaled(float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5))))))
+        self.system: AttackSystem = attack_system(problem).scaled(
+            float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5)))))
+        )
         told: Bools = self.system.decided[self.system.core_rows] >= 0
         self._A = sp.csr_array(self.system.core[np.flatnonzero(~told)])
         self._B = sp.csr_array(self.system.core[np.flatnonzero(told)])
@@ -114,7 +132,13 @@ class _Elastic:
         m, n = self._B.shape
         self._free = most[self._cells] > 0
         side = sp.eye_array(m)
-        rows = sp.vstack([sp.hstack([self._A, sp.csr_array((self._A.shape[0], 2 * m))]), sp.hstack([self._B, side, -side])], format="csr")
+        rows = sp.vstack(
+            [
+                sp.hstack([self._A, sp.csr_array((self._A.shape[0], 2 * m))]),
+                sp.hstack([self._B, side, -side]),
+            ],
+            format="csr",
+        )
         self._rows = self._A.shape[0] + np.arange(m)
         cost = np.concatenate([np.zeros(n), self._weight / self._scale, self._weight / self._scale])
         zero = np.zeros(rows.shape[0])
@@ -128,11 +152,17 @@ class _Elastic:
         self._number: dict[Demand, int] = {}
 
     def remember(self, demands: Sequence[Demand]) -> None:
-        """Makes room for the last point found for each demand: its values in the columns of all demands, and B u."""
+        """Makes room for the last point found for each demand: its values in the columns of all demands, and
+        B u.
+        """
         count, m = len(demands), len(self._weight)
         self._number = {demand: i for i, demand in enumerate(demands)}
         self._column = np.array([demand.column for demand in demands], dtype=np.int64)
-        self._put, self._moved, self._mirrored = np.zeros((count, count)), np.zeros((count, m)), np.zeros(count, dtype=bool)
+        self._put, self._moved, self._mirrored = (
+            np.zeros((count, count)),
+            np.zeros((count, m)),
+            np.zeros(count, dtype=bool),
+        )
 
     def place(self, cell: int) -> tuple[int, int]:
         """Column of the core and sign of a suppressed cell; sign 0 if the attacker can compute the cell."""
@@ -156,7 +186,9 @@ class _Elastic:
         self.live.set_bounds(column, np.array([lower]), np.array([upper]))
         result = self.live.solve(reduced=False)
         self.live.set_bounds(column, self._lower[column], self._upper[column])
-        if result.status is not Status.OPTIMAL:  # no answer, for a need at the very edge of the national tables: repair treats it
+        if (
+            result.status is not Status.OPTIMAL
+        ):  # no answer, for a need at the very edge of the national tables: repair treats it
             return None
         n, m, unit = len(self._lower), len(self._weight), self.system.unit
         self._keep(demand, result.x[:n])
@@ -173,12 +205,15 @@ class _Elastic:
         self._mirrored[at] = (-u >= self._lower).all() and (-u <= self._upper).all()
 
     def _shown(self, demand: Demand, need: float) -> bool:
-        """Is a remembered point, or its mirror image, a witness of the demand after it is scaled down to the need?
+        """Is a remembered point, or its mirror image, a witness of the demand after it is scaled down to the
+        need?
 
         Every point between a witness and the truth is a witness.
         """
         reach = self._put[:, self._number[demand]] * (demand.side / need)
-        for at in np.flatnonzero((reach >= 1 - LOSS_NOISE) | ((reach <= LOSS_NOISE - 1) & self._mirrored))[::-1].tolist():
+        for at in np.flatnonzero((reach >= 1 - LOSS_NOISE) | ((reach <= LOSS_NOISE - 1) & self._mirrored))[
+            ::-1
+        ].tolist():
             moved = self._moved[at] / reach[at]
             if (moved >= self._low - FEASIBLE_UNITS).all() and (moved <= self._high + FEASIBLE_UNITS).all():
                 return True
@@ -193,4 +228,9 @@ class _Elastic:
         low, up = self._lower.copy(), self._upper.copy()
         low[demand.column], up[demand.column] = lower, upper
         told = np.flatnonzero(price * self._free)
-        return Cut(demand.primary, self._cells[told], price[told], float(np.minimum(pull * low, pull * up).sum()) * self.system.unit)
+        return Cut(
+            demand.primary,
+            self._cells[told],
+            price[told],
+            float(np.minimum(pull * low, pull * up).sum()) * self.system.unit,
+        )

@@ -1,17 +1,23 @@
 """Safe bases of a large table, grown from tables that show its requirements (METHOD §4).
 
-Attack and repair of a whole table take too long where the table is large: an LP takes seconds, and thousands are needed. Here no attack is
-made. A publication is safe if for each side of each requirement somebody can show a table that fits the publication and in which the cell
-lies its level away. So we collect such tables, and publish each aggregate cell in the finest interval that all of them fit:
+Attack and repair of a whole table take too long where the table is large: an LP takes seconds, and thousands
+are needed. Here no attack is made. A publication is safe if for each side of each requirement somebody can
+show a table that fits the publication and in which the cell lies its level away. So we collect such tables,
+and publish each aggregate cell in the finest interval that all of them fit:
 
 1. With all aggregates exact, joint LPs over parts of the table show most requirements.
-2. Each one that is left gets a table of its own: the one that asks for the least additional loss (`attack/lp/elastic.py`), first in a
-   part of the table, then in its country. The intervals grow until this table fits as well as all earlier ones. Each time half of them
-   are shown, joint LPs look at the rest, as long as that pays. An LP that takes many steps is put off: later tables may show what it asks.
-3. Cells are lowered, those with the largest loss first: the tables that need more than the lower interval go, and what only they showed
-   gets other tables. The change is kept if it loses less. This ends after a counted number of LPs, and is safe wherever it ends.
+2. Each one that is left gets a table of its own: the one that asks for the least additional loss
+   (`attack/lp/elastic.py`), first in a
+   part of the table, then in its country. The intervals grow until this table fits as well as all earlier
+   ones. Each time half of them are shown, joint LPs look at the rest, as long as that pays. An LP that takes
+   many steps is put off: later tables may show what it asks.
+3. Cells are lowered, those with the largest loss first: the tables that need more than the lower
+   interval go, and what only they showed
+   gets other tables. The change is kept if it loses less. This ends after a counted number of
+   LPs, and is safe wherever it ends.
 
-Every table is checked by plain arithmetic. What no table shows is left to the attack and repair of small tables.
+Every table is checked by plain arithmetic. What no table shows is left to the attack and repair of small
+tables.
 """
 
 from __future__ import annotations
@@ -36,13 +42,16 @@ NEGLIGIBLE = 0.5 * FEASIBLE_UNITS  # units: a table may miss an interval by this
 SAVED = 1e-9  # relative: a change that saves less loss is none
 MOST_BARE = 40  # requirements that get other tables when a cell is lowered
 STEPS = (1_000, None)  # of an LP for one requirement, in turn: later tables may show what takes many
-BEYOND, STEP_UP = 1e30, 1 + 1e-9  # stands for the slack of a withheld cell; the next option has more slack than the present one
+BEYOND, STEP_UP = (
+    1e30,
+    1 + 1e-9,
+)  # stands for the slack of a withheld cell; the next option has more slack than the present one
 
 
 @dataclass(frozen=True, repr=False)
 class FittingTable:
-    """A table, in the units of the prover of this number, and the items that it shows. `cells`, `move`: the aggregate cells that it moves,
-    as positions in the publication, and how far, in the unit of the data.
+    """A table, in the units of the prover of this number, and the items that it shows. `cells`, `move`: the
+    aggregate cells that it moves, as positions in the publication, and how far, in the unit of the data.
     """
 
     prover: int
@@ -91,11 +100,21 @@ class Growth:
         """The three steps. `steps`: LPs of the third one."""
         for number in range(len(self._provers)):
             self._show_jointly(number)
-        self._say(f"bases: {self._open} requirements are left after joint searches in parts, with all aggregates exact")
+        self._say(
+            f"bases: {self._open} requirements are left after joint searches in parts, with all aggregates "
+            f"exact"
+        )
         self._show_each()
-        self._never = {(number, int(item)) for number, covers in enumerate(self._covers) for item in np.flatnonzero(covers == 0)}
+        self._never = {
+            (number, int(item))
+            for number, covers in enumerate(self._covers)
+            for item in np.flatnonzero(covers == 0)
+        }
         self._left = len(self._never)
-        self._say(f"bases: all but {self._open} requirements are shown after {self.lps} LPs; lost: {self._ladder.told(self.choice)}")
+        self._say(
+            f"bases: all but {self._open} requirements are shown after {self.lps} LPs; lost: "
+            f"{self._ladder.told(self.choice)}"
+        )
         self._lower_each(self.lps + steps)
         self._say(f"bases: lost after {self.lps} LPs: {self._ladder.told(self.choice)}")
         for number, prover in enumerate(self._provers):
@@ -111,7 +130,7 @@ class Growth:
     def _open(self) -> int:
         return sum(int((covers == 0).sum()) for covers in self._covers)
 
-    # --- tables ----------------------------------------------------------------------------------------------------------------------
+    # --- tables ---------------------------------------------------------------------------------------------
 
     def _take(self, number: int, z: Floats, sound: tuple[bool, bool]) -> None:
         """Takes a table and its mirror image, as far as they fit and show something new."""
@@ -141,11 +160,13 @@ class Growth:
         return choice
 
     def _finest(self, cells: Ints, low: Floats, high: Floats) -> Ints:
-        """The finest allowed option of each cell, nowhere below the lowest, whose interval reaches so far down and up; the last one if
-        there is none.
+        """The finest allowed option of each cell, nowhere below the lowest, whose interval reaches so far
+        down and up; the last one if there is none.
         """
         ladder = self._ladder
-        fits = (ladder.low[cells] >= low[:, None] * (1 - 1e-12)) & (ladder.high[cells] >= high[:, None] * (1 - 1e-12))
+        fits = (ladder.low[cells] >= low[:, None] * (1 - 1e-12)) & (
+            ladder.high[cells] >= high[:, None] * (1 - 1e-12)
+        )
         fits &= self._allowed[cells]
         return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), self._last[cells]))
 
@@ -157,29 +178,38 @@ class Growth:
             prover.shift(publication)
             elastic.face(prover.system)
 
-    # --- a table for each requirement ------------------------------------------------------------------------------------------------
+    # --- a table for each requirement -----------------------------------------------------------------------
 
     def _show_jointly(self, number: int) -> bool:
-        """Takes what joint LPs in parts show of a prover, within the present intervals. Returns whether they showed more than one each."""
+        """Takes what joint LPs in parts show of a prover, within the present intervals. Returns whether
+        they showed more than one each.
+        """
         prover, before, solved = self._provers[number], self._open, self._provers[number].solves
         for witness in prover.propose_in_parts():
             self._take(number, witness.dense(prover.width), witness.sound)
         return before - self._open > prover.solves - solved
 
     def _show_each(self) -> None:
-        """Each time half of what is left of a prover is shown, joint LPs look at the rest, as long as this pays: intervals that have grown
-        have room for more.
+        """Each time half of what is left of a prover is shown, joint LPs look at the rest, as long as this
+        pays: intervals that have grown have room for more.
         """
         work, items = Progress(self._say, "bases"), sum(map(len, self._covers))
         pays = [True] * len(self._provers)
         for steps in STEPS:
             for number in range(len(self._provers)):
                 pays[number] = pays[number] and self._show_jointly(number)
-                while self._show_some(number, steps, pays[number], lambda: work.tell(items - self._open, items, "requirements shown")):
+                while self._show_some(
+                    number,
+                    steps,
+                    pays[number],
+                    lambda: work.tell(items - self._open, items, "requirements shown"),
+                ):
                     pays[number] = self._show_jointly(number)
 
     def _show_some(self, number: int, steps: int | None, half: bool, tell: Callable[[], None]) -> bool:
-        """Shows items of a prover one by one: `half` of those that are open, or all. Returns whether it stopped half-way."""
+        """Shows items of a prover one by one: `half` of those that are open, or all.
+        Returns whether it stopped half-way.
+        """
         prover, first, stop = self._provers[number], len(self._tables), False
         order = np.argsort(-prover.items.need, kind="stable")
         left = order[self._covers[number][order] == 0]
@@ -194,8 +224,8 @@ class Growth:
         return stop
 
     def _show(self, number: int, item: int, steps: int | None, capped: int = -1) -> bool:
-        """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped` does not grow. No LP takes more
-        than so many `steps`.
+        """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped`
+        does not grow. No LP takes more than so many `steps`.
         """
         prover = self._provers[number]
         items, system = prover.items, prover.system
@@ -203,7 +233,13 @@ class Growth:
             return False
         way, need = float(items.side[item] * items.sign[item]), float(items.need[item])
         for part in self._elastic[number].around(int(items.core[item])):
-            u = part.reach(int(items.core[item]), way, need, *self._prices(part.aggregates, need * system.unit, capped), steps)
+            u = part.reach(
+                int(items.core[item]),
+                way,
+                need,
+                *self._prices(part.aggregates, need * system.unit, capped),
+                steps,
+            )
             if u is None:
                 continue
             z, before = system.R @ u, self._state()
@@ -217,12 +253,18 @@ class Growth:
         return False
 
     def _prices(self, cells: Ints, far: float, capped: int) -> tuple[Floats, Floats]:
-        """What more slack of these cells costs, below and above, if a cell that needs any needs `far`; ∞ where there is none to be had."""
+        """What more slack of these cells costs, below and above, if a cell that needs any needs `far`;
+        ∞ where there is none to be had.
+        """
         ladder, now = self._ladder, self.choice[cells]
         low, high = np.minimum(ladder.low[cells, now], BEYOND), np.minimum(ladder.high[cells, now], BEYOND)
         prices = []
         for below in (True, False):
-            more = np.maximum(far - self._low[cells], low * STEP_UP) if below else np.maximum(far + self._high[cells], high * STEP_UP)
+            more = (
+                np.maximum(far - self._low[cells], low * STEP_UP)
+                if below
+                else np.maximum(far + self._high[cells], high * STEP_UP)
+            )
             wanted = (more, self._high[cells]) if below else (-self._low[cells], more)
             option = self._finest(cells, *wanted)
             enough = (ladder.low[cells, option] >= wanted[0]) & (ladder.high[cells, option] >= wanted[1])
@@ -230,7 +272,7 @@ class Growth:
             prices.append(np.where(enough & (cells != capped), dearer, np.inf))
         return prices[0], prices[1]
 
-    # --- lower cells -----------------------------------------------------------------------------------------------------------------
+    # --- lower cells ----------------------------------------------------------------------------------------
 
     def _lower_each(self, most: int) -> None:
         """Lowers cells until `most` LPs are solved, or no cell can be lowered."""
@@ -249,17 +291,25 @@ class Growth:
                 work.tell(self.lps - began, most - began, "linear programs to lower cells solved at most")
 
     def _lowered(self, k: int, option: int) -> bool:
-        """Lowers a cell to this option, and gives other tables to what only tables beyond it show. Does so only if it loses less."""
+        """Lowers a cell to this option, and gives other tables to what only tables beyond it
+        show. Does so only if it loses less.
+        """
         before, loss = self._state(), self._ladder.loss_of(self.choice)
         entries = self._entries()
         at = entries.cell == k
-        beyond = (-entries.move[at] > self._ladder.low[k, option]) | (entries.move[at] > self._ladder.high[k, option])
+        beyond = (-entries.move[at] > self._ladder.low[k, option]) | (
+            entries.move[at] > self._ladder.high[k, option]
+        )
         gone = np.zeros(len(self._tables), dtype=bool)
         gone[entries.table[at][beyond]] = True
         self._covers = [covers.copy() for covers in self._covers]
         for i in np.flatnonzero(gone).tolist():
             self._covers[self._tables[i].prover][self._tables[i].items] -= 1
-        bare = [(number, int(item)) for number, covers in enumerate(self._covers) for item in np.flatnonzero(covers <= 0)]
+        bare = [
+            (number, int(item))
+            for number, covers in enumerate(self._covers)
+            for item in np.flatnonzero(covers <= 0)
+        ]
         if len(bare) - self._left > MOST_BARE:
             self._restore(before)
             return False
@@ -272,11 +322,17 @@ class Growth:
         choice[k] = option
         self._face(choice)
         for number, item in sorted(
-            bare, key=lambda each: (-self._provers[each[0]].items.need[each[1]] * self._provers[each[0]].system.unit, each)
+            bare,
+            key=lambda each: (
+                -self._provers[each[0]].items.need[each[1]] * self._provers[each[0]].system.unit,
+                each,
+            ),
         ):
             if self._covers[number][item] or (number, item) in self._never:
                 continue
-            if not self._show(number, item, STEPS[0], capped=k) or self._ladder.loss_of(self.choice) >= loss * (1 - SAVED):
+            if not self._show(number, item, STEPS[0], capped=k) or self._ladder.loss_of(
+                self.choice
+            ) >= loss * (1 - SAVED):
                 self._restore(before)
                 return False
         self._face(self._fit())
@@ -294,19 +350,27 @@ class Growth:
         )
 
     def _state(self) -> _State:
-        return _State(list(self._tables), [covers.copy() for covers in self._covers], self._low.copy(), self._high.copy(), self.choice)
+        return _State(
+            list(self._tables),
+            [covers.copy() for covers in self._covers],
+            self._low.copy(),
+            self._high.copy(),
+            self.choice,
+        )
 
     def _restore(self, state: _State) -> None:
         self._tables, self._low, self._high = list(state.tables), state.low.copy(), state.high.copy()
         self._covers = [covers.copy() for covers in state.covers]
         self._face(state.choice)
 
-    # --- tables for the audit --------------------------------------------------------------------------------------------------------
+    # --- tables for the audit -------------------------------------------------------------------------------
 
     def _packed(self, number: int) -> list[Witness]:
         """The tables of a prover, those of different places added up: a few tables that show the same."""
         prover, packs = self._provers[number], list[_Pack]()
-        mine = sorted((table for table in self._tables if table.prover == number), key=lambda table: -len(table.columns))
+        mine = sorted(
+            (table for table in self._tables if table.prover == number), key=lambda table: -len(table.columns)
+        )
         for table in mine:
             pack = next((pack for pack in packs if pack.takes(table, self._ladder, self.choice)), None)
             if pack is None:
@@ -316,7 +380,9 @@ class Growth:
         for pack in packs:
             sound = prover.system.are_witnesses(pack.z)
             whole = (
-                [(pack.z, sound)] if sound[0] else [(z := each.dense(prover.width), prover.system.are_witnesses(z)) for each in pack.tables]
+                [(pack.z, sound)]
+                if sound[0]
+                else [(z := each.dense(prover.width), prover.system.are_witnesses(z)) for each in pack.tables]
             )
             witnesses += [Witness.of(z, FOR_ALL, fits) for z, fits in whole]
         return witnesses

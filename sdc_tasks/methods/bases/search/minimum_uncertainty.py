@@ -1,14 +1,17 @@
-"""The minimum-uncertainty rule (METHOD §4; interval protection, [2] §6): the least half-widths that keep every requirement.
+"""The minimum-uncertainty rule (METHOD §4; interval protection, [2] §6): the least
+half-widths that keep every requirement.
 
     min Σ_k w_k h_k  over h ≥ 0  such that each requirement has a witness z with |B z| ≤ h
 
-is one linear program with a copy of z for each requirement. Cutting planes solve it. Only requirements that the exact publication breaks
-can be active: wider intervals never help the attacker. A pass takes some of them one by one, widens h by what each lacks (`extension.py`)
-and keeps the cuts; its final h meets them all. The master LP over all cuts gives the lower bound. While this bound is far from the best h,
-the next pass starts from the master's optimum within a box around the best h (Marsten's boxstep). Later it starts half-way between the two
-(in-out separation, Ben-Ameur and Neto). Few requirements are active, so two kinds of pass alternate: passes over the requirements that
-lacked something in one of the last two passes, and rounds over all requirements, which make h safe and give the upper bound. Weak duality
-recomputes the lower bound from the master's prices.
+is one linear program with a copy of z for each requirement. Cutting planes solve it. Only requirements that
+the exact publication breaks can be active: wider intervals never help the attacker. A pass takes some of
+them one by one, widens h by what each lacks (`extension.py`) and keeps the cuts; its final h meets them
+all. The master LP over all cuts gives the lower bound. While this bound is far from the best h, the next
+pass starts from the master's optimum within a box around the best h (Marsten's boxstep). Later it starts
+half-way between the two (in-out separation, Ben-Ameur and Neto). Few requirements are active, so two kinds
+of pass alternate: passes over the requirements that lacked something in one of the last two passes, and
+rounds over all requirements, which make h safe and give the upper bound. Weak duality recomputes the lower
+bound from the master's prices.
 """
 
 from __future__ import annotations
@@ -30,13 +33,17 @@ FIRST_BOX = 0.5  # the box at first, as a share of the half-widths
 BOXED_GAP = 0.15  # gap beyond which a step stays in the box
 FIRST_GAP = 0.03  # gap of the first round; a quarter of it in the next, and so on
 LATELY = 1  # passes after which a demand that lacked nothing waits for the next round
-DEMAND_ROUNDS, ACTIVE_PASSES = 30, 60  # at most; rounds over all demands, passes over the active ones in a round
+DEMAND_ROUNDS, ACTIVE_PASSES = (
+    30,
+    60,
+)  # at most; rounds over all demands, passes over the active ones in a round
 FLOOR = 1e-3  # a half-width counts at least as this share of the mean one
 
 
 @dataclass(frozen=True)
 class HalfWidths:
-    """Safe `half`-widths of the aggregate cells, their `loss` Σ w h, and a proven lower `bound` on the loss of any safe half-widths.
+    """Safe `half`-widths of the aggregate cells, their `loss` Σ w h, and a proven lower `bound` on
+    the loss of any safe half-widths.
 
     `prices` λ ≥ 0 belong to the first of the `cuts`: the bound is Σ λ rhs.
     """
@@ -53,7 +60,9 @@ class HalfWidths:
         return (self.loss - self.bound) / self.loss if self.loss > 0 else 0.0
 
     def blame(self) -> dict[int, float]:
-        """The share of the bound that is due to each primary (flat index), by the dual values of the master; adds up to 1."""
+        """The share of the bound that is due to each primary (flat index), by the dual
+        values of the master; adds up to 1.
+        """
         shares: dict[int, float] = {}
         for cut, price in zip(self.cuts, self.prices.tolist(), strict=False):
             if price > 0:
@@ -62,8 +71,11 @@ class HalfWidths:
         return {primary: share / total for primary, share in shares.items()}
 
 
-def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progress: Say, cuts: Sequence[Cut] = ()) -> HalfWidths:
-    """Half-widths within `gap` of the least loss, or the best of `DEMAND_ROUNDS` rounds. `weights` (aggregate cells,) > 0: loss per unit.
+def minimum_uncertainty(
+    extension: Extension, weights: Floats, gap: float, progress: Say, cuts: Sequence[Cut] = ()
+) -> HalfWidths:
+    """Half-widths within `gap` of the least loss, or the best of `DEMAND_ROUNDS` rounds. `weights`
+    (aggregate cells,) > 0: loss per unit.
 
     `cuts`: known cuts, which save the first steps.
     """
@@ -77,7 +89,8 @@ def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progr
         best = min(best, near, key=weights.__matmul__)
         loss = float(weights @ best)
         progress(
-            f"minimum uncertainty, round {number}: loss {loss:.5g}, bound {least.bound:.5g}, {len(lacking)} requirements lacked something, "
+            f"minimum uncertainty, round {number}: loss {loss:.5g}, bound {least.bound:.5g}, {len(lacking)} "
+            f"requirements lacked something, "
             f"{len(master.cuts)} cuts, {extension.lps} LPs"
         )
         if loss - least.bound <= gap * loss:
@@ -88,9 +101,11 @@ def minimum_uncertainty(extension: Extension, weights: Floats, gap: float, progr
 def _least_for(
     active: Sequence[Demand], extension: Extension, best: Floats, gap: float, master: _Master
 ) -> tuple[Floats, _Least, list[Demand]]:
-    """The least half-widths for these demands alone, from `best`, which meets them; and the demands that lately lacked something.
+    """The least half-widths for these demands alone, from `best`, which meets them; and the
+    demands that lately lacked something.
 
-    A demand that lacks nothing for a while is ignored until the next round. Until then, the half-widths may not meet it.
+    A demand that lacks nothing for a while is ignored until the next round. Until then,
+    the half-widths may not meet it.
     """
     weights, box, last = master.weights, FIRST_BOX, dict.fromkeys(active, 0)
     for number in range(ACTIVE_PASSES):
@@ -110,8 +125,12 @@ def _least_for(
     return best, least, [demand for demand in active if last[demand] >= number - LATELY]
 
 
-def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: list[Cut]) -> tuple[Floats, list[Demand]]:
-    """Half-widths at least `half` that meet every demand, and the demands that lacked something; what they lacked goes to `cuts`."""
+def widen(
+    extension: Extension, demands: Sequence[Demand], half: Floats, cuts: list[Cut]
+) -> tuple[Floats, list[Demand]]:
+    """Half-widths at least `half` that meet every demand, and the demands that lacked something;
+    what they lacked goes to `cuts`.
+    """
     extension.face(half, half)
     lacking = []
     for demand in demands:
@@ -124,7 +143,9 @@ def widen(extension: Extension, demands: Sequence[Demand], half: Floats, cuts: l
 
 
 def _scaled(cut: Cut, weights: Floats) -> Cut:
-    """The same cut with |price| ≤ weight, as in `extension.py`: prices and right-hand sides near 1 for the master."""
+    """The same cut with |price| ≤ weight, as in `extension.py`: prices and right-hand sides near 1 for the
+    master.
+    """
     size = float((np.abs(cut.price) / weights[cut.cells]).max())
     return replace(cut, price=cut.price / size, rhs=cut.rhs / size)
 
@@ -139,7 +160,9 @@ class _Least:
 
 
 class _Master:
-    """min Σ y over the `cuts`, to which callers may append; y_k = w_k h_k, so all costs and prices are near 1."""
+    """min Σ y over the `cuts`, to which callers may append; y_k = w_k h_k, so all costs and prices are near
+    1.
+    """
 
     def __init__(self, weights: Floats, cuts: Sequence[Cut] = ()) -> None:
         self.weights, self.cuts = weights, list(cuts)
@@ -147,11 +170,15 @@ class _Master:
         self._everything = np.arange(n)
         self._rows: list[sp.csr_array] = []
         self._rhs = np.zeros(0)
-        self._live = LiveLP(np.ones(n), sp.csr_array((0, n)), np.zeros(0), np.zeros(0), np.zeros(n), np.full(n, np.inf))
+        self._live = LiveLP(
+            np.ones(n), sp.csr_array((0, n)), np.zeros(0), np.zeros(0), np.zeros(n), np.full(n, np.inf)
+        )
         self._live.method("dual")
 
     def least(self) -> _Least:
-        """The optimum over the cuts; its prices are scaled down to Σ λ |q| ≤ w, which makes Σ λ rhs a proven bound."""
+        """The optimum over the cuts; its prices are scaled down to Σ λ |q| ≤ w, which makes Σ λ rhs a proven
+        bound.
+        """
         n = len(self.weights)
         result = self._solve(np.zeros(n), np.full(n, np.inf))
         prices = np.maximum(result.dual, 0.0)
@@ -182,7 +209,9 @@ class _Master:
 
 
 def _symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:
-    """(cuts, aggregate cells): |price| / weight, what a unit of loss in a cell gives to each cut if low = high."""
+    """(cuts, aggregate cells): |price| / weight, what a unit of loss in a cell gives to each cut if low =
+    high.
+    """
     starts = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
     cells = np.concatenate([cut.cells for cut in cuts])
     shares = np.abs(np.concatenate([cut.price for cut in cuts])) / weights[cells]

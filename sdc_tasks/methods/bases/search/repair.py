@@ -4,13 +4,14 @@ An attack that succeeds gives a cut that every safe choice satisfies (`cut.py`),
 
     need ≤ reach + Σ_k price⁺_k (high_k − high⁰_k) + Σ_k price⁻_k (low_k − low⁰_k).
 
-Repair takes the attacks one by one. It raises bases at least loss until the cut holds, attacks again, and repeats this until the attack
-fails. The next attack meets the bases already raised. An attack is not repeated if a witness has meanwhile shown that it fails. Cells of
-one stratum rise together. A full audit follows, because a raised interval need not contain the earlier one. Repair ends: every raise
-moves a cell towards withheld, and withholding everything is the baseline.
+Repair takes the attacks one by one. It raises bases at least loss until the cut holds, attacks again, and
+repeats this until the attack fails. The next attack meets the bases already raised. An attack is not repeated
+if a witness has meanwhile shown that it fails. Cells of one stratum rise together. A full audit follows,
+because a raised interval need not contain the earlier one. Repair ends: every raise moves a cell towards
+withheld, and withholding everything is the baseline.
 
-If a safe choice above is given, no cell needs to rise above it: the safe choice meets every cut. An attack that an LP shows to fail also
-gives a cut: the present choice meets it, a lower choice may not.
+If a safe choice above is given, no cell needs to rise above it: the safe choice meets every cut. An attack
+that an LP shows to fail also gives a cut: the present choice meets it, a lower choice may not.
 """
 
 from __future__ import annotations
@@ -26,20 +27,31 @@ from sdc_tasks.model.table import Floats, Ints
 
 
 class Stuck(Unprotectable):
-    """An attack succeeds although no aggregate cell that it uses may be raised further; `decided` are these cells."""
+    """An attack succeeds although no aggregate cell that it uses may be raised further; `decided` are these
+    cells.
+    """
 
     def __init__(self, decided: Ints) -> None:
-        super().__init__("bases: an attack succeeds although no aggregate cell that it leans on may be raised any further")
+        super().__init__(
+            "bases: an attack succeeds although no aggregate cell that it leans on may be raised any further"
+        )
         self.decided = decided
 
 
 def repair(
-    attacker: Attacker, ladder: Ladder, choice: Ints, rounds: int, progress: Say, cuts: list[Cut], safe: Ints | None = None
-) -> Ints:  # fmt: skip
-    """A safe choice, nowhere below the given one. From audit number `rounds` on, cells that attacks still use are withheld one by one.
+    attacker: Attacker,
+    ladder: Ladder,
+    choice: Ints,
+    rounds: int,
+    progress: Say,
+    cuts: list[Cut],
+    safe: Ints | None = None,
+) -> Ints:
+    """A safe choice, nowhere below the given one. From audit number `rounds` on, cells that attacks
+    still use are withheld one by one.
 
-    With a `safe` choice above: the result is nowhere above it, and such cells take its option instead. The cuts of all attacks are appended
-    to `cuts`. Raises Stuck if the ladder has no higher allowed option.
+    With a `safe` choice above: the result is nowhere above it, and such cells take its option instead. The
+    cuts of all attacks are appended to `cuts`. Raises Stuck if the ladder has no higher allowed option.
     """
     choice = choice.copy()
     most = np.full(len(choice), ladder.withheld) if safe is None else safe
@@ -70,12 +82,15 @@ def repair(
 
 def _close(attacker: Attacker, ladder: Ladder, choice: Ints) -> list[Cut]:
     """The cuts from attacks that just failed, except those that every choice meets."""
-    return [cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).rhs > 0]
+    return [
+        cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).rhs > 0
+    ]
 
 
 def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) -> bool:
-    """Raises bases, at most to `most`, until the cut of an attack with this need holds: each time the base with the least loss per unit of
-    what is missing. Then it lowers bases that are higher than needed, those with much loss first. False if it raised nothing.
+    """Raises bases, at most to `most`, until the cut of an attack with this need holds: each time the base
+    with the least loss per unit of what is missing. Then it lowers bases that are higher than needed, those
+    with much loss first. False if it raised nothing.
     """
     slack = np.abs(cut.price)[:, None] * slack_of(ladder, cut.cells, cut.price)
     gives: dict[int, Floats] = {}  # a cell may be named on both sides

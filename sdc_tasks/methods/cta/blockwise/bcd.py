@@ -2,12 +2,14 @@
 
     Step 0   a protected table: the best one of the run, else from fix-and-relax
     Step 1   divide y into k blocks; optimise one block after the other, with the senses of all others fixed
-    Step 2   stop after three partitions without a gain, after the given number of cycles, or when the run is over; else step 1
+    Step 2   stop after three partitions without a gain, after the given number of cycles, or
+    when the run is over; else step 1
 
-With a single partition rule the search stalls early, because a sense can rarely change alone. So a cycle uses neighbourhoods, file order
-and random blocks in turn. After a cycle with little gain, the blocks become fewer and larger, or more and smaller where most MILPs hit
-their node limit. k = 1 is the whole MILP, and its bound is a bound for the run. The model stays in memory in HiGHS; only bounds change. In
-tables above REACH_CELLS cells, the MILP of a block leaves only the deviations near it free (`blocks.py`); the polish of the table then
+With a single partition rule the search stalls early, because a sense can rarely change alone. So a cycle uses
+neighbourhoods, file order and random blocks in turn. After a cycle with little gain, the blocks become fewer
+and larger, or more and smaller where most MILPs hit their node limit. k = 1 is the whole MILP, and its bound
+is a bound for the run. The model stays in memory in HiGHS; only bounds change. In tables above REACH_CELLS
+cells, the MILP of a block leaves only the deviations near it free (`blocks.py`); the polish of the table then
 adapts the deviations of all cells to the new senses.
 """
 
@@ -35,17 +37,37 @@ KINDS: tuple[Kind, ...] = ("neighbourhood", "order", "random")
 
 
 def block_coordinate_descent(
-    problem: CtaProblem, run: Run, blocks: int = 12, cycles: int | None = None, seed: int = 1, polygon: bool = True, finish: bool = False
+    problem: CtaProblem,
+    run: Run,
+    blocks: int = 12,
+    cycles: int | None = None,
+    seed: int = 1,
+    polygon: bool = True,
+    finish: bool = False,
 ) -> None:
-    """Improves the table of the run. `cycles`: number of rounds of the three partitions, the same on any machine; None: until no gain.
+    """Improves the table of the run. `cycles`: number of rounds of the three partitions, the same on
+    any machine; None: until no gain.
 
-    `polygon`: use the inequalities of `inequalities.py`. `finish`: end with k = 1, the whole MILP, until the run is over.
+    `polygon`: use the inequalities of `inequalities.py`. `finish`: end with k = 1, the
+    whole MILP, until the run is over.
     """
     only_l1(problem)
     clocked = cycles is None
-    valid = violated_inequalities(problem, run, SHARE if clocked else 1.0) if polygon else no_inequalities(problem)
+    valid = (
+        violated_inequalities(problem, run, SHARE if clocked else 1.0)
+        if polygon
+        else no_inequalities(problem)
+    )
     if run.protected is None:
-        find_start(problem, run, "fix-and-relax", blocks, seed, valid, run.left * START_SHARE if clocked else math.inf)
+        find_start(
+            problem,
+            run,
+            "fix-and-relax",
+            blocks,
+            seed,
+            valid,
+            run.left * START_SHARE if clocked else math.inf,
+        )
     if run.protected is None:
         return  # time is up: the run keeps the least short table
     problem = problem.no_worse_than(run.protected.verdict.objective)
@@ -91,9 +113,15 @@ class _Descent:
         problem, run, model, best = self._problem, self._run, self._model, self._run.protected
         assert best is not None
         columns = problem.columns(best.z)
-        free = np.concatenate([np.tile(self._partitioner.reach(block), 2), np.zeros(len(problem.sensitive), dtype=bool)])
+        free = np.concatenate(
+            [np.tile(self._partitioner.reach(block), 2), np.zeros(len(problem.sensitive), dtype=bool)]
+        )
         free[model.binary[block]] = True
-        self._live.fix(np.arange(len(columns)), np.where(free, model.lower, columns), np.where(free, model.upper, columns))
+        self._live.fix(
+            np.arange(len(columns)),
+            np.where(free, model.lower, columns),
+            np.where(free, model.upper, columns),
+        )
         miss = problem.A @ best.z  # tiny, but a relation whose cells are all fixed must not look infeasible
         self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
         whole = len(block) == len(problem.sensitive)

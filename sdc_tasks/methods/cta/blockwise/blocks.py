@@ -1,13 +1,15 @@
-"""Blocks of sensitive cells, from the relations alone ([1] §3, Step 1: "divide y into k blocks, not necessarily of the same size").
+"""Blocks of sensitive cells, from the relations alone ([1] §3, Step 1: "divide y into k blocks, not
+necessarily of the same size").
 
     order           cells in file order: the countries of a release
-    neighbourhood   a random cell and the cells nearest to it, then a random remaining cell and those nearest to it, …
-    random          random blocks
+    neighbourhood   a random cell and the cells nearest to it, then a random remaining cell and those nearest
+    to it, … random          random blocks
 
-Distance is along relations; the length of a relation is its number of cells. In a short relation few other cells can absorb a deviation,
-so the senses of its cells depend on each other more than those of two countries in an aggregate. Distance also decides which deviations
-the subproblem of a block leaves free: all of them in tables up to `REACH_CELLS`, as in the paper; in larger tables the nearest, because
-far cells hardly react to a few senses, and a MILP over all cells would spend its time on them.
+Distance is along relations; the length of a relation is its number of cells. In a short relation few other
+cells can absorb a deviation, so the senses of its cells depend on each other more than those of two countries
+in an aggregate. Distance also decides which deviations the subproblem of a block leaves free: all of them in
+tables up to `REACH_CELLS`, as in the paper; in larger tables the nearest, because far cells hardly react to a
+few senses, and a MILP over all cells would spend its time on them.
 """
 
 from __future__ import annotations
@@ -31,18 +33,28 @@ class Partitioner:
 
     def __init__(self, problem: CtaProblem, seed: int) -> None:
         n, length = len(problem.cells), np.diff(problem.A.indptr)
-        steps = sp.csr_array((np.repeat(length / 2, length), problem.A.indices, problem.A.indptr), shape=problem.A.shape)
-        self._graph: Any = sp.csr_array(sp.block_array([[sp.csr_array((n, n)), steps.T], [steps, None]], format="csr"))
+        steps = sp.csr_array(
+            (np.repeat(length / 2, length), problem.A.indices, problem.A.indptr), shape=problem.A.shape
+        )
+        self._graph: Any = sp.csr_array(
+            sp.block_array([[sp.csr_array((n, n)), steps.T], [steps, None]], format="csr")
+        )
         self._n, self._sensitive = n, problem.sensitive
         self._rng = np.random.default_rng(seed)
 
     def split(self, kind: Kind, blocks: int) -> list[Ints]:
-        """A partition into `blocks` blocks of nearly equal size, or into fewer blocks if there are fewer cells."""
+        """A partition into `blocks` blocks of nearly equal size, or into fewer blocks if there are fewer
+        cells.
+        """
         s = len(self._sensitive)
         k = max(1, min(blocks, s))
         if kind == "neighbourhood":
             return self._grown([len(part) for part in np.array_split(np.arange(s), k)])
-        order = self._rng.permutation(s) if kind == "random" else np.roll(np.arange(s), self._rng.integers(max(s, 1)))
+        order = (
+            self._rng.permutation(s)
+            if kind == "random"
+            else np.roll(np.arange(s), self._rng.integers(max(s, 1)))
+        )
         return np.array_split(order, k)
 
     def around(self, centres: Ints, size: int) -> Ints:
@@ -50,7 +62,9 @@ class Partitioner:
         return self._nearest(self._distance(centres)[self._sensitive], size)
 
     def reach(self, block: Ints) -> Bools:
-        """(n,): the cells whose deviations the subproblem of this block leaves free: at least the share of cells that the block has."""
+        """(n,): the cells whose deviations the subproblem of this block leaves free: at least the
+        share of cells that the block has.
+        """
         size = max(REACH_CELLS, math.ceil(self._n * len(block) / max(1, len(self._sensitive))))
         near = np.zeros(self._n, dtype=bool)
         near[self._nearest(self._distance(block), size)] = True

@@ -1,14 +1,17 @@
 """Fix-and-relax (Baena, Castro & González 2015; [1] §3): a start for BCD.
 
-The senses are split into blocks. In step r the senses of earlier blocks are fixed, those of block r are binary, those of later blocks are
-relaxed (0 ≤ y ≤ 1), and all deviations are free. The polygon inequalities make the relaxation useful. A step may find no table, because
-senses fixed earlier do not fit together: so the model may fall short of levels at a high price (`shortfall.py`), and
+The senses are split into blocks. In step r the senses of earlier blocks are fixed, those of block r are
+binary, those of later blocks are relaxed (0 ≤ y ≤ 1), and all deviations are free. The polygon inequalities
+make the relaxation useful. A step may find no table, because senses fixed earlier do not fit together: so the
+model may fall short of levels at a high price (`shortfall.py`), and
 
-repair      opens the senses of cells that fall short and of the cells around them, twice as many after each attempt without a gain,
+repair      opens the senses of cells that fall short and of the cells around them, twice as many
+after each attempt without a gain,
             until no cell falls short, or all senses are open and a remaining shortfall is proven.
 
-The first step starts from all senses up: without upper bounds always a table, though not a close one. It is offered at once, so
-there is a table whatever the clock does. Other starts stop there (all-up) or take random senses; both are repaired where needed.
+The first step starts from all senses up: without upper bounds always a table, though not a close one. It is
+offered at once, so there is a table whatever the clock does. Other starts stop there (all-up) or take random
+senses; both are repaired where needed.
 """
 
 from __future__ import annotations
@@ -20,7 +23,14 @@ import numpy as np
 
 from sdc_tasks.methods.cta.blockwise.blocks import Partitioner
 from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities, violated_inequalities
-from sdc_tasks.methods.cta.local.shortfall import CLEAR_SHARE, ShortfallMilp, Standing, at_rest, standing, unprotectable
+from sdc_tasks.methods.cta.local.shortfall import (
+    CLEAR_SHARE,
+    ShortfallMilp,
+    Standing,
+    at_rest,
+    standing,
+    unprotectable,
+)
 from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
@@ -35,19 +45,45 @@ REPAIR_SENSES = 16  # senses that a repair opens at least
 
 
 def fix_and_relax(
-    problem: CtaProblem, run: Run, start: Start = "fix-and-relax", blocks: int = 8, seed: int = 1, polygon: bool = True
+    problem: CtaProblem,
+    run: Run,
+    start: Start = "fix-and-relax",
+    blocks: int = 8,
+    seed: int = 1,
+    polygon: bool = True,
 ) -> None:
-    """Offers a protected table, or the least short one when time is up. Raises Unprotectable where no protected table exists."""
+    """Offers a protected table, or the least short one when time is up. Raises Unprotectable
+    where no protected table exists.
+    """
     only_l1(problem)
-    find_start(problem, run, start, blocks, seed, violated_inequalities(problem, run) if polygon else no_inequalities(problem))
+    find_start(
+        problem,
+        run,
+        start,
+        blocks,
+        seed,
+        violated_inequalities(problem, run) if polygon else no_inequalities(problem),
+    )
 
 
-def find_start(problem: CtaProblem, run: Run, start: Start, blocks: int, seed: int, valid: Inequalities, seconds: float = math.inf) -> None:
-    """As `fix_and_relax`, with given inequalities, and `seconds` for the steps. Senses that the steps do not reach in time keep the side of
-    the relaxation.
+def find_start(
+    problem: CtaProblem,
+    run: Run,
+    start: Start,
+    blocks: int,
+    seed: int,
+    valid: Inequalities,
+    seconds: float = math.inf,
+) -> None:
+    """As `fix_and_relax`, with given inequalities, and `seconds` for the steps. Senses that the steps do not
+    reach in time keep the side of the relaxation.
     """
     search = _Search(problem, run, seed, valid)
-    up = np.random.default_rng(seed).random(len(problem.sensitive)) < 0.5 if start == "random" else problem.can_rise
+    up = (
+        np.random.default_rng(seed).random(len(problem.sensitive)) < 0.5
+        if start == "random"
+        else problem.can_rise
+    )
     at = search.settled(up, "random" if start == "random" else "all-up")
     if start == "fix-and-relax":
         at = search.settled(search.by_blocks(at, blocks, seconds).up, start)
@@ -60,7 +96,11 @@ class _Search:
 
     def __init__(self, problem: CtaProblem, run: Run, seed: int, valid: Inequalities) -> None:
         self._problem, self._run = problem, run
-        self._model, self._partitioner, self._polish = ShortfallMilp(problem, valid, run), Partitioner(problem, seed), Polish(problem, run)
+        self._model, self._partitioner, self._polish = (
+            ShortfallMilp(problem, valid, run),
+            Partitioner(problem, seed),
+            Polish(problem, run),
+        )
         self._none = np.zeros(len(problem.sensitive), dtype=bool)
 
     def settled(self, up: Bools, name: str) -> Standing:
@@ -83,7 +123,9 @@ class _Search:
         return at
 
     def repaired(self, at: Standing) -> Standing:
-        """Repairs shortfalls. Raises Unprotectable where all senses are open and a remaining shortfall is proven."""
+        """Repairs shortfalls. Raises Unprotectable where all senses are open and a remaining shortfall is
+        proven.
+        """
         s, size = len(self._none), REPAIR_SENSES
         self._model.price(REPAIR_PRICE)
         while len(at.short) and not self._run.out_of_time:
@@ -92,7 +134,9 @@ class _Search:
             if size == s:
                 self._model.price_shortfalls_alone()
             nodes = REPAIR_NODES if size < s else WHOLE_NODES if self._run.clock.counted else None
-            found = self._model.solve(at, self._only(block), self._none, self._partitioner.reach(block), STEP_GAP, nodes)
+            found = self._model.solve(
+                at, self._only(block), self._none, self._partitioner.reach(block), STEP_GAP, nodes
+            )
             if size == s and found.proven > CLEAR_SHARE:
                 raise unprotectable(self._problem, found)
             if size == s:

@@ -1,17 +1,20 @@
-"""Benders reformulation of CTA ([2] §5.2; Castro & Baena 2008): senses in a master problem, deviations in its subproblem.
+"""Benders reformulation of CTA ([2] §5.2; Castro & Baena 2008): senses in a master
+problem, deviations in its subproblem.
 
     min θ   s.t.   θ ≥ L_i(y)        optimality cuts: one for each tried sense vector that has a table
                    0 ≥ L_j(y)        feasibility cuts: one for each that has none
                    y ∈ {0, 1}^s
 
-`subproblem.py` gives the tables and the Lagrangians L (eq. 19). A Lagrangian may be unbounded below where an unbounded cell changes its
-sense, and eq. 20 then needs a big M. Here a coefficient is limited by a known bound: θ is at least the bound of the relaxation, so changing
-sense p can lower the cut at most to that bound. The cuts are valid for every table, bounded or not.
+`subproblem.py` gives the tables and the Lagrangians L (eq. 19). A Lagrangian may be unbounded below where an
+unbounded cell changes its sense, and eq. 20 then needs a big M. Here a coefficient is limited by a known
+bound: θ is at least the bound of the relaxation, so changing sense p can lower the cut at most to that bound.
+The cuts are valid for every table, bounded or not.
 
-A first sense vector comes from the relaxation and `balance.py`; two-dimensional tables with thousands of sensitive cells need little more.
-The master starts with the few senses whose change promises most according to its cuts; the others are fixed at the best table. It frees
-more senses whenever the free ones promise nothing. Its bound is a bound for the problem only when all senses are free; only then can it
-end at the optimum.
+A first sense vector comes from the relaxation and `balance.py`; two-dimensional tables with
+thousands of sensitive cells need little more. The master starts with the few senses whose change
+promises most according to its cuts; the others are fixed at the best table. It frees more senses
+whenever the free ones promise nothing. Its bound is a bound for the problem only when all senses are
+free; only then can it end at the optimum.
 """
 
 from __future__ import annotations
@@ -40,12 +43,14 @@ FRUITLESS_CHOICES = 8  # choices without a promise after which the master frees 
 MORE = 4  # times as many senses
 LOOSE = 0.2  # the gap of the master, as a share of the remaining gap
 MASTER_NODES = 1000  # of the master's MILP, where work is counted
-MASTER_TOLERANCE = 1e-6  # relative: subtracted from the bound of the master's solver, and how close counts as met
+MASTER_TOLERANCE = (
+    1e-6  # relative: subtracted from the bound of the master's solver, and how close counts as met
+)
 
 
 def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
-    """Offers the table of every tried sense vector, and reports proven bounds, until the run is over, the optimum is proven, or the master
-    has proposed `rounds` sense vectors. For the distance L1.
+    """Offers the table of every tried sense vector, and reports proven bounds, until the run is over, the
+    optimum is proven, or the master has proposed `rounds` sense vectors. For the distance L1.
 
     Raises Unprotectable where no protected table exists.
     """
@@ -84,8 +89,13 @@ class _Search:
         self._master: _Master | None = None
         self._news: list[tuple[Bools, SenseAnswer]] = []  # answers that are not yet cuts of the master
         self._tried: set[bytes] = set()
-        self._centre: tuple[Bools, Floats] | None = None  # the best senses, and a lower bound on the change of cost for each sense
-        self._size, self._vain = FIRST_TURNED, 0  # how many senses the master may change, and how often that promised nothing
+        self._centre: tuple[Bools, Floats] | None = (
+            None  # the best senses, and a lower bound on the change of cost for each sense
+        )
+        self._size, self._vain = (
+            FIRST_TURNED,
+            0,
+        )  # how many senses the master may change, and how often that promised nothing
 
     @property
     def _best(self) -> float:
@@ -107,13 +117,19 @@ class _Search:
         return True
 
     def propose(self) -> Bools | None:
-        """The best senses according to the master; None where time is up, or where no senses can be better than the best table."""
+        """The best senses according to the master; None where time is up, or where no senses
+        can be better than the best table.
+        """
         master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
         while not self._run.over:
             around = self._around()
             found = master.solve(around, max(gap, MASTER_TOLERANCE), self._run.left, self._nodes)
             enough = self._best * (1 - MASTER_TOLERANCE)
-            if found.x is not None and master.cost(found.x) < enough and (up := found.x[:-1] > 0.5).tobytes() not in self._tried:
+            if (
+                found.x is not None
+                and master.cost(found.x) < enough
+                and (up := found.x[:-1] > 0.5).tobytes() not in self._tried
+            ):
                 self._lift(found, around)
                 return up
             if around is not None:
@@ -160,7 +176,9 @@ class _Search:
 
 
 class _Master:
-    """The master problem. Columns: y, then θ as a multiple of its known bound `least`. `conflict`: the cells in feasibility cuts."""
+    """The master problem. Columns: y, then θ as a multiple of its known bound `least`.
+    `conflict`: the cells in feasibility cuts.
+    """
 
     def __init__(self, problem: CtaProblem, least: float) -> None:
         s = len(problem.sensitive)
@@ -171,25 +189,36 @@ class _Master:
         self._y, none = np.arange(s), np.zeros(0)
         self._milp = GrowingMilp(
             Milp(
-                cost=np.append(np.zeros(s), 1.0), A=sp.csr_array((0, s + 1)), row_lower=none, row_upper=none,
-                lower=np.append(self._lowest, least / self._one), upper=np.append(self._highest, np.inf), binary=self._y,
+                cost=np.append(np.zeros(s), 1.0),
+                A=sp.csr_array((0, s + 1)),
+                row_lower=none,
+                row_upper=none,
+                lower=np.append(self._lowest, least / self._one),
+                upper=np.append(self._highest, np.inf),
+                binary=self._y,
             )
-        )  # fmt: skip
+        )
 
     def bound(self, up: Bools, found: Lagrangian) -> None:
-        """Adds θ ≥ value + Σ change_p [p changes], in two forms that also allow changes of −∞: either may be the stronger one."""
+        """Adds θ ≥ value + Σ change_p [p changes], in two forms that also allow changes of −∞:
+        either may be the stronger one.
+        """
         value, change = found.at(up), found.turning(up)
         excess = value - self._least
         if excess <= 0:
             return
         gain = float(np.maximum(change, 0.0).sum())
-        for bent in (np.maximum(change, -excess - gain), np.clip(change, -excess, 0.0))[: 2 if gain > 0 else 1]:
+        for bent in (np.maximum(change, -excess - gain), np.clip(change, -excess, 0.0))[
+            : 2 if gain > 0 else 1
+        ]:
             constant, slope = self._costs.add(value, bent, up)
-            self._milp.add_row(np.append(self._y, len(up)), np.append(-slope / self._one, 1.0), constant / self._one)
+            self._milp.add_row(
+                np.append(self._y, len(up)), np.append(-slope / self._one, 1.0), constant / self._one
+            )
 
     def forbid(self, up: Bools, found: Lagrangian) -> None:
-        """Adds 0 ≥ value + Σ change_p [p changes] as a cover: Σ min(1, −change_p / value) [p changes] ≥ 1; for a tiny value any change is
-        enough.
+        """Adds 0 ≥ value + Σ change_p [p changes] as a cover: Σ min(1, −change_p / value) [p changes] ≥ 1;
+        for a tiny value any change is enough.
         """
         value, change = found.at(up), found.turning(up)
         share = np.clip(-change / value, 0.0, 1.0) if value > MASTER_TOLERANCE else np.ones(len(up))
@@ -201,8 +230,12 @@ class _Master:
         """The cost bound that the cuts give for the senses of a solution."""
         return float(self._costs.at(np.round(x[:-1]), self._y[:0], np.zeros((0, 1))).max(initial=self._least))
 
-    def solve(self, around: tuple[Bools, Ints] | None, gap: float, seconds: float, nodes: int | None = None) -> MilpResult:
-        """Solves the master. Objective and bound of the result are in the unit of costs. `around`: senses, and which of them may change."""
+    def solve(
+        self, around: tuple[Bools, Ints] | None, gap: float, seconds: float, nodes: int | None = None
+    ) -> MilpResult:
+        """Solves the master. Objective and bound of the result are in the unit of costs. `around`:
+        senses, and which of them may change.
+        """
         lower, upper = self._lowest, self._highest
         if around is not None:
             up, may = around
@@ -235,8 +268,8 @@ class _Rows:
         self._constant, self._slope = np.zeros(0), np.zeros((0, s))
 
     def add(self, value: float, change: Floats, up: Bools) -> tuple[float, Floats]:
-        """Adds the function that is `value` at the senses `up`, and changes by `change` (s,) when one of them changes. Returns constant and
-        slope.
+        """Adds the function that is `value` at the senses `up`, and changes by `change` (s,) when one of them
+        changes. Returns constant and slope.
         """
         slope, constant = np.where(up, -change, change), value + float(change[up].sum())
         self._constant, self._slope = np.append(self._constant, constant), np.vstack([self._slope, slope])

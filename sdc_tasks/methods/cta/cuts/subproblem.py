@@ -1,16 +1,21 @@
-"""CTA with fixed senses as a linear program. Its multipliers give a lower bound on the cost of any other senses ([2] eq. 19).
+"""CTA with fixed senses as a linear program. Its multipliers give a lower bound on the cost
+of any other senses ([2] eq. 19).
 
-A sensitive cell moves within [l, −lpl] or [upl, u], every other one within [l, u]. For multipliers λ of the relations A z = 0 and μ = Aᵀλ,
+A sensitive cell moves within [l, −lpl] or [upl, u], every other one within [l, u]. For multipliers λ of
+the relations A z = 0 and μ = Aᵀλ,
 
-    L(λ, y) = Σ_i min (w_i |z_i| − μ_i z_i)      each cell separately, over the interval that the senses y allow
+    L(λ, y) = Σ_i min (w_i |z_i| − μ_i z_i)      each cell separately, over the interval that the senses y
+    allow
 
-is at most the cost of the closest table with the senses y, and equal to it for the optimal λ of that linear program. As a function of y it
-is a sum of one term per sensitive cell, (rise_p if y_p else fall_p): the cut of [2] eq. 20 with optimal multipliers of all bounds. With
-w = 0 and the λ of the least violation of A z = 0, L > 0 proves that y has no table: the cut of a ray.
+is at most the cost of the closest table with the senses y, and equal to it for the optimal λ of that linear
+program. As a function of y it is a sum of one term per sensitive cell, (rise_p if y_p else fall_p): the cut
+of [2] eq. 20 with optimal multipliers of all bounds. With w = 0 and the λ of the least violation of A z = 0,
+L > 0 proves that y has no table: the cut of a ray.
 
-The linear program gives each sensitive cell z = −lpl + a + b − c with 0 ≤ a ≤ lpl + upl. Each end of a is a sense; between the ends the
-cost is linear. So the same program, with all a free, is the relaxation over all senses (that of the MILP without its big-M rows). It has
-one row for each relation, and its optimum has at most that many undecided senses.
+The linear program gives each sensitive cell z = −lpl + a + b − c with 0 ≤ a ≤ lpl + upl. Each end of a is a
+sense; between the ends the cost is linear. So the same program, with all a free, is the relaxation over all
+senses (that of the MILP without its big-M rows). It has one row for each relation, and its optimum has at
+most that many undecided senses.
 """
 
 from __future__ import annotations
@@ -47,9 +52,11 @@ class Lagrangian:
 
 @dataclass(frozen=True)
 class SenseAnswer:
-    """For one sense vector: its closest table and a tight Lagrangian; or, with `z` None, a Lagrangian with w = 0 that is above 0.
+    """For one sense vector: its closest table and a tight Lagrangian; or, with `z` None, a
+    Lagrangian with w = 0 that is above 0.
 
-    `mirrored` is the Lagrangian of −λ. Where bounds are out of reach and levels are symmetric, it is as tight for the opposite senses.
+    `mirrored` is the Lagrangian of −λ. Where bounds are out of reach and levels are symmetric, it is
+    as tight for the opposite senses.
     """
 
     z: Floats | None = field(repr=False)
@@ -59,8 +66,8 @@ class SenseAnswer:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The relaxation over all senses: y (s,) in [0, 1], and a tight Lagrangian. Without a table (`bound` infinite), a Lagrangian as in
-    `SenseAnswer`.
+    """The relaxation over all senses: y (s,) in [0, 1], and a tight Lagrangian. Without a table (`bound`
+    infinite), a Lagrangian as in `SenseAnswer`.
     """
 
     y: Floats = field(repr=False)
@@ -80,20 +87,26 @@ class Subproblem:
         self.both, self.width = problem.can_rise & problem.can_fall, problem.lpl + problem.upl
         A, p, rest = sp.csc_array(problem.A), self._p, self._rest
         self._columns = sp.csr_array(sp.hstack([A[:, rest], -A[:, rest], A[:, p], A[:, p], -A[:, p]]))
-        straight = self.w[p] * np.divide(problem.upl - problem.lpl, self.width, out=np.zeros(len(p)), where=self.width > 0)
+        straight = self.w[p] * np.divide(
+            problem.upl - problem.lpl, self.width, out=np.zeros(len(p)), where=self.width > 0
+        )
         self.straight = straight
         self._cost = np.concatenate([self.w[rest], self.w[rest], straight, self.w[p], self.w[p]])
         self._rhs = problem.A[:, p] @ problem.lpl
         self._above = np.maximum(problem.upper[p] - problem.upl, 0.0)
         self._below = np.maximum(-problem.lower[p] - problem.lpl, 0.0)
-        self._live = LiveLP(self._cost, self._columns, self._rhs, self._rhs, *self._bounds(np.ones(len(p), dtype=bool), False))
+        self._live = LiveLP(
+            self._cost, self._columns, self._rhs, self._rhs, *self._bounds(np.ones(len(p), dtype=bool), False)
+        )
         self._elastic: LiveLP | None = None
         self._farthest = FARTHEST * max(1.0, float(np.maximum(problem.lpl, problem.upl).sum()))
 
     def relaxed(self, seconds: float) -> Relaxed | None:
         """Solves the relaxation; None where time ran out."""
         undecided = np.divide(self._problem.lpl, self.width, out=np.zeros(len(self._p)), where=self.width > 0)
-        if self.both.all() and (self.straight == 0).all():  # levels are symmetric: z = 0 is an optimum, at the cost of the levels
+        if (
+            self.both.all() and (self.straight == 0).all()
+        ):  # levels are symmetric: z = 0 is an optimum, at the cost of the levels
             return self._relaxed(undecided, np.zeros(len(self._rhs)))
         bounds = self._bounds(self._problem.can_rise, True)
         found = self._solve(self._live, bounds, seconds)
@@ -101,10 +114,16 @@ class Subproblem:
             a = found.x[2 * len(self._rest) :][: len(self._p)]
             return self._relaxed(np.divide(a, self.width, out=undecided, where=self.width > 0), found.dual)
         ray = self._ray(bounds, seconds) if found.status is Status.INFEASIBLE else None
-        return None if ray is None else Relaxed(undecided, self.lagrangian(ray, np.zeros_like(self.w), math.inf), math.inf)
+        return (
+            None
+            if ray is None
+            else Relaxed(undecided, self.lagrangian(ray, np.zeros_like(self.w), math.inf), math.inf)
+        )
 
     def solve(self, up: Bools, best: float, seconds: float) -> SenseAnswer | None:
-        """The answer for the senses `up` (s,), compared with tables that cost less than `best`; None where time ran out."""
+        """The answer for the senses `up` (s,), compared with tables that cost less than
+        `best`; None where time ran out.
+        """
         bounds = self._bounds(up, False)
         found = self._solve(self._live, bounds, seconds)
         if found.status.has_point:
@@ -114,10 +133,14 @@ class Subproblem:
         if ray is None:
             return None
         weightless = np.zeros_like(self.w)
-        return SenseAnswer(None, self.lagrangian(ray, weightless, math.inf), self.lagrangian(-ray, weightless, math.inf))
+        return SenseAnswer(
+            None, self.lagrangian(ray, weightless, math.inf), self.lagrangian(-ray, weightless, math.inf)
+        )
 
     def lagrangian(self, dual: Floats, w: Floats, best: float) -> Lagrangian:
-        """L for the multipliers `dual` (relations,). A cell of a table that costs at most `best` moves at most best / w."""
+        """L for the multipliers `dual` (relations,). A cell of a table that costs at
+        most `best` moves at most best / w.
+        """
         problem, p, rest = self._problem, self._p, self._rest
         most = np.full(len(w), self._farthest)
         if math.isfinite(best):
@@ -132,7 +155,11 @@ class Subproblem:
 
     def _relaxed(self, y: Floats, dual: Floats) -> Relaxed:
         found = self.lagrangian(dual, self.w, math.inf)
-        least = np.where(self.both, np.minimum(found.rise, found.fall), np.where(self._problem.can_rise, found.rise, found.fall))
+        least = np.where(
+            self.both,
+            np.minimum(found.rise, found.fall),
+            np.where(self._problem.can_rise, found.rise, found.fall),
+        )
         return Relaxed(y, found, found.base + float(least.sum()))
 
     def _ray(self, bounds: tuple[Floats, Floats], seconds: float) -> Floats | None:
@@ -153,13 +180,15 @@ class Subproblem:
         return live.solve()
 
     def _bounds(self, up: Bools, relaxed: bool) -> tuple[Floats, Floats]:
-        """Bounds of the columns: z⁺ and z⁻ of the other cells, a, b, c of the sensitive ones. `relaxed`: a sense is open where both are
-        possible.
+        """Bounds of the columns: z⁺ and z⁻ of the other cells, a, b, c of the sensitive ones. `relaxed`: a
+        sense is open where both are possible.
         """
         problem, rest = self._problem, self._rest
         free = self.both & relaxed
         rises = np.where(self.both, up, problem.can_rise)
-        lower = np.concatenate([np.zeros(2 * len(rest)), np.where(free, 0.0, rises * self.width), np.zeros(2 * len(up))])
+        lower = np.concatenate(
+            [np.zeros(2 * len(rest)), np.where(free, 0.0, rises * self.width), np.zeros(2 * len(up))]
+        )
         upper = np.concatenate([
             problem.upper[rest], -problem.lower[rest], np.where(free, 1.0, rises) * self.width,
             np.where(free | rises, self._above, 0.0), np.where(free | ~rises, self._below, 0.0),

@@ -1,12 +1,14 @@
 """Senses that nearly balance every relation, by error feedback and exchange.
 
-A relaxation leaves some senses y undecided, and its multipliers show which others are cheap to change. The senses σ minimise
+A relaxation leaves some senses y undecided, and its multipliers show which others are cheap
+to change. The senses σ minimise
 
     E(σ) = Σ_p turn_p [σ_p ≠ y_p] + Σ_k price_k r_k² / 2τ,      r = the change of A z from y to σ
 
-where price_k is the weight of the cheapest cell that could absorb the imbalance of relation k. The cells are decided from the largest
-level to the smallest, each to the side with the smaller E, so that small levels compensate large ones. Then pairs of cells in
-one relation change while E falls. Where most cells of a table are sensitive, almost no imbalance remains.
+where price_k is the weight of the cheapest cell that could absorb the imbalance of relation k. The cells are
+decided from the largest level to the smallest, each to the side with the smaller E, so that small levels
+compensate large ones. Then pairs of cells in one relation change while E falls. Where most cells of a table
+are sensitive, almost no imbalance remains.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ MOST_PAIRED = 200  # cells of a relation that are compared in pairs: those with 
 
 
 def balanced(problem: CtaProblem, w: Floats, y: Floats, turn: Floats) -> Bools:
-    """(s,): senses (true: up) near y (s,) in [0, 1]. `turn` (s,) is the cost of up minus that of down, in the scale of w (n,)."""
+    """(s,): senses (true: up) near y (s,) in [0, 1]. `turn` (s,) is the cost of up minus that
+    of down, in the scale of w (n,).
+    """
     width = problem.lpl + problem.upl
     tau = SOFT_WIDTHS * float(np.median(width[width > 0])) if (width > 0).any() else 1.0
     price = np.sqrt(_cheapest(problem.A, w) / tau)
@@ -57,17 +61,26 @@ class _Balance:
 
     def decide(self, y: Floats) -> None:
         start, index, data = self._B.indptr.tolist(), self._B.indices, self._B.data
-        rise, fall, norm, turn = (self._width * (1 - y)).tolist(), (-self._width * y).tolist(), self._norm.tolist(), self._turn.tolist()
+        rise, fall, norm, turn = (
+            (self._width * (1 - y)).tolist(),
+            (-self._width * y).tolist(),
+            self._norm.tolist(),
+            self._turn.tolist(),
+        )
         for p in np.argsort(-self._width, kind="stable").tolist():
             at = slice(start[p], start[p + 1])
             relations, coefficients = index[at], data[at]
             pull = float(self.r[relations] @ coefficients)
-            up = pull * rise[p] + norm[p] * rise[p] ** 2 / 2 + turn[p] < pull * fall[p] + norm[p] * fall[p] ** 2 / 2
+            up = (
+                pull * rise[p] + norm[p] * rise[p] ** 2 / 2 + turn[p]
+                < pull * fall[p] + norm[p] * fall[p] ** 2 / 2
+            )
             self.up[p] = up
             self.r[relations] += coefficients * (rise[p] if up else fall[p])
 
     def exchange(self) -> int:
-        """For every relation once, changes the pair (or the single cell) that lowers E most, as if they shared this relation only.
+        """For every relation once, changes the pair (or the single cell) that lowers E most, as if
+        they shared this relation only.
 
         Returns the number of relations with such a change.
         """
@@ -100,7 +113,9 @@ class _Balance:
         first = np.cumsum(count) - count
         entries = np.repeat(start - first, count) + np.arange(count.sum())
         pull = np.add.reduceat(self._B.data[entries] * self.r[self._B.indices[entries]], first)
-        return step, step * pull + step**2 * self._norm[cells] / 2 + np.where(up, -self._turn[cells], self._turn[cells])
+        return step, step * pull + step**2 * self._norm[cells] / 2 + np.where(
+            up, -self._turn[cells], self._turn[cells]
+        )
 
     def _flip(self, p: int) -> None:
         at = slice(self._B.indptr[p], self._B.indptr[p + 1])

@@ -1,7 +1,8 @@
 """A first table: starting senses by alternating projections, settled by elastic linear programs.
 
-The relaxation of `polygon.py` gives the size t of each deviation, not its sign. Alternating projections between {z: |z| = t} and
-{z: A z = 0}, in a metric in which large deviations change most, find signs that nearly balance. `settling.py` makes a table of them.
+The relaxation of `polygon.py` gives the size t of each deviation, not its sign. Alternating projections
+between {z: |z| = t} and {z: A z = 0}, in a metric in which large deviations change most, find signs that
+nearly balance. `settling.py` makes a table of them.
 """
 
 from __future__ import annotations
@@ -24,24 +25,29 @@ from sdc_tasks.model.table import Bools, Floats
 
 PROJECTIONS = 10
 SOFT_SHARE = 0.1  # share of the median size by which any cell may change at least
-ALIKE = 100.0  # ratio of the largest to the smallest weight up to which weights count as alike; presolve adds up weights
+# ratio of the largest to the smallest weight up to which weights count as alike; presolve adds up weights
+ALIKE = 100.0
 STARTS = 6
 SIDE_BY_SIDE_STARTS = 2
 START_ITERATIONS = 60_000  # iterations after which no further start is tried
 
 
 def all_up(problem: CtaProblem, run: Run, closest: bool = True) -> None:
-    """Offers the closest table with every sense up, where bounds allow it: one LP, feasible without upper bounds.
+    """Offers the closest table with every sense up, where bounds allow it: one LP, feasible without upper
+    bounds.
 
-    Where all weights are alike this LP is degenerate and slow. Then an LP comes first in which cells with room take more of the change: its
-    table is poor, but found within seconds. It is all unless the `closest` is asked for.
+    Where all weights are alike this LP is degenerate and slow. Then an LP comes first in which
+    cells with room take more of the change: its table is poor, but found within seconds. It is all
+    unless the `closest` is asked for.
     """
     weighted = problem.w[problem.w > 0]
     alike = len(weighted) > 0 and bool(weighted.max() <= ALIKE * weighted.min())
     if alike:
         room = np.minimum(problem.upper, -problem.lower)
         _all_up(replace(problem, w=problem.w / np.sqrt(1 + np.where(np.isfinite(room), room, 0.0))), run)
-    if (closest or not alike) and not run.out_of_time:  # whether the gap is reached depends on the other threads
+    if (
+        closest or not alike
+    ) and not run.out_of_time:  # whether the gap is reached depends on the other threads
         _all_up(problem, run)
 
 
@@ -57,8 +63,9 @@ def _all_up(problem: CtaProblem, run: Run) -> None:
 def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: int = 1) -> Floats | None:
     """Offers tables for senses that the sizes t (n,) suggest, from several random signs while that is cheap.
 
-    Where heavy cells go first they decide most of the cost: all starts settle these, and the best start goes on, or several while that is
-    cheap. Returns the deviations (n,) of the best table, with shortfalls at the price `senses.FIRM`; None where time ran out first.
+    Where heavy cells go first they decide most of the cost: all starts settle these, and the best start goes
+    on, or several while that is cheap. Returns the deviations (n,) of the best table, with shortfalls at the
+    price `senses.FIRM`; None where time ran out first.
     """
     tables, waiting = _Tables(problem, run), []
     balanced, effort = _balancer(problem, t), 0
@@ -113,15 +120,17 @@ class _Start:
         return math.inf if self.settling.found is None else self.settling.found.cost
 
 
-def _begun(problem: CtaProblem, run: Run, prices: tuple[float, ...], up: Bools, rng: np.random.Generator) -> _Start:
+def _begun(
+    problem: CtaProblem, run: Run, prices: tuple[float, ...], up: Bools, rng: np.random.Generator
+) -> _Start:
     first, *rest = waves(problem, prices)
     settling = Settling(problem, run, SenseLP(problem, FIRM), up, rng)
     return _Start(settling, tuple(rest) if settling.join(first) else ())
 
 
 def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator], Floats]:
-    """A function that finds z near both sets from random signs, by projections in the metric Σ z_i² / d_i with d = t: cells that move
-    little change little.
+    """A function that finds z near both sets from random signs, by projections in the metric Σ z_i² / d_i
+    with d = t: cells that move little change little.
     """
     A, positive = problem.A, t[t > 0]
     if len(positive) == 0 or A.shape[0] == 0:
@@ -129,7 +138,9 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
     d = t + SOFT_SHARE * float(np.median(positive))
     normal = sp.csc_array(A @ sp.diags_array(d) @ A.T)
     ridge = sp.diags_array(1e-9 * normal.diagonal() + 1e-12)
-    solve = splu(sp.csc_matrix(normal + ridge), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
+    solve = splu(
+        sp.csc_matrix(normal + ridge), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}
+    ).solve
 
     def balanced(rng: np.random.Generator) -> Floats:
         near = z = t * rng.choice([-1.0, 1.0], len(t))

@@ -1,9 +1,10 @@
 """Exchanges the senses of heavy cells while all light cells are free.
 
-Where a few sensitive cells have most of the cost, their senses decide most of it, and they depend on each other across the whole table:
-no region is large enough for them. With only these senses set the LP of the whole table is small in effect. Solved from scratch it takes
-hundreds of iterations, from the last basis thousands, because the new detour of a heavy cell touches everything. Most changes are no gain,
-and the dual simplex stops as soon as that is known.
+Where a few sensitive cells have most of the cost, their senses decide most of it, and they depend on each
+other across the whole table: no region is large enough for them. With only these senses set the LP of the
+whole table is small in effect. Solved from scratch it takes hundreds of iterations, from the last basis
+thousands, because the new detour of a heavy cell touches everything. Most changes are no gain, and the dual
+simplex stops as soon as that is known.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ ONE_SHARE = 0.6  # share of exchanges that change one sense; the others change t
 RESTED = 0.8  # after a gain, factor on how often the cells were tried in vain
 
 
-def exchange(model: SenseLP, run: Run, up: Bools, counts: Bools, rng: np.random.Generator) -> tuple[Fixed | None, Bools]:
-    """(closest table, its senses (s,)) after changes of the senses `up` (s,) of the cells that count (s,), one or two at a time.
+def exchange(
+    model: SenseLP, run: Run, up: Bools, counts: Bools, rng: np.random.Generator
+) -> tuple[Fixed | None, Bools]:
+    """(closest table, its senses (s,)) after changes of the senses `up` (s,) of the cells that
+    count (s,), one or two at a time.
 
     The model has these senses, and ignores all other cells. No table where time ran out before any solution.
     """

@@ -1,12 +1,15 @@
 """A first table of a large problem, from the top of its longest code list down.
 
-Along the dimension with the most levels the cells fall into levels. Those of the upper levels are decided first. What lies below them is
-merged: one cell stands for all cells of a level below a cell. It moves with that cell, and as far as the levels of the merged cells reach
-it moves for nothing, because these must move anyway. Then the cells below are decided, level by level, from the deviations above them. They
-fall into parts that share no relation, so that every LP is small, however many codes there are. Their cells follow what is above them, if
-need be by falling short of their levels. Only bounds can forbid that; then no table is found this way.
+Along the dimension with the most levels the cells fall into levels. Those of the upper levels are decided
+first. What lies below them is merged: one cell stands for all cells of a level below a cell. It moves
+with that cell, and as far as the levels of the merged cells reach it moves for nothing, because these
+must move anyway. Then the cells below are decided, level by level, from the deviations above them. They
+fall into parts that share no relation, so that every LP is small, however many codes there are. Their
+cells follow what is above them, if need be by falling short of their levels. Only bounds can forbid that;
+then no table is found this way.
 
-Senses on different levels are not weighed against each other any more. This costs some percent, and takes a tenth of the time.
+Senses on different levels are not weighed against each other any more. This costs some
+percent, and takes a tenth of the time.
 """
 
 from __future__ import annotations
@@ -35,18 +38,25 @@ CODE_LEVELS = 50  # levels of a code list, at most
 
 @dataclass(frozen=True)
 class Tree:
-    """`depth` (n,) of every cell of a reduced problem, 0 at the top; `children` (n, n): 1 where the row is the cell above the column."""
+    """`depth` (n,) of every cell of a reduced problem, 0 at the top; `children` (n, n): 1 where the
+    row is the cell above the column.
+    """
 
     depth: Ints = field(repr=False)
     children: sp.csr_array = field(repr=False)
 
 
 def tree(A: sp.csr_array, T: sp.csr_array) -> Tree:
-    """The levels along the dimension that has the most. A: the relations of all cells, in the order of a Cartesian product; T: from the
-    cells of the reduced problem to all cells. Where several cells became one, it belongs to the uppermost level of them.
+    """The levels along the dimension that has the most. A: the relations of all cells, in the order of a
+    Cartesian product; T: from the cells of the reduced problem to all cells. Where several cells became one,
+    it belongs to the uppermost level of them.
     """
     dimension, total, row = dimensions(A), totals(A), np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    deepest, above, below = np.zeros(A.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    deepest, above, below = (
+        np.zeros(A.shape[1], dtype=np.int64),
+        np.zeros(0, dtype=np.int64),
+        np.zeros(0, dtype=np.int64),
+    )
     for d in range(int(dimension.max(initial=0)) + 1):
         at = np.flatnonzero((dimension[row] == d) & (A.indices != total[row]))
         depth = _depths(A.shape[1], total[row[at]], A.indices[at].astype(np.int64))
@@ -60,20 +70,26 @@ def tree(A: sp.csr_array, T: sp.csr_array) -> Tree:
     above, below = one[above], one[below]
     real = (above >= 0) & (below >= 0)
     above, below = above[real], below[real]
-    lower = depth[above] < depth[below]  # not so where presolve made one cell of two levels, or cells are above each other
+    lower = (
+        depth[above] < depth[below]
+    )  # not so where presolve made one cell of two levels, or cells are above each other
     children = sp.csr_array((np.ones(lower.sum()), (above[lower], below[lower])), shape=(n, n))
     children.data[:] = 1.0  # merged cells may be above each other in several relations
     return Tree(depth, children)
 
 
 def descend(reduction: Reduction, run: Run, seed: int, threads: int = 1) -> Floats | None:
-    """The deviations (n,) of a table of the reduced problem; it may fall short of some levels. None where time ran out, or where
-    bounds leave a part no solution.
+    """The deviations (n,) of a table of the reduced problem; it may fall short of some levels. None where
+    time ran out, or where bounds leave a part no solution.
     """
     problem = reduction.problem
     A, L, found = problem.A, least_sizes(problem), tree(run.problem.A, reduction.T)
     entries = A.astype(bool).astype(np.int64)
-    z, decided, used = np.zeros(A.shape[1]), np.zeros(A.shape[1], dtype=bool), np.zeros(A.shape[0], dtype=bool)
+    z, decided, used = (
+        np.zeros(A.shape[1]),
+        np.zeros(A.shape[1], dtype=bool),
+        np.zeros(A.shape[0], dtype=bool),
+    )
     sizes = np.cumsum(np.bincount(found.depth))
     top = int(np.flatnonzero(sizes >= min(FIRST_CELLS, A.shape[1]))[0])
     with ThreadPoolExecutor(threads) as pool:
@@ -83,7 +99,9 @@ def descend(reduction: Reduction, run: Run, seed: int, threads: int = 1) -> Floa
             parts = list(_parts(sp.csc_array(A[rows]), inside & ~decided, divided=level > top))
             models = [_model(problem, L, found.children, z, inside, cells, rows[own]) for cells, own in parts]
             rngs = [np.random.default_rng([seed, level, k]) for k in range(len(parts))]
-            for (cells, _), moved in zip(parts, pool.map(lambda model, rng: _solved(run, model, rng), models, rngs), strict=True):
+            for (cells, _), moved in zip(
+                parts, pool.map(lambda model, rng: _solved(run, model, rng), models, rngs), strict=True
+            ):
                 if moved is None:
                     return None
                 z[cells] = moved
@@ -106,14 +124,19 @@ def _depths(n: int, above: Ints, below: Ints) -> Ints:
 
 
 def _parts(A: sp.csc_array, open_: Bools, divided: bool) -> Iterator[tuple[Ints, Ints]]:
-    """(cells, relations) of parts that share no relation; all open cells at once unless `divided`. Small parts come together."""
+    """(cells, relations) of parts that share no relation; all open cells at once unless
+    `divided`. Small parts come together.
+    """
     cells = np.flatnonzero(open_)
     n, m = len(cells), A.shape[0]
     own = sp.csr_array(A[:, cells])
     if not divided:
         yield cells, np.arange(m)
         return
-    graph = sp.csr_array((np.ones(own.nnz), (own.indices, n + np.repeat(np.arange(m), np.diff(own.indptr)))), shape=(n + m, n + m))
+    graph = sp.csr_array(
+        (np.ones(own.nnz), (own.indices, n + np.repeat(np.arange(m), np.diff(own.indptr)))),
+        shape=(n + m, n + m),
+    )
     _, label = connected_components(graph, directed=False)
     group = (np.cumsum(np.bincount(label[:n], minlength=label.max(initial=0) + 1)) // PART)[label]
     for number in np.unique(group[:n]):
@@ -122,7 +145,9 @@ def _parts(A: sp.csc_array, open_: Bools, divided: bool) -> Iterator[tuple[Ints,
 
 @dataclass(frozen=True)
 class _Part:
-    """A problem of its own: `cells` of the table, then the merged cells below them. Its relations have the right-hand side r."""
+    """A problem of its own: `cells` of the table, then the merged cells below them. Its
+    relations have the right-hand side r.
+    """
 
     problem: CtaProblem
     r: Floats = field(repr=False)
@@ -130,8 +155,12 @@ class _Part:
     sensitive: int  # of these
 
 
-def _model(problem: CtaProblem, L: Floats, children: sp.csr_array, z: Floats, inside: Bools, cells: Ints, rows: Ints) -> _Part:
-    """The part of a table that these relations decide, with what lies below them merged. z is 0 where nothing is decided."""
+def _model(
+    problem: CtaProblem, L: Floats, children: sp.csr_array, z: Floats, inside: Bools, cells: Ints, rows: Ints
+) -> _Part:
+    """The part of a table that these relations decide, with what lies below them merged.
+    z is 0 where nothing is decided.
+    """
     n, A = len(cells), sp.csc_array(problem.A[rows])
     at, w, free = [np.zeros(0, dtype=np.int64)], [np.zeros(0)], [np.zeros(0)]
     below = sp.csr_array(children[cells] @ sp.diags_array((~inside).astype(float)))

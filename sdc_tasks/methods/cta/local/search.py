@@ -1,14 +1,19 @@
 """Local search over senses, region by region, from a table that may still fall short of some levels.
 
-    turns   changes a few senses of a region (`regions.py`) at a time: one whose level is expensive (the dual price of its level bounds the
-            gain), often with some of its neighbours in a relation. The LP of the region gives the cost of the closest table; cells that
-            fall short change too, once or twice (an ejection chain); a change without a gain is taken back.
-    milp    optimises all senses of a small region at once, up to a node limit: changes that several turns would have to find together.
+    turns   changes a few senses of a region (`regions.py`) at a time: one whose level is expensive (the
+    dual price of its level bounds the
+            gain), often with some of its neighbours in a relation. The LP of the region gives the cost of
+            the closest table; cells that fall short change too, once or twice (an ejection chain); a
+            change without a gain is taken back.
+    milp    optimises all senses of a small region at once, up to a node limit: changes that several
+    turns would have to find together.
 
-Several regions are improved at a time, each from the same table. Their moves are then added one by one; a move is kept if the whole table
-is better with it. A z = 0 is linear, so moves of two regions add up, and the result does not depend on the number of threads.
+Several regions are improved at a time, each from the same table. Their moves are then added one by one; a
+move is kept if the whole table is better with it. A z = 0 is linear, so moves of two regions add up, and the
+result does not depend on the number of threads.
 
-The search learns which kind of region to try next: from the gain of a kind per effort, in simplex iterations, the same on every machine.
+The search learns which kind of region to try next: from the gain of a kind per effort, in simplex
+iterations, the same on every machine.
 """
 
 from __future__ import annotations
@@ -32,7 +37,10 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
-REGIONS_AT_ONCE, CELLS_PER_REGION = 4, 6000  # regions improved from the same table, and cells for which there is one more
+REGIONS_AT_ONCE, CELLS_PER_REGION = (
+    4,
+    6000,
+)  # regions improved from the same table, and cells for which there is one more
 TWICE = 2  # how often every kind of region was tried before the search ends
 REGION_ITERATIONS = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
@@ -43,10 +51,14 @@ BETTER = 1e-9  # relative
 PAST_WEIGHT = 0.8  # weight of the past in the gain of a kind of region
 SELDOM = 0.7  # factor on a cell's chance to be a centre again, after a visit
 IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for cells without excess cost around them
-GREED = 2.0  # power of the gain per effort in the chance of a kind of region, where time ends the search; 1 where rounds do
+# power of the gain per effort in the chance of a kind of region, where time ends the search; 1 where rounds
+# do
+GREED = 2.0
 CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn independently of its gain
 REGION_NODES, REGION_GAP = 20, 0.003  # of a region's MILP
-REACH_LEVELS = 4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+REACH_LEVELS = (
+    4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+)
 MILP_EFFORT = 8  # effort of an iteration inside a MILP, with its cuts, in iterations of an LP
 MODEL_ITERATIONS = 1.0  # effort of building a region's model, in iterations per cell
 
@@ -73,17 +85,20 @@ def improve(
     threads: int,
     repair: bool = False,
 ) -> Floats:
-    """Improves the best of the tables `starts`, each (n,), until the run is over, `rounds` batches are done, or as many regions in a row as
-    there are sensitive cells bring no gain; to `repair`, also until no cell falls short. Offers every better table, and returns the last.
+    """Improves the best of the tables `starts`, each (n,), until the run is over, `rounds` batches are done,
+    or as many regions in a row as there are sensitive cells bring no gain; to `repair`, also until no cell
+    falls short. Offers every better table, and returns the last.
 
-    `dimension` (m,): the dimension of each relation (`regions.dimensions`). `relaxation`: its rows are valid inequalities for the MILPs;
-    its sizes show where a table costs more than it may have to.
+    `dimension` (m,): the dimension of each relation (`regions.dimensions`). `relaxation`: its rows are valid
+    inequalities for the MILPs; its sizes show where a table costs more than it may have to.
     """
     search = _Search(problem, starts, relaxation.t, dimension, seed, GREED if rounds is None else 1.0)
     valid = Inequalities(*relaxation.cuts)
     most_stale, number = max(len(problem.sensitive), TWICE * len(search.kinds)), 0
     with ThreadPoolExecutor(threads) as pool:
-        while not (run.over or number == rounds or search.stale > most_stale or (repair and search.keeps_levels)):
+        while not (
+            run.over or number == rounds or search.stale > most_stale or (repair and search.keeps_levels)
+        ):
             run.at(number, rounds, "rounds of local search")
             tasks = search.batch()
             moves = list(pool.map(partial(search.improved, valid, run), tasks))
@@ -98,12 +113,25 @@ def improve(
 class _Search:
     """The table, and the statistics that choose the next regions."""
 
-    def __init__(self, problem: CtaProblem, starts: Sequence[Floats], t: Floats, dimension: Ints, seed: int, greed: float) -> None:
+    def __init__(
+        self,
+        problem: CtaProblem,
+        starts: Sequence[Floats],
+        t: Floats,
+        dimension: Ints,
+        seed: int,
+        greed: float,
+    ) -> None:
         self._problem, self._t, self._greed = problem, t, greed
         size = 1.0 / np.maximum(np.diff(problem.A.indptr), 1)
         self._near = sp.csr_array(sp.diags_array(np.sqrt(size)) @ problem.A.astype(bool).astype(float))
         self._map = Map(problem.A, dimension)
-        self.kinds = [(along, by, size) for along in range(self._map.count) for by, sizes in SIZES.items() for size in sizes]
+        self.kinds = [
+            (along, by, size)
+            for along in range(self._map.count)
+            for by, sizes in SIZES.items()
+            for size in sizes
+        ]
         self._rng = np.random.default_rng(seed)
         self._won = np.full(len(self.kinds), np.inf)  # gain per effort; untried kinds come first
         self._visits = np.zeros(len(problem.sensitive))
@@ -113,22 +141,33 @@ class _Search:
         self.z = min(starts, key=lambda z: self._cost(z, everything))
 
     def batch(self) -> list[Task]:
-        """The next regions: around cells that fall short of their level, otherwise where the table is expensive."""
+        """The next regions: around cells that fall short of their level, otherwise where the table is
+        expensive.
+        """
         some = REGIONS_AT_ONCE + len(self._problem.cells) // CELLS_PER_REGION
-        return [(self._kind(), self._centre(), np.random.default_rng(self._rng.integers(2**63))) for _ in range(some)]
+        return [
+            (self._kind(), self._centre(), np.random.default_rng(self._rng.integers(2**63)))
+            for _ in range(some)
+        ]
 
     @property
     def keeps_levels(self) -> bool:
         return not short_of(self._problem, self.z).any()
 
     def improved(self, valid: Inequalities, run: Run, task: Task) -> Move:
-        """The move that one region finds from the present table. Cells outside keep their deviations. It does not change the search."""
+        """The move that one region finds from the present table. Cells outside keep their
+        deviations. It does not change the search.
+        """
         kind, centre, rng = task
         along, by, size = self.kinds[kind]
         cells = self._map.region(centre, size, along, rng)
         if len(cells) == 0 or run.over:
             return Move(cells, np.zeros(len(cells)), 1)
-        return _by_milp(self._problem, self.z, cells, valid, run) if by == "milp" else _by_turns(self._problem, self.z, cells, run, rng)
+        return (
+            _by_milp(self._problem, self.z, cells, valid, run)
+            if by == "milp"
+            else _by_turns(self._problem, self.z, cells, run, rng)
+        )
 
     def take(self, kind: int, move: Move) -> bool:
         """Adds the move of a region if the whole table is better with it."""
@@ -143,7 +182,9 @@ class _Search:
             self.z = new
         self.stale = 0 if better else self.stale + 1
         won = gain / max(1, move.effort)
-        self._won[kind] = won if np.isinf(self._won[kind]) else PAST_WEIGHT * self._won[kind] + (1 - PAST_WEIGHT) * won
+        self._won[kind] = (
+            won if np.isinf(self._won[kind]) else PAST_WEIGHT * self._won[kind] + (1 - PAST_WEIGHT) * won
+        )
         return better
 
     def _kind(self) -> int:
@@ -161,7 +202,9 @@ class _Search:
         if len(short):
             return int(p.sensitive[self._rng.choice(short)])
         excess = p.w * np.maximum(np.abs(self.z) - self._t, 0.0)
-        around = (self._near.T @ (self._near @ excess))[p.sensitive] + IDLE_CHANCE * float(p.w @ np.abs(self.z)) / len(p.sensitive)
+        around = (self._near.T @ (self._near @ excess))[p.sensitive] + IDLE_CHANCE * float(
+            p.w @ np.abs(self.z)
+        ) / len(p.sensitive)
         chance = around * SELDOM**self._visits
         return int(p.sensitive[self._rng.choice(len(chance), p=chance / chance.sum())])
 
@@ -195,13 +238,22 @@ def _by_milp(problem: CtaProblem, z: Floats, cells: Ints, valid: Inequalities, r
     reach = np.full(len(cells), REACH_LEVELS * np.abs(here).max(initial=1.0))
     reach[at] = np.maximum(REACH_LEVELS * np.maximum(problem.lpl, problem.upl)[which], 2 * np.abs(here[at]))
     part = replace(
-        problem, cells=problem.cells[cells], A=A, w=problem.w[cells], sensitive=at, lpl=problem.lpl[which], upl=problem.upl[which],
-        lower=np.maximum(problem.lower[cells], -reach), upper=np.minimum(problem.upper[cells], reach),
-    )  # fmt: skip
+        problem,
+        cells=problem.cells[cells],
+        A=A,
+        w=problem.w[cells],
+        sensitive=at,
+        lpl=problem.lpl[which],
+        upl=problem.upl[which],
+        lower=np.maximum(problem.lower[cells], -reach),
+        upper=np.minimum(problem.upper[cells], reach),
+    )
     r = np.zeros(part.milp.A.shape[0])
     r[: A.shape[0]] = A @ here
     model = replace(part.milp, row_lower=part.milp.row_lower + r, row_upper=part.milp.row_upper + r)
-    found = LiveMilp(valid.within(cells).added_to(model)).solve(part.columns(here), run.left, REGION_GAP, REGION_NODES)
+    found = LiveMilp(valid.within(cells).added_to(model)).solve(
+        part.columns(here), run.left, REGION_GAP, REGION_NODES
+    )
     step = np.zeros(len(cells)) if found.x is None else part.deviation(found.x) - here
     return Move(cells, step, MILP_EFFORT * found.iterations + int(MODEL_ITERATIONS * len(cells)))
 
@@ -241,7 +293,9 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
             found = model.solve(run.left)
             if found is None:
                 break
-            short = np.flatnonzero((found.short > FEASIBLE_SHARE * np.where(trial, model.upl, model.lpl)) & both)
+            short = np.flatnonzero(
+                (found.short > FEASIBLE_SHARE * np.where(trial, model.upl, model.lpl)) & both
+            )
             short = np.setdiff1d(short, turned)
             if not 0 < len(short) <= LONGEST_LINK:
                 break

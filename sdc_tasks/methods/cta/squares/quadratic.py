@@ -1,12 +1,13 @@
 """CTA with the distance L2: min Σ w_i z_i² over the tables of `model.py`.
 
-Where few cells are sensitive, branch and bound over all senses (`tree.py`) finds the optimum and proves it. Otherwise the senses of a
-first table come from the distance L1 (`first.py`), from `balance.py`, or are all up, whichever is best. Local search continues from there:
-branch and bound over the senses of a few neighbouring cells, with the others fixed, repeatedly. The multipliers show where to look: at
-cells whose level is expensive.
+Where few cells are sensitive, branch and bound over all senses (`tree.py`) finds the optimum and
+proves it. Otherwise the senses of a first table come from the distance L1 (`first.py`), from
+`balance.py`, or are all up, whichever is best. Local search continues from there: branch and bound
+over the senses of a few neighbouring cells, with the others fixed, repeatedly. The multipliers show
+where to look: at cells whose level is expensive.
 
-The bound: the rows R |z| ≥ r of `polygon.py` are valid for any distance. So min Σ w t² over R t ≥ r, t ≥ level bounds all tables, and so
-does its dual function at any multipliers ≥ 0. The dual function is reported.
+The bound: the rows R |z| ≥ r of `polygon.py` are valid for any distance. So min Σ w t² over R t ≥ r, t ≥
+level bounds all tables, and so does its dual function at any multipliers ≥ 0. The dual function is reported.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ ROW_CURVATURE, CELL_CURVATURE = 1e-3, 1e-6  # curvature given to slacks of rows,
 
 
 def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
-    """Offers tables and reports bounds until the run is over, the optimum is proven, or `rounds` neighbourhoods were searched.
+    """Offers tables and reports bounds until the run is over, the optimum is proven, or
+    `rounds` neighbourhoods were searched.
 
-    Without `rounds`, it also ends when no cell's neighbourhood gives a gain. Raises Unprotectable where no protected table exists.
+    Without `rounds`, it also ends when no cell's neighbourhood gives a gain. Raises Unprotectable
+    where no protected table exists.
     """
     refuse(problem, ~problem.can_rise & ~problem.can_fall)
     model = SenseQP(problem)
@@ -47,7 +50,9 @@ def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = Non
     t = _lift_bound(problem, model, run)
     best = _first(problem, model, run, t, seed)
     if len(problem.sensitive) <= ALL_AT_ONCE:
-        found, proven = branch(model, model.everywhere_open, math.inf if best is None else best.cost, math.inf, lambda: run.over)
+        found, proven = branch(
+            model, model.everywhere_open, math.inf if best is None else best.cost, math.inf, lambda: run.over
+        )
         if found is not None:
             run.offer(found.z, METHOD)
         if proven == math.inf:
@@ -81,7 +86,9 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
 
 
 def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) -> Node | None:
-    """The best of three kinds of first senses; None where none has a table: the search over all senses will say why."""
+    """The best of three kinds of first senses; None where none has a table: the search over all senses will
+    say why.
+    """
     twin = replace(problem, distance=Distance.L1)
     beside = Run(twin, clock=run.clock)
     first_tables(twin, beside, t, seed)
@@ -102,7 +109,9 @@ def _first(problem: CtaProblem, model: SenseQP, run: Run, t: Floats, seed: int) 
     return best
 
 
-def _improve(problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: int, rounds: int | None) -> None:
+def _improve(
+    problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: int, rounds: int | None
+) -> None:
     rng = np.random.default_rng(seed)
     near = _Neighbours(problem)
     s = len(problem.sensitive)
@@ -116,7 +125,9 @@ def _improve(problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: in
         cells = near.of(centre, likely, rng)
         senses = best.senses.copy()
         senses[cells[both[cells]]] = 0
-        found, _ = branch(model, replace(best, senses=senses, cost=0.0), best.cost, TREE_NODES, lambda: run.over)
+        found, _ = branch(
+            model, replace(best, senses=senses, cost=0.0), best.cost, TREE_NODES, lambda: run.over
+        )
         if found is None:
             chance[cells] *= FORGET
             in_vain[centre] = True
@@ -126,7 +137,9 @@ def _improve(problem: CtaProblem, model: SenseQP, run: Run, best: Node, seed: in
 
 
 class _Neighbours:
-    """Neighbours of a sensitive cell: sensitive cells that share a relation with it, or with a cell that does."""
+    """Neighbours of a sensitive cell: sensitive cells that share a relation with it, or with a cell that
+    does.
+    """
 
     def __init__(self, problem: CtaProblem) -> None:
         self._by_relation, self._by_cell = sp.csr_array(problem.A), sp.csc_array(problem.A)
@@ -144,7 +157,9 @@ class _Neighbours:
             if len(others) >= TREE_SENSES:
                 break
         if len(others) >= TREE_SENSES:
-            others = rng.choice(others, TREE_SENSES - 1, replace=False, p=likely[others] / likely[others].sum())
+            others = rng.choice(
+                others, TREE_SENSES - 1, replace=False, p=likely[others] / likely[others].sum()
+            )
         return np.append(others, centre)
 
     def _beside(self, cells: Ints) -> Ints:

@@ -1,12 +1,14 @@
 """Branch and bound over senses for the distance L2.
 
-With fixed senses, min Σ w z² over A z = 0 and bounds is a separable convex quadratic program. A cell with an open sense may be
-anywhere between its bounds. Its cost is exact at −lpl and upl, and a lower bound wherever a table may have it:
+With fixed senses, min Σ w z² over A z = 0 and bounds is a separable convex quadratic program. A cell
+with an open sense may be anywhere between its bounds. Its cost is exact at −lpl and upl, and a lower
+bound wherever a table may have it:
 
     w z² ≥ w (upl − lpl) z + w upl lpl + ϑ w (z − upl) (z + lpl)        for z ≤ −lpl or z ≥ upl, 0 < ϑ ≤ 1
 
-So a program with open senses bounds all choices of them, and a program without open senses is a table. Each node starts from the
-multipliers of its parent, and ends as soon as it is proven to be no better than the best table.
+So a program with open senses bounds all choices of them, and a program without open senses is a
+table. Each node starts from the multipliers of its parent, and ends as soon as it is proven to
+be no better than the best table.
 """
 
 from __future__ import annotations
@@ -24,16 +26,20 @@ from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
 THETA = 0.1  # ϑ: the smaller, the higher the bound of an open cell, and the more steps a program takes
-PROXIMAL, CENTRINGS = 1e-3, 50  # cells without weight: their curvature, and how often its centre moves until it costs nothing
+PROXIMAL, CENTRINGS = (
+    1e-3,
+    50,
+)  # cells without weight: their curvature, and how often its centre moves until it costs nothing
 STILL_COST = 1e-10  # relative: cost of this curvature that counts as nothing
 
 
 @dataclass(frozen=True)
 class Node:
-    """Senses (s,) (±1, or 0 while open), their best deviations (n,), multipliers (m,), and a lower bound on the cost of their tables.
+    """Senses (s,) (±1, or 0 while open), their best deviations (n,), multipliers (m,), and a lower
+    bound on the cost of their tables.
 
-    A `table` has no open sense, and its cost is the bound. Without open senses there may still be no table, if the solver has used up its
-    steps.
+    A `table` has no open sense, and its cost is the bound. Without open senses there may still be no table,
+    if the solver has used up its steps.
     """
 
     senses: Ints = field(repr=False)
@@ -68,7 +74,9 @@ class SenseQP:
         return np.asarray(np.maximum(price * node.senses, 0.0) * np.abs(node.z[p]))
 
     def solve(self, senses: Ints, start: Floats, cutoff: float = math.inf) -> Node | None:
-        """The node of these senses (s,), from the multipliers `start` (m,); None where no table with them costs less than the cutoff."""
+        """The node of these senses (s,), from the multipliers `start` (m,); None where no table with
+        them costs less than the cutoff.
+        """
         problem, p = self.problem, self.problem.sensitive
         up, down, opened = senses > 0, senses < 0, senses == 0
         q, c = 2 * self.w, np.zeros(len(self.w))
@@ -81,12 +89,26 @@ class SenseQP:
         if len(self._weightless):
             return self._centred(senses, q, c, lower, upper, start, constant, cutoff)
         found = self._qp.solve(q, c, lower, upper, start, cutoff - constant)
-        return None if found.status is Status.INFEASIBLE else self._node(senses, found.x, found.dual, found.bound + constant, found.status)
+        return (
+            None
+            if found.status is Status.INFEASIBLE
+            else self._node(senses, found.x, found.dual, found.bound + constant, found.status)
+        )
 
     def _centred(
-        self, senses: Ints, q: Floats, c: Floats, lower: Floats, upper: Floats, start: Floats, constant: float, cutoff: float
+        self,
+        senses: Ints,
+        q: Floats,
+        c: Floats,
+        lower: Floats,
+        upper: Floats,
+        start: Floats,
+        constant: float,
+        cutoff: float,
     ) -> Node | None:
-        """The proximal point method: cells without weight are drawn to their last position, until they stay there."""
+        """The proximal point method: cells without weight are drawn to their last
+        position, until they stay there.
+        """
         free, centre, dual = self._weightless, np.zeros(len(q)), start
         q[free] = PROXIMAL
         for _ in range(CENTRINGS):
@@ -99,7 +121,9 @@ class SenseQP:
             if moved <= STILL_COST * (1 + np.abs(centre).max()):
                 break
         mu, x = self.problem.A.T @ dual, centre.copy()
-        x[free] = np.where(mu[free] > 0, upper[free], lower[free])  # the dual function without the proximal term: always a bound
+        x[free] = np.where(
+            mu[free] > 0, upper[free], lower[free]
+        )  # the dual function without the proximal term: always a bound
         q[free] = 0.0
         cost = float((0.5 * q * x + c - mu) @ x) + constant
         return None if cost > cutoff else self._node(senses, centre, dual, cost, found.status)
@@ -109,11 +133,13 @@ class SenseQP:
         return Node(senses, z, dual, float(self.w @ z**2) if table else bound, table)
 
 
-def branch(model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callable[[], bool]) -> tuple[Node | None, float]:
+def branch(
+    model: SenseQP, root: Node, cutoff: float, nodes: float, over: Callable[[], bool]
+) -> tuple[Node | None, float]:
     """(best table below the cutoff or None, bound on all tables) over the senses that the root leaves open.
 
-    It searches depth first, and first the side of the cell's deviation. It stops after `nodes` nodes, or when `over` is true; the bound is
-    then the least bound of the open nodes.
+    It searches depth first, and first the side of the cell's deviation. It stops after `nodes` nodes, or when
+    `over` is true; the bound is then the least bound of the open nodes.
     """
     best: Node | None = None
     left, doubtful = [(root.cost, root)], [math.inf]

@@ -1,9 +1,11 @@
-"""Is every attacker judged? (METHOD §2; `methods/attack/weaker.py` says why this is enough; the code is independent.)
+"""Is every attacker judged? (METHOD §2; `methods/attack/weaker.py` says why this is
+enough; the code is independent.)
 
-Somebody who has the pieces K of what a profile knows is judged with an adversary N ⊇ K of the evidence, N judged for the primary, if the
-requirement against N is not smaller than that against K. Start with all pieces. Where the requirement is the promised one, everybody below
-is judged. Else some adversary W ⊆ N must be required no more than N, so that whoever lies between them is judged; whoever does not, lacks a
-piece of W, and N without this piece must be judged in the same way.
+Somebody who has the pieces K of what a profile knows is judged with an adversary N ⊇ K of the evidence, N
+judged for the primary, if the requirement against N is not smaller than that against K. Start with all
+pieces. Where the requirement is the promised one, everybody below is judged. Else some adversary W ⊆ N must
+be required no more than N, so that whoever lies between them is judged; whoever does not, lacks a piece of W,
+and N without this piece must be judged in the same way.
 """
 
 from __future__ import annotations
@@ -24,25 +26,35 @@ Pieces = frozenset[int]
 
 @dataclass(frozen=True)
 class Judged:
-    """Requirements against one adversary: `lacks` of the pieces of its profile, and of each primary (sides,) where it was judged."""
+    """Requirements against one adversary: `lacks` of the pieces of its profile, and of each
+    primary (sides,) where it was judged.
+    """
 
     profile: str
     lacks: Pieces
     needs: Mapping[int, Floats]
 
 
-def left_out(problem: ProtectionProblem, primaries: Ints, promise: Floats, asked: Sequence[Judged]) -> list[tuple[str, int]]:
+def left_out(
+    problem: ProtectionProblem, primaries: Ints, promise: Floats, asked: Sequence[Judged]
+) -> list[tuple[str, int]]:
     """(profile, primary): where somebody is judged by nobody. `promise` (sides, primaries)."""
     found = list[tuple[str, int]]()
     external = next((each.needs for each in asked if each.profile == "external"), {})
     for profile in dict.fromkeys(each.profile for each in asked):
-        if insight_of(profile).cells is not None and problem.earlier.rows.nnz:  # nobody here is a unit and kept what was out
+        if (
+            insight_of(profile).cells is not None and problem.earlier.rows.nnz
+        ):  # nobody here is a unit and kept what was out
             found += [(profile, cell) for cell in primaries.tolist()]
             continue
         pieces = _pieces(problem, profile, primaries)
         everything = len(problem.earlier.pieces) if insight_of(profile).published else -1
         for p, cell in enumerate(primaries.tolist()):
-            judged = {each.lacks: each.needs[cell] for each in asked if each.profile == profile and cell in each.needs}
+            judged = {
+                each.lacks: each.needs[cell]
+                for each in asked
+                if each.profile == profile and cell in each.needs
+            }
             public = dict.fromkeys([pieces[p]], external[cell]) if external else {}
             if len(pieces[p]) == everything:  # without any of them he is the public, who is judged
                 judged = public | judged
@@ -52,11 +64,18 @@ def left_out(problem: ProtectionProblem, primaries: Ints, promise: Floats, asked
 
 
 def implied(asked: Sequence[Judged], primaries: Ints) -> list[Bools]:
-    """For each adversary (primaries,): whether another one who has more is owed no less, so that nobody needs to show this requirement."""
+    """For each adversary (primaries,): whether another one who has more is owed no less, so that nobody
+    needs to show this requirement.
+    """
     found = []
     for each in asked:
         stronger = [other for other in asked if other.profile == each.profile and other.lacks < each.lacks]
-        found.append(np.array([any(_no_less(other, each, cell) for other in stronger) for cell in primaries.tolist()], dtype=bool))
+        found.append(
+            np.array(
+                [any(_no_less(other, each, cell) for other in stronger) for cell in primaries.tolist()],
+                dtype=bool,
+            )
+        )
     return found
 
 
@@ -66,13 +85,19 @@ def _no_less(other: Judged, each: Judged, cell: int) -> bool:
     return bool((other.needs[cell] >= each.needs[cell] * (1 - SAME_REQUIREMENT)).all())
 
 
-def _covered(judged: Mapping[Pieces, Floats], owed: Mapping[Pieces, Floats], pieces: Pieces, promise: Floats) -> bool:
-    """`owed`: `judged`, and what is owed to whoever has none of the pieces that matter: the same as to the public."""
+def _covered(
+    judged: Mapping[Pieces, Floats], owed: Mapping[Pieces, Floats], pieces: Pieces, promise: Floats
+) -> bool:
+    """`owed`: `judged`, and what is owed to whoever has none of the pieces that matter: the same as to the
+    public.
+    """
     slack, known = SAME_REQUIREMENT * promise, dict[Pieces, bool]()
 
     def below(lacks: Pieces) -> bool:
         if lacks not in known:
-            known[lacks] = lacks in judged and (lacks == pieces or is_promised(lacks) or any(map(between, repeat(lacks), owed)))
+            known[lacks] = lacks in judged and (
+                lacks == pieces or is_promised(lacks) or any(map(between, repeat(lacks), owed))
+            )
         return known[lacks]
 
     def is_promised(lacks: Pieces) -> bool:
@@ -90,25 +115,38 @@ def _pieces(problem: ProtectionProblem, profile: str, primaries: Ints) -> list[P
     ours, n = insight_of(profile), problem.space.national_size
     if ours.published:
         groups = _linked(problem)
-        return [next((pieces for areas, pieces in groups if cell // n in areas), frozenset()) for cell in primaries.tolist()]
+        return [
+            next((pieces for areas, pieces in groups if cell // n in areas), frozenset())
+            for cell in primaries.tolist()
+        ]
     if ours.cells is None or ours.alone:
         return [frozenset()] * len(primaries)
     known = attackers(problem, profile, primaries)
     mine = list(zip((known.cells // n).tolist(), known.owner.tolist(), strict=True))
     victims = zip(primaries.tolist(), known.victim.tolist(), strict=True)
-    return [frozenset(owner for area, owner in mine if area == cell // n and owner != victim) for cell, victim in victims]
+    return [
+        frozenset(owner for area, owner in mine if area == cell // n and owner != victim)
+        for cell, victim in victims
+    ]
 
 
 def _linked(problem: ProtectionProblem) -> list[tuple[set[int], Pieces]]:
-    """(countries, pieces): countries that rows of earlier releases link, and the pieces that tell a row of theirs."""
+    """(countries, pieces): countries that rows of earlier releases link, and the pieces that tell a row of
+    theirs.
+    """
     before, space = problem.earlier, problem.space
     if not before.pieces:
         return []
-    area_of = [min(cell // space.national_size, len(space.countries)) for cell in range(space.size)] + before.area.tolist()
+    area_of = [
+        min(cell // space.national_size, len(space.countries)) for cell in range(space.size)
+    ] + before.area.tolist()
     groups: list[tuple[set[int], Pieces]] = []
     for row in range(before.rows.shape[0]):
         columns = before.rows.indices[before.rows.indptr[row] : before.rows.indptr[row + 1]].tolist()
-        areas, pieces = {area_of[column] for column in columns}, frozenset(np.flatnonzero(before.told_by[row]).tolist())
+        areas, pieces = (
+            {area_of[column] for column in columns},
+            frozenset(np.flatnonzero(before.told_by[row]).tolist()),
+        )
         apart = [each for each in groups if not each[0] & areas]
         for each in groups:
             if each[0] & areas:

@@ -1,4 +1,6 @@
-"""The requirement of each primary against each attacker: the promised level, lower only if the national tables provably do not keep it."""
+"""The requirement of each primary against each attacker: the promised level, lower only if the national
+tables provably do not keep it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,17 @@ from sdc_tasks.methods.recheck.tolerance import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-LEVEL_MISS, BOUND_MISS = 1e-9, 1e-6  # a level, or a bound of an LP, this close to a whole number counts as that number
+LEVEL_MISS, BOUND_MISS = (
+    1e-9,
+    1e-6,
+)  # a level, or a bound of an LP, this close to a whole number counts as that number
 
 
 @dataclass(repr=False)
 class Needs:
-    """Requirements against one profile: `general` (sides, primaries), distances; `special`: (primary, attacker) → sides, against him alone.
-    `cut` (primaries,): whether a general requirement is less than promised.
+    """Requirements against one profile: `general` (sides, primaries), distances; `special`:
+    (primary, attacker) → sides, against him alone. `cut` (primaries,): whether a general
+    requirement is less than promised.
     """
 
     general: Floats
@@ -31,11 +37,15 @@ class Needs:
         return needed
 
     def of(self, side: int, p: int, knower: int) -> float:
-        """The requirement of one primary against one attacker; −1: against all attackers without a special requirement."""
+        """The requirement of one primary against one attacker; −1: against all attackers without a special
+        requirement.
+        """
         return float(self.special.get((p, knower), self.general[:, p])[SIDES.index(side)])
 
     def lower(self, reached: dict[tuple[int, int, int], float]) -> None:
-        """Cuts to (side, primary, attacker) → level. A cut against one attacker makes a special requirement, a copy of the general one."""
+        """Cuts to (side, primary, attacker) → level. A cut against one attacker makes a special
+        requirement, a copy of the general one.
+        """
         for (side, p, knower), level in reached.items():
             if knower < 0:
                 i = SIDES.index(side)
@@ -59,7 +69,9 @@ class Needs:
 
 
 def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
-    """(sides, primaries): the levels, cut at the external bounds; for whole numbers, levels are rounded up and bounds down."""
+    """(sides, primaries): the levels, cut at the external bounds; for whole numbers, levels
+    are rounded up and bounds down.
+    """
     below, above = (problem.a - problem.lb)[primaries], (problem.ub - problem.a)[primaries]
     lpl, upl, spl = problem.lpl[primaries], problem.upl[primaries], problem.spl[primaries]
     whole = problem.integral[primaries]
@@ -69,8 +81,8 @@ def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
 
 
 def rows(needs: list[Needs], primaries: Ints, judged: list[Bools]) -> dict[str, np.ndarray]:
-    """All requirements that are judged, row by row: by adversary and cell, first against everybody (knower −1), then against single
-    attackers.
+    """All requirements that are judged, row by row: by adversary and cell, first against everybody (knower
+    −1), then against single attackers.
     """
     told = [
         (number, int(cell), knower, *level.tolist(), cut)
@@ -85,4 +97,6 @@ def rows(needs: list[Needs], primaries: Ints, judged: list[Bools]) -> dict[str, 
     columns = list(zip(*told, strict=True)) if told else [()] * 7
     names = ("profile", "primaries", "knower", "down", "up", "slide", "cut")
     kinds = (np.int64, np.int64, np.int64, float, float, float, bool)
-    return {name: np.array(column, dtype=kind) for name, column, kind in zip(names, columns, kinds, strict=True)}
+    return {
+        name: np.array(column, dtype=kind) for name, column, kind in zip(names, columns, kinds, strict=True)
+    }

@@ -7,10 +7,10 @@
             the inner algorithm fills b into n_b of them, 0 into the others
         z̃ = Xᵀ ỹ
 
-`paper` is this algorithm alone. `fast` and `best` add `refine` after each round, and at the end over all rounded cells together. Inner
-cells that share no published cell, directly or through others, do not influence each other. Such parts are rounded one by one, each with
-random numbers derived from its cells: a part is rounded in the same way alone and within the whole. n_b keeps the sum of each part within
-half a base.
+`paper` is this algorithm alone. `fast` and `best` add `refine` after each round, and at the end over all
+rounded cells together. Inner cells that share no published cell, directly or through others, do not influence
+each other. Such parts are rounded one by one, each with random numbers derived from its cells: a part is
+rounded in the same way alone and within the whole. n_b keeps the sum of each part within half a base.
 """
 
 from __future__ import annotations
@@ -38,19 +38,25 @@ COOLING = {
     "fast": ((0.0, 0.0), (0.2, 0.0, 0.0)),
     "best": ((0.0, 0.0), (*np.geomspace(0.8, 0.08, 60).tolist(), 0.0, 0.0, 0.0)),
 }  # heats of the sweeps after each round, and at the end
-ENOUGH, MOST_RUNS, REPEATED = 64, 10, 20_000  # `best`: cells from which a table is cooled repeatedly, most times, cells swept at most
+ENOUGH, MOST_RUNS, REPEATED = (
+    64,
+    10,
+    20_000,
+)  # `best`: cells from which a table is cooled repeatedly, most times, cells swept at most
 
 
 @dataclass(frozen=True)
 class CountOptions:
     """What is rounded, and how. Raises InvalidInput for values out of range.
 
-    `seed` decides ties between inner cells. With it, an attacker may reconstruct the values before rounding, so it is secret and has no
-    default. `base` b; `max_round`: the largest published count that is sensitive, b − 1 by default; `batch`: inner cells filled at once.
-    `zero_candidates`: empty inner cells of sensitive published cells may get the base. `protect_zeros`: empty inner cells of empty
-    published cells may get it too, so that a published zero is not certain. `leverage`: small inner cells that can be computed from the
-    published cells are rounded too. `rule_aware`: every inner count of 1 … b − 1 is rounded, and `seed` decides for each with the chance
-    `drawn` where it goes, so that it keeps b candidates for somebody who has the program (METHOD §9).
+    `seed` decides ties between inner cells. With it, an attacker may reconstruct the values before
+    rounding, so it is secret and has no default. `base` b; `max_round`: the largest published count that is
+    sensitive, b − 1 by default; `batch`: inner cells filled at once. `zero_candidates`: empty inner cells
+    of sensitive published cells may get the base. `protect_zeros`: empty inner cells of empty published
+    cells may get it too, so that a published zero is not certain. `leverage`: small inner cells that can be
+    computed from the published cells are rounded too. `rule_aware`: every inner count of 1 … b − 1 is
+    rounded, and `seed` decides for each with the chance `drawn` where it goes, so that it keeps b
+    candidates for somebody who has the program (METHOD §9).
     """
 
     seed: int
@@ -69,11 +75,15 @@ class CountOptions:
         if self.base < 2:
             raise InvalidInput(f"base {self.base}: rounds nothing. Remedy: give a base of 2 or more")
         if self.max_round is not None and self.max_round < 1:
-            raise InvalidInput(f"largest value to round {self.max_round}: rounds nothing. Remedy: give 1 or more")
+            raise InvalidInput(
+                f"largest value to round {self.max_round}: rounds nothing. Remedy: give 1 or more"
+            )
         if self.batch is not None and self.batch < 1:
             raise InvalidInput(f"batch {self.batch}: fills nothing. Remedy: give 1 or more")
         if not 0 < self.drawn <= 1:
-            raise InvalidInput(f"drawn {self.drawn}: no chance. Remedy: give a number above 0 and not above 1")
+            raise InvalidInput(
+                f"drawn {self.drawn}: no chance. Remedy: give a number above 0 and not above 1"
+            )
         if self.rule_aware:
             self._refuse_beside_rule_aware()
 
@@ -86,7 +96,8 @@ class CountOptions:
         }
         if wrong := [name for name, is_set in taken.items() if is_set]:
             raise InvalidInput(
-                f"rule_aware: not offered with {', '.join(wrong)}, because what that tells somebody who has the program is not known. "
+                f"rule_aware: not offered with {', '.join(wrong)}, because what that tells somebody who has "
+                f"the program is not known. "
                 f"Remedy: leave out {', '.join(wrong)}, or rule_aware"
             )
 
@@ -101,7 +112,9 @@ class CountOptions:
 
 @dataclass(frozen=True)
 class RoundedCells:
-    """A rounded table: ỹ (n,) of the inner cells and z̃ = Xᵀ ỹ (P,) of the published cells. `rounds`: the most rounds that a part took."""
+    """A rounded table: ỹ (n,) of the inner cells and z̃ = Xᵀ ỹ (P,) of the published cells. `rounds`:
+    the most rounds that a part took.
+    """
 
     dummy: Dummy = field(repr=False)
     options: CountOptions
@@ -125,13 +138,17 @@ def round_counts(
 ) -> RoundedCells:
     """Rounds the inner cells of `dummy` so that no published cell is sensitive ([4] §5).
 
-    `force` (n,): inner cells that are always rounded. `given` (n,): rounded values that are fixed beforehand, UNDRAWN (−1) elsewhere.
-    Raises InvalidInput where the fixed values leave a published cell sensitive, or where either is asked for with `rule_aware`.
+    `force` (n,): inner cells that are always rounded. `given` (n,): rounded values that are fixed beforehand,
+    UNDRAWN (−1) elsewhere. Raises InvalidInput where the fixed values leave a published cell sensitive, or
+    where either is asked for with `rule_aware`.
     """
     cells = dummy.cells
     if options.rule_aware:
         if force is not None or given is not None:
-            raise InvalidInput("rule_aware: cells that are forced or given are not drawn. Remedy: leave out force and given, or rule_aware")
+            raise InvalidInput(
+                "rule_aware: cells that are forced or given are not drawn. Remedy: leave out force and "
+                "given, or rule_aware"
+            )
         force = (cells.y > 0) & (cells.y < options.base)
         given = directions(cells, force, options.base, options.drawn, options.seed)
     fixed = np.zeros(len(cells), dtype=bool) if given is None else given != UNDRAWN
@@ -158,7 +175,9 @@ def round_counts(
 class _Part:
     """The rounding of one part; `part` are its inner cells in order."""
 
-    def __init__(self, state: Filling, options: CountOptions, part: Ints, forced: Bools, fixed: Bools) -> None:
+    def __init__(
+        self, state: Filling, options: CountOptions, part: Ints, forced: Bools, fixed: Bools
+    ) -> None:
         self.state, self.options = state, options
         self.whole = len(part) == len(state.y)
         self.part, self.forced = part, forced[part]
@@ -186,13 +205,17 @@ class _Part:
         return rounds
 
     def _runs(self) -> int:
-        """How often the last refinement is repeated: once where that is enough, or where it takes long. It depends on the part alone."""
+        """How often the last refinement is repeated: once where that is enough, or where it takes
+        long. It depends on the part alone.
+        """
         if self.options.quality != "best" or len(self.chosen) < ENOUGH:
             return 1
         return max(1, min(MOST_RUNS, REPEATED // len(self.chosen)))
 
     def causes(self, first: bool) -> Ints:
-        """The inner cells that cause a sensitive published cell and are not rounded yet; in the first round also those that options add."""
+        """The inner cells that cause a sensitive published cell and are not rounded yet; in the first
+        round also those that options add.
+        """
         state, zeros = self.state, first and self.options.protect_zeros
         hit = np.zeros(len(self.part), dtype=bool)
         for j, ids in zip(state.dummy.sources, state.dummy.ids, strict=True):
@@ -222,7 +245,9 @@ class _Part:
             out = state.y[batch] - state.floor[batch]
             state.move(batch, own, -out)
             count = int(np.floor((int(out.sum()) + left) / b + 0.5))
-            up = fill(state.gradient(own), cross_product(own, b), min(max(count, 0), len(batch)), self.options.steps)
+            up = fill(
+                state.gradient(own), cross_product(own, b), min(max(count, 0), len(batch)), self.options.steps
+            )
             state.move(batch, own, np.where(up, b, 0))
             left += int(out.sum()) - b * int(up.sum())
         state.rounded[new] = True
@@ -233,7 +258,9 @@ def _numbered(progress: Callable[[str], None], number: int, count: int) -> Calla
 
 
 def _parts(dummy: Dummy) -> Iterator[Ints]:
-    """Inner cells that share published cells, directly or through others. Inner cells in no published cell belong to no part."""
+    """Inner cells that share published cells, directly or through others. Inner cells in no
+    published cell belong to no part.
+    """
     n = len(dummy.cells)
     if any(len(crossing) == 0 for crossing in dummy.publication.crossings):  # the grand total
         if n:
@@ -242,7 +269,9 @@ def _parts(dummy: Dummy) -> Iterator[Ints]:
     rows = np.stack([dummy.column(j) for j in _coarsest(dummy)], axis=1)
     there = rows >= 0
     cell, column = np.nonzero(there)
-    graph = sp.coo_array((np.ones(len(cell), dtype=np.int8), (cell, n + rows[cell, column])), shape=(n + dummy.published,) * 2)
+    graph = sp.coo_array(
+        (np.ones(len(cell), dtype=np.int8), (cell, n + rows[cell, column])), shape=(n + dummy.published,) * 2
+    )
     _, label = sp.csgraph.connected_components(graph, directed=False)
     own = np.where(there.any(axis=1), label[:n], -1)
     order = np.argsort(own, kind="stable")
@@ -258,12 +287,18 @@ def _coarsest(dummy: Dummy) -> list[int]:
 
 
 def _refuse_sensitive(state: Filling, published: Ints, fixed: Bools) -> None:
-    """Checks, from the rounded inner cells, that no published cell is sensitive. Raises InvalidInput or SdcError."""
+    """Checks, from the rounded inner cells, that no published cell is sensitive. Raises InvalidInput or
+    SdcError.
+    """
     left = np.flatnonzero(state.is_sensitive(published))
     if len(left) and fixed.any():
         raise InvalidInput(
-            f"{state.dummy.key(int(left[0]))}: the values fixed beforehand leave this published cell small ({len(left)} in all). "
+            f"{state.dummy.key(int(left[0]))}: the values fixed beforehand leave this published cell small "
+            f"({len(left)} in all). "
             "Remedy: fix multiples of the base, or fewer values"
         )
     if len(left):
-        raise SdcError(f"{state.dummy.key(int(left[0]))}: this published cell stayed small. This is a defect of the program")
+        raise SdcError(
+            f"{state.dummy.key(int(left[0]))}: this published cell stayed small. This is a defect of the "
+            f"program"
+        )

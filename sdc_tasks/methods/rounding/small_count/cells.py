@@ -1,4 +1,6 @@
-"""Inner cells: the finest cells of a table of counts, the unique combinations of codes in its microdata ([4] §1)."""
+"""Inner cells: the finest cells of a table of counts, the unique combinations of codes in its microdata ([4]
+§1).
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd multiplier: no two states of the m
 
 @dataclass(frozen=True)
 class InnerCells:
-    """n inner cells, each a different combination of codes, in the order of their labels. The function `inner_cells` makes them.
+    """n inner cells, each a different combination of codes, in the order of their labels. The
+    function `inner_cells` makes them.
 
-    `labels[d]` are the codes of dimension d, sorted; `codes` (dimensions, n) are indices into them; `y` (n,) are the counts. Raises
-    ValueError where the arrays do not fit together or a count is negative.
+    `labels[d]` are the codes of dimension d, sorted; `codes` (dimensions, n) are indices into them; `y` (n,)
+    are the counts. Raises ValueError where the arrays do not fit together or a count is negative.
     """
 
     dimensions: tuple[str, ...]
@@ -34,7 +37,9 @@ class InnerCells:
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", read_only(np.asarray(self.codes, dtype=np.int32)))
         object.__setattr__(self, "y", read_only(np.asarray(self.y, dtype=np.int64)))
-        if self.codes.shape != (len(self.dimensions), len(self.y)) or len(self.labels) != len(self.dimensions):
+        if self.codes.shape != (len(self.dimensions), len(self.y)) or len(self.labels) != len(
+            self.dimensions
+        ):
             raise ValueError("dimensions, labels, codes and counts do not fit together")
         if len(self.y) and self.y.min() < 0:
             raise ValueError("a count is negative")
@@ -50,15 +55,24 @@ class InnerCells:
         """(n,): one number per cell, which depends on the labels of the cell alone."""
         mixed = np.zeros(len(self), dtype=np.uint64)
         for labels, codes in zip(self.labels, self.codes, strict=True):
-            own = np.array([int.from_bytes(hashlib.blake2b(s.encode(), digest_size=8).digest(), "little") for s in labels], dtype=np.uint64)
+            own = np.array(
+                [
+                    int.from_bytes(hashlib.blake2b(s.encode(), digest_size=8).digest(), "little")
+                    for s in labels
+                ],
+                dtype=np.uint64,
+            )
             mixed = (mixed * MIX) ^ own[codes]
         return mixed
 
 
-def inner_cells(dimensions: Sequence[str], columns: Sequence[tuple[Codes, Sequence[str]]], counts: Ints | None) -> tuple[InnerCells, Ints]:
+def inner_cells(
+    dimensions: Sequence[str], columns: Sequence[tuple[Codes, Sequence[str]]], counts: Ints | None
+) -> tuple[InnerCells, Ints]:
     """Adds up records of equal codes. Returns the cells, and (records,): the cell of each record.
 
-    A column is (codes of the records, labels of the codes). `counts` (records,); without them each record counts one.
+    A column is (codes of the records, labels of the codes). `counts` (records,); without them each record
+    counts one.
     """
     labels, codes = [], []
     for own, names in columns:
@@ -79,10 +93,11 @@ def inner_cells(dimensions: Sequence[str], columns: Sequence[tuple[Codes, Sequen
 
 
 def joint_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Ints, int]:
-    """(keys, bound): one key in 0 … bound − 1 per row. Rows have the same key where all columns are equal; keys are in the order of the
-    columns, the first column first.
+    """(keys, bound): one key in 0 … bound − 1 per row. Rows have the same key where all columns are equal;
+    keys are in the order of the columns, the first column first.
 
-    A key is a mixed radix number. Where it would need more than 62 bits, the keys of the columns so far are renumbered.
+    A key is a mixed radix number. Where it would need more than 62 bits, the keys of the columns so far are
+    renumbered.
     """
     keys, bound = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64), 1
     for column, size in zip(columns, sizes, strict=True):

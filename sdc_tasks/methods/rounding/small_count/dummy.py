@@ -1,9 +1,11 @@
-"""The dummy matrix X of [4] eq. (1), z = Xᵀ y: one row per inner cell and one column per published cell. It is never built.
+"""The dummy matrix X of [4] eq. (1), z = Xᵀ y: one row per inner cell and one column per
+published cell. It is never built.
 
-A row has at most one 1 in each crossing, so X is stored as one column of cell numbers per crossing. Most crossings are derived: their cells
-are unions of the cells of a finer crossing, their parent, and it is enough to number the cells of the parent. The few crossings that no
-other refines, the sources, are numbered from the inner cells, by mixed radix keys. A small published cell of a derived crossing is the
-union of small cells of its source, so the sources alone show whether a publication is sensitive.
+A row has at most one 1 in each crossing, so X is stored as one column of cell numbers per crossing. Most
+crossings are derived: their cells are unions of the cells of a finer crossing, their parent, and it is enough
+to number the cells of the parent. The few crossings that no other refines, the sources, are numbered from the
+inner cells, by mixed radix keys. A small published cell of a derived crossing is the union of small cells of
+its source, so the sources alone show whether a publication is sensitive.
 """
 
 from __future__ import annotations
@@ -25,12 +27,14 @@ ALWAYS_COUNTED = 1 << 16  # keys that are always counted
 
 @dataclass(frozen=True)
 class Dummy:
-    """X of n inner cells and P published cells, numbered crossing by crossing, in the order of the labels within a crossing.
+    """X of n inner cells and P published cells, numbered crossing by crossing, in the order
+    of the labels within a crossing.
 
-    `ids[s]` (n,): the published cell of each inner cell in the source crossing `sources[s]`, −1 where it is in none. The cells of a
-    derived crossing j are unions of cells of `parent[j]`: `links[j][i]` is the cell that contains cell i of the parent, or −1.
-    `offsets` (crossings + 1,): where the numbers of a crossing begin. `z` (P,): the published totals of the original counts.
-    `example` (P,): an inner cell of each published cell.
+    `ids[s]` (n,): the published cell of each inner cell in the source crossing `sources[s]`, −1 where
+    it is in none. The cells of a derived crossing j are unions of cells of `parent[j]`: `links[j][i]`
+    is the cell that contains cell i of the parent, or −1. `offsets` (crossings + 1,): where the
+    numbers of a crossing begin. `z` (P,): the published totals of the original counts. `example` (P,):
+    an inner cell of each published cell.
     """
 
     cells: InnerCells
@@ -65,7 +69,9 @@ class Dummy:
         return self._derived(j, self.column(self.parent[j]))
 
     def rows(self, chosen: Ints) -> Codes:
-        """The rows of X for the chosen inner cells: (chosen, crossings) numbers of published cells, −1 for none."""
+        """The rows of X for the chosen inner cells: (chosen, crossings) numbers of published cells, −1 for
+        none.
+        """
         found = np.full((len(chosen), len(self.parent)), -1, dtype=np.int32)
         for j, ids in zip(self.sources, self.ids, strict=True):
             found[:, j] = ids[chosen]
@@ -82,7 +88,9 @@ class Dummy:
         return np.where(above < 0, np.int32(-1), links[at])
 
     def labels(self, chosen: Ints) -> list[npt.NDArray[np.object_]]:
-        """For each dimension (chosen,): the code, the group of codes, or the total that names the published cell."""
+        """For each dimension (chosen,): the code, the group of codes, or the total that names the published
+        cell.
+        """
         crossing = np.searchsorted(self.offsets, chosen, side="right") - 1
         found = [np.full(len(chosen), total, dtype=object) for total in self.publication.totals]
         members = self.cells.codes[:, self.example[chosen]]
@@ -103,7 +111,9 @@ def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:
     """Numbers the published cells of a publication."""
     refined, order = _parents(publication.variables, publication.crossings)
     count = len(publication.crossings)
-    number: list[Codes] = [np.empty(0, dtype=np.int32)] * count  # of inner cells, or of the cells of the parent; within the crossing
+    number: list[Codes] = [
+        np.empty(0, dtype=np.int32)
+    ] * count  # of inner cells, or of the cells of the parent; within the crossing
     example: list[Ints] = [np.empty(0, dtype=np.int64)] * count
     parent = [-1] * count
     sizes = [0] * count
@@ -121,19 +131,31 @@ def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:
         if len(refined[j]):
             parent[j] = min(refined[j].tolist(), key=lambda p: (sizes[p], p))
             members = example[parent[j]]
-            number[j], first = _number([code(v)[members] for v in crossing], _sizes(publication, crossing), len(members))
+            number[j], first = _number(
+                [code(v)[members] for v in crossing], _sizes(publication, crossing), len(members)
+            )
             example[j] = members[first]
         else:
-            number[j], example[j] = _number([code(v) for v in crossing], _sizes(publication, crossing), len(cells))
+            number[j], example[j] = _number(
+                [code(v) for v in crossing], _sizes(publication, crossing), len(cells)
+            )
         sizes[j] = len(example[j])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     for j in range(count):
         number[j] += np.where(number[j] >= 0, offsets[j], 0).astype(np.int32)
     sources = tuple(j for j in range(count) if parent[j] < 0)
     draft = Dummy(
-        cells, publication, sources, tuple(number[j] for j in sources), tuple(j for j in order if parent[j] >= 0), tuple(parent),
-        tuple(number), offsets, np.concatenate(example), np.empty(0, dtype=np.int64),
-    )  # fmt: skip
+        cells,
+        publication,
+        sources,
+        tuple(number[j] for j in sources),
+        tuple(j for j in order if parent[j] >= 0),
+        tuple(parent),
+        tuple(number),
+        offsets,
+        np.concatenate(example),
+        np.empty(0, dtype=np.int64),
+    )
     object.__setattr__(draft, "z", draft.totals(cells.y))
     return draft
 
@@ -150,7 +172,9 @@ def _sizes(publication: Crossings, crossing: Sequence[int]) -> list[int]:
 
 
 def _number(columns: Sequence[Codes], sizes: Sequence[int], n: int) -> tuple[Codes, Ints]:
-    """(number of each row, −1 where a column has none; an example row of each number), in the order of the columns."""
+    """(number of each row, −1 where a column has none; an example row of each number), in the order of the
+    columns.
+    """
     if not columns:
         return np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64)
     there: Bools | None = None
@@ -174,17 +198,21 @@ def _number(columns: Sequence[Codes], sizes: Sequence[int], n: int) -> tuple[Cod
     return whole, np.flatnonzero(there)[example]
 
 
-def _parents(variables: Sequence[Variable], crossings: Sequence[Sequence[int]]) -> tuple[list[Ints], list[int]]:
+def _parents(
+    variables: Sequence[Variable], crossings: Sequence[Sequence[int]]
+) -> tuple[list[Ints], list[int]]:
     """(the crossings from which each could be derived, an order in which these come before it).
 
-    f' refines f where each variable of f follows from one of f', and f' covers every inner cell that f covers.
+    f' refines f where each variable of f follows from one of f', and f' covers every inner cell that f
+    covers.
     """
     count = len(variables)
     member: Floats = np.zeros((len(crossings), count), dtype=np.float32)
     for j, crossing in enumerate(crossings):
         member[j, list(crossing)] = 1
     follows = np.array(
-        [[u is v or (u.is_leaf and u.dimension == v.dimension) for v in variables] for u in variables], dtype=np.float32
+        [[u is v or (u.is_leaf and u.dimension == v.dimension) for v in variables] for u in variables],
+        dtype=np.float32,
     ).reshape(count, count)
     partial = np.array([not v.is_full for v in variables], dtype=np.float32)
     told = (member @ follows > 0).astype(np.float32)  # f' tells v
@@ -193,4 +221,6 @@ def _parents(variables: Sequence[Variable], crossings: Sequence[Sequence[int]]) 
     rank = np.lexsort((np.arange(len(crossings)), refines.sum(axis=1)))
     position = np.empty(len(crossings), dtype=np.int64)
     position[rank] = np.arange(len(crossings))
-    return [np.flatnonzero(refines[j] & (position < position[j])) for j in range(len(crossings))], rank.tolist()
+    return [
+        np.flatnonzero(refines[j] & (position < position[j])) for j in range(len(crossings))
+    ], rank.tolist()

@@ -6,7 +6,8 @@
     power      atom, then `^ number`
     atom       a name, 1 (the grand total), 0 (none), or ( sum )
 
-A crossing with itself is itself. As usual in such formulas `:` binds tighter than `*`, and `-` takes terms out.
+A crossing with itself is itself. As usual in such formulas `:` binds tighter than `*`, and `-` takes terms
+out.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class _Parser:
         self.tokens.append("")
 
     def error(self, what: str) -> InvalidInput:
-        return InvalidInput(f"formula {self.formula}: {what}. Remedy: write it as ~(a+b)*c, with names of dimensions")
+        return InvalidInput(
+            f"formula {self.formula}: {what}. Remedy: write it as ~(a+b)*c, with names of dimensions"
+        )
 
     def take(self, *wanted: str) -> str:
         """Takes the next token if it is one of `wanted`; else returns an empty string."""

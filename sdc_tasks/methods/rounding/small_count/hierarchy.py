@@ -1,5 +1,5 @@
-"""Hierarchies of a dimension: which codes add up to which other code. A code may have several parents, as a country belongs to several
-compositions; `AT*` and `?1` stand for all codes of the data that match.
+"""Hierarchies of a dimension: which codes add up to which other code. A code may have several parents, as a
+country belongs to several compositions; `AT*` and `?1` stand for all codes of the data that match.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ WILD = frozenset("*?[")
 
 @dataclass(frozen=True)
 class CodeTree:
-    """Pairs (code, parent) of one dimension; a code may be a wildcard for codes of the data. Raises InvalidInput for a cycle.
+    """Pairs (code, parent) of one dimension; a code may be a wildcard for codes of the data.
+    Raises InvalidInput for a cycle.
 
     `source` names the hierarchy in messages. `leaves` are codes without a parent.
     """
@@ -45,19 +46,22 @@ class CodeTree:
         try:
             order = tuple(TopologicalSorter(self.children).static_order())
         except CycleError as error:
-            raise InvalidInput(f"{self.source}: {error.args[1][0]} is below itself. Remedy: correct its parent") from error
+            raise InvalidInput(
+                f"{self.source}: {error.args[1][0]} is below itself. Remedy: correct its parent"
+            ) from error
         return tuple(code for code in order if code in self.children)
 
     def groups(self, labels: Sequence[str]) -> dict[str, frozenset[int]]:
         """For every code that has parts: the codes of the data below it, as indices of `labels`.
 
-        Raises InvalidInput for a code of the data that is not in the hierarchy (its totals would silently miss it), and for a total that
-        has records.
+        Raises InvalidInput for a code of the data that is not in the hierarchy (its totals would silently
+        miss it), and for a total that has records.
         """
         index = {label: i for i, label in enumerate(labels)}
         if wrong := [label for label in labels if label in self.children]:
             raise InvalidInput(
-                f"{self.source}: {wrong[0]} is a total, and has records too. Remedy: take records of totals out of the table"
+                f"{self.source}: {wrong[0]} is a total, and has records too. Remedy: take records of totals "
+                f"out of the table"
             )
         below: dict[str, frozenset[int]] = {}
         for code in self.bottom_up:
@@ -70,10 +74,14 @@ class CodeTree:
                 elif child in index:
                     own.add(index[child])
             below[code] = frozenset(own)
-        known = frozenset[int]().union(*below.values()) | {index[leaf] for leaf in self.leaves if leaf in index}
+        known = frozenset[int]().union(*below.values()) | {
+            index[leaf] for leaf in self.leaves if leaf in index
+        }
         if len(known) < len(labels):
             missing = next(label for i, label in enumerate(labels) if i not in known)
-            raise InvalidInput(f"{self.source}: the code {missing} of the table is missing. Remedy: add it with its parent")
+            raise InvalidInput(
+                f"{self.source}: the code {missing} of the table is missing. Remedy: add it with its parent"
+            )
         return {code: own for code, own in below.items() if own}
 
     def root(self, labels: Sequence[str]) -> str | None:
@@ -82,7 +90,9 @@ class CodeTree:
         return every[-1] if every else None
 
     def levels(self, labels: Sequence[str]) -> Iterator[tuple[tuple[str, ...], Codes]]:
-        """(codes, group of every label) for each level: all groups except the root, in few levels of disjoint groups (first fit)."""
+        """(codes, group of every label) for each level: all groups except the root, in few levels
+        of disjoint groups (first fit).
+        """
         root = self.root(labels)
         open_levels: list[tuple[list[str], Codes]] = []
         for code, own in sorted(self.groups(labels).items(), key=lambda item: (-len(item[1]), item[0])):

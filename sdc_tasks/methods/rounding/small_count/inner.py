@@ -1,10 +1,12 @@
-"""The inner part of the algorithm of [4] §5: it chooses the inner cells that get the base, so that the published cells stay close.
+"""The inner part of the algorithm of [4] §5: it chooses the inner cells that get the base, so that
+the published cells stay close.
 
     M = b X Xᵀ        c = X z        z: what the published cells lack when all cells of the batch are 0
 
-Giving b to cell k subtracts row k of M from c, and changes ‖z‖² by b (M_kk − 2 c_k); taking it back changes it by b (M_kk + 2 c_k). Where
-all cells are in equally many crossings, filling the largest c is the steepest descent in ‖z‖², and the exchange of the paper continues
-exactly while ‖z‖² falls. Here it continues only while ‖z‖² falls, so it always ends.
+Giving b to cell k subtracts row k of M from c, and changes ‖z‖² by b (M_kk − 2 c_k); taking it back changes
+it by b (M_kk + 2 c_k). Where all cells are in equally many crossings, filling the largest c is the steepest
+descent in ‖z‖², and the exchange of the paper continues exactly while ‖z‖² falls. Here it continues only
+while ‖z‖² falls, so it always ends.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from sdc_tasks.model.table import Bools, Floats
 
 @dataclass(frozen=True)
 class Steps:
-    """How fillings and removals alternate. After every `forward` fillings (0: never) follow up to `backward` removals that each lower ‖z‖².
-    The last phase exchanges up to `final` cells at once. The algorithm of [4] is (0, 0, 1). Raises InvalidInput for other combinations.
+    """How fillings and removals alternate. After every `forward` fillings (0: never) follow up to `backward`
+    removals that each lower ‖z‖². The last phase exchanges up to `final` cells at once. The algorithm of [4]
+    is (0, 0, 1). Raises InvalidInput for other combinations.
     """
 
     forward: int = 0
@@ -29,8 +32,13 @@ class Steps:
     final: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.forward, self.backward, self.final) < 0 or (self.backward and self.backward >= self.forward):
-            raise InvalidInput("steps: no number may be negative, and BACK must be below FORWARD. Remedy: give them as FORWARD,BACK,FINAL")
+        if min(self.forward, self.backward, self.final) < 0 or (
+            self.backward and self.backward >= self.forward
+        ):
+            raise InvalidInput(
+                "steps: no number may be negative, and BACK must be below FORWARD. Remedy: give them as "
+                "FORWARD,BACK,FINAL"
+            )
 
 
 def cross_product(rows: Codes, base: int) -> Floats:
@@ -47,7 +55,9 @@ def cross_product(rows: Codes, base: int) -> Floats:
 
 
 def fill(c: Floats, M: Floats, count: int, steps: Steps = Steps()) -> Bools:
-    """(k,): the `count` cells that get the base. `c` (k,) and `M` (k, k) as above. Ties go to the first cell, so shuffle before."""
+    """(k,): the `count` cells that get the base. `c` (k,) and `M` (k, k) as above. Ties go to
+    the first cell, so shuffle before.
+    """
     c, chosen = c.astype(np.float64), np.zeros(len(c), dtype=bool)
     diagonal = M.diagonal()
     filled, since = 0, 0
@@ -60,7 +70,11 @@ def fill(c: Floats, M: Floats, count: int, steps: Steps = Steps()) -> Bools:
                 _remove(c, M, chosen)
                 removed += 1
             filled, since = filled - removed, 0
-    while 0 < count < len(c) and steps.final and _exchange(c, M, chosen, min(steps.final, count, len(c) - count)):
+    while (
+        0 < count < len(c)
+        and steps.final
+        and _exchange(c, M, chosen, min(steps.final, count, len(c) - count))
+    ):
         pass
     return chosen
 
@@ -88,7 +102,9 @@ def _worth_removing(c: Floats, diagonal: Floats, chosen: Bools) -> bool:
 
 
 def _exchange(c: Floats, M: Floats, chosen: Bools, most: int) -> bool:
-    """Takes the base from up to `most` cells and gives it to others; fewer at a time where ‖z‖² does not fall. Whether ‖z‖² fell."""
+    """Takes the base from up to `most` cells and gives it to others; fewer at a time where ‖z‖²
+    does not fall. Whether ‖z‖² fell.
+    """
     before = c.copy(), chosen.copy()
     while most:
         change = sum(_remove(c, M, chosen) for _ in range(most))

@@ -4,8 +4,9 @@
     differences   tables 5, 6 and 8: cells by how far they moved, and by their original count
     largest       table 9: the published cells that moved most
 
-The simple method is the one with which [4] compares. It rounds every small inner cell: counts over half the base go to the base, and so do
-as many of the others, at random, as the total needs. It ignores the publication.
+The simple method is the one with which [4] compares. It rounds every small inner cell: counts
+over half the base go to the base, and so do as many of the others, at random, as the total
+needs. It ignores the publication.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ STEPS = (3, 6, 10, 20, 56, 100)  # the classes of differences above 2
 
 @dataclass(frozen=True)
 class Measures:
-    """Differences between counts o and rounded counts r of m cells; `utility` is 1 − √(½ Σ (√o − √r)²) / √(Σ o) (Hellinger)."""
+    """Differences between counts o and rounded counts r of m cells; `utility` is 1 − √(½ Σ
+    (√o − √r)²) / √(Σ o) (Hellinger).
+    """
 
     cells: int
     changed: int
@@ -55,7 +58,9 @@ class Moved:
 
 
 def measures(original: Ints, rounded: Ints) -> Measures:
-    """The measures of cells with counts `original` (m,) and `rounded` (m,). Without cells they are 0, and the utility is 1."""
+    """The measures of cells with counts `original` (m,) and `rounded` (m,). Without cells
+    they are 0, and the utility is 1.
+    """
     distance = np.abs(rounded - original).astype(np.float64)
     count = max(len(distance), 1)
     lost = np.sqrt(np.sum((np.sqrt(original) - np.sqrt(rounded)) ** 2) / 2)
@@ -97,11 +102,17 @@ def frequencies(result: RoundedCells) -> Table:
         ("published, simply rounded", dummy.totals(simple)),
     ]
     columns = (*_names(0, ends), "all")
-    return Table("cells by count", columns, tuple((name, (*_counted(values, ends), len(values))) for name, values in rows))
+    return Table(
+        "cells by count",
+        columns,
+        tuple((name, (*_counted(values, ends), len(values))) for name, values in rows),
+    )
 
 
 def differences(result: RoundedCells, simple: bool = False) -> Table:
-    """Numbers of cells by |difference| (rows) and original value (columns): small inner cells, then published cells."""
+    """Numbers of cells by |difference| (rows) and original value (columns): small inner cells, then published
+    cells.
+    """
     dummy, base = result.dummy, result.options.base
     inner = simply_rounded(dummy, base, result.options.seed) if simple else result.inner
     published = dummy.totals(inner) if simple else result.published
@@ -113,9 +124,14 @@ def differences(result: RoundedCells, simple: bool = False) -> Table:
     counted = []
     for distance, kind, width in zip(moved, kinds, widths, strict=True):
         step = np.searchsorted(edges, distance)
-        counted.append(np.bincount(step * width + kind, minlength=(len(edges) + 1) * width).reshape(-1, width)[:, 1:])
+        counted.append(
+            np.bincount(step * width + kind, minlength=(len(edges) + 1) * width).reshape(-1, width)[:, 1:]
+        )
     whole = np.hstack([counted[0][:, :-1], counted[1]])  # without inner cells of the base and more
-    columns = (*(f"inner {v}" for v in range(1, base)), *(f"published {name}" for name in _names(0, by_published)[1:]))
+    columns = (
+        *(f"inner {v}" for v in range(1, base)),
+        *(f"published {name}" for name in _names(0, by_published)[1:]),
+    )
     names = _names(0, edges)
     title = "cells by |difference| and original value" + (", simply rounded" if simple else "")
     last = int(np.flatnonzero(whole.any(axis=1)).max(initial=0)) + 1

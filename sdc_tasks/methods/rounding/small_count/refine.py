@@ -1,10 +1,12 @@
-"""A refinement after the exchange of [4]: it lowers ‖z − z̃‖² over all rounded cells, not only over those of one batch.
+"""A refinement after the exchange of [4]: it lowers ‖z − z̃‖² over all rounded cells,
+not only over those of one batch.
 
-A move gives the base to one cell or takes it back. Sweeps go through all rounded cells in random order, in blocks. c of a block is computed
-at once; the few cells whose move pays are handled in groups with their exact cross-product, the best first, until none pays. So every move
-is judged by its real effect, conflicts within a group included. A move pays when ‖z − z̃‖² falls by more than a threshold, which is
-random with scale `heat` (Glauber's rule, which leaves local optima), and 0 in the last sweeps. No group makes the table more sensitive:
-a move that would leave a published cell small is not made.
+A move gives the base to one cell or takes it back. Sweeps go through all rounded cells in random order, in
+blocks. c of a block is computed at once; the few cells whose move pays are handled in groups with their exact
+cross-product, the best first, until none pays. So every move is judged by its real effect, conflicts within a
+group included. A move pays when ‖z − z̃‖² falls by more than a threshold, which is random with scale `heat`
+(Glauber's rule, which leaves local optima), and 0 in the last sweeps. No group makes the table more
+sensitive: a move that would leave a published cell small is not made.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ GROUP = 64  # moves that are judged together
 
 
 class Refiner:
-    """Sweeps over `chosen` inner cells of a state, with their rows of X. `columns` are the crossings that show sensitive cells."""
+    """Sweeps over `chosen` inner cells of a state, with their rows of X. `columns` are the
+    crossings that show sensitive cells.
+    """
 
     def __init__(self, state: Filling, chosen: Ints, rows: Codes, rng: np.random.Generator) -> None:
         self.state, self.chosen, self.rows, self.rng = state, chosen, rows, rng
@@ -35,8 +39,11 @@ class Refiner:
         """One sweep per heat. Returns the number of moves."""
         return sum(self._sweep(heat) for heat in heats)
 
-    def improve(self, heats: Sequence[float], runs: int, wanted: int, progress: Callable[[str], None]) -> None:
-        """Runs the sweeps several times, each from the end of the last one, balances, and keeps the best table, the initial one included.
+    def improve(
+        self, heats: Sequence[float], runs: int, wanted: int, progress: Callable[[str], None]
+    ) -> None:
+        """Runs the sweeps several times, each from the end of the last one, balances, and keeps the best
+        table, the initial one included.
 
         The best table is nearest to the sum `wanted`, and among such tables has the least ‖z − z̃‖².
         """
@@ -55,11 +62,17 @@ class Refiner:
 
     def _worth(self, wanted: int, touched: Codes) -> tuple[int, float]:
         """The distance of the sum from `wanted`, and ‖z − z̃‖² of the published cells that moves touch."""
-        return abs(wanted - int(self.state.y[self.chosen].sum())), float(np.sum(self.state.lack[touched] ** 2))
+        return abs(wanted - int(self.state.y[self.chosen].sum())), float(
+            np.sum(self.state.lack[touched] ** 2)
+        )
 
     def balance(self, wanted: int) -> None:
-        """Gives or takes the base, best first, until the chosen cells add up as closely to `wanted` as the base allows."""
-        while (missing := int(np.floor((wanted - int(self.state.y[self.chosen].sum())) / self.state.base + 0.5))) != 0:
+        """Gives or takes the base, best first, until the chosen cells add up as closely
+        to `wanted` as the base allows.
+        """
+        while (
+            missing := int(np.floor((wanted - int(self.state.y[self.chosen].sum())) / self.state.base + 0.5))
+        ) != 0:
             up = self._is_up()
             open_ = np.flatnonzero(~up if missing > 0 else up & ~self._leaves_small(np.arange(len(up))))
             if not len(open_):
@@ -105,12 +118,16 @@ class Refiner:
         return self._apply(which[moved])
 
     def _apply(self, which: Ints) -> int:
-        """Moves these cells, and takes back moves that leave a published cell small. Returns the number of moves that stay."""
+        """Moves these cells, and takes back moves that leave a published cell small.
+        Returns the number of moves that stay.
+        """
         state, cells, rows = self.state, self.chosen[which], self.rows[which]
         amounts = np.where(state.y[cells] > state.floor[cells], -state.base, state.base)
         state.move(cells, rows, amounts)
         made = len(which)
-        while len(down := np.flatnonzero(amounts < 0)):  # two moves, each allowed alone, may leave a published cell small together
+        while len(
+            down := np.flatnonzero(amounts < 0)
+        ):  # two moves, each allowed alone, may leave a published cell small together
             wrong = down[state.is_small(rows[down][:, self.sources]).any(axis=1)]
             if not len(wrong):
                 break
@@ -121,4 +138,6 @@ class Refiner:
 
     def _leaves_small(self, which: Ints) -> Bools:
         """Which cells may not give their base back."""
-        return np.asarray(self.state.is_small(self.rows[which][:, self.sources], less=self.state.base).any(axis=1))
+        return np.asarray(
+            self.state.is_small(self.rows[which][:, self.sources], less=self.state.base).any(axis=1)
+        )

@@ -35,10 +35,14 @@ class Filling:
         return np.asarray(self.lack[rows].sum(axis=1))
 
     def is_small(self, numbers: Codes | Ints, less: int = 0, zeros: bool = False) -> Bools:
-        """Whether these published cells are sensitive when lowered by `less`, or, with `zeros`, empty. −1 is never sensitive."""
+        """Whether these published cells are sensitive when lowered by `less`, or, with
+        `zeros`, empty. −1 is never sensitive.
+        """
         now = self.dummy.z[numbers] - self.lack[numbers].astype(np.int64) - less
         return np.asarray((self.is_sensitive(now) | (zeros & (now == 0))) & (numbers >= 0))
 
     def is_sensitive(self, z: Ints) -> Bools:
-        """Mask of values that must not be published: 1 … the largest to be rounded, except multiples of the base."""
+        """Mask of values that must not be published: 1 … the largest to be rounded, except multiples of the
+        base.
+        """
         return np.asarray((z > 0) & (z <= self.max_round) & (z % self.base != 0))

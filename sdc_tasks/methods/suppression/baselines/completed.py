@@ -1,4 +1,5 @@
-"""A published method that judges parts of a table: what it leaves at risk is told, and cells are added until the whole table is safe.
+"""A published method that judges parts of a table: what it leaves at risk is told, and cells are
+added until the whole table is safe.
 
 Nothing that the method hides is opened again, so that its cost can be compared with what offices get from it.
 """
@@ -20,11 +21,14 @@ from sdc_tasks.model.table import Bools
 
 
 def grid_for(problem: SuppressionProblem, method: str) -> Grid:
-    """The dimensions of a problem: those it came with, else those that its relations tell. Raises InvalidInput if they tell none."""
+    """The dimensions of a problem: those it came with, else those that its relations tell. Raises
+    InvalidInput if they tell none.
+    """
     grid = problem.grid or recognised(problem.M)
     if grid is None:
         raise InvalidInput(
-            f"{method}: this method needs the dimensions of a table, and the relations of this one are not those of crossed hierarchies. "
+            f"{method}: this method needs the dimensions of a table, and the relations of this one are not "
+            f"those of crossed hierarchies. "
             "Remedy: give the table as CSV or Parquet with --dims, or choose method auto, exact or cover"
         )
     return grid
@@ -33,8 +37,8 @@ def grid_for(problem: SuppressionProblem, method: str) -> Grid:
 def complete(run: SuppressionRun, alone: Bools, seed: int, method: str, finished: bool = True) -> str:
     """Offers `alone` (n) with the cells that are added to it until it is safe; returns "work" or "time".
 
-    Tells the run the cost and the risk of `alone`, if the method `finished`: what it has before says nothing about it. Raises Unprotectable
-    if no pattern is safe.
+    Tells the run the cost and the risk of `alone`, if the method `finished`: what it has before says nothing
+    about it. Raises Unprotectable if no pattern is safe.
     """
     problem = run.problem
     finished = finished and run.left > 0

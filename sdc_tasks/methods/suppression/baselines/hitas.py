@@ -1,14 +1,18 @@
-"""HiTaS, the modular method of offices ([2] §4.3; de Wolf 2002), then completed so that what comes out is safe.
+"""HiTaS, the modular method of offices ([2] §4.3; de Wolf 2002), then completed so that what comes out is
+safe.
 
-Sub-tables without substructure are protected one by one, from the top down, each at least cost by the exact method ([2] §4.1). What is
-hidden in one table is primary in all others that hold it, with a small level: nobody may recalculate it. What stays open in a higher table
-stays open below. If a table cannot be protected in this way, its margins may be hidden as well, and the tables above are treated again
-(backtracking). This ends, because hidden cells are never opened again. The work is counted all the same: a sub-table of three or more
-dimensions is solved as far as `OF_A_TABLE` goes, and after `TIMES` solutions for each sub-table no more is begun.
+Sub-tables without substructure are protected one by one, from the top down, each at least cost by the exact
+method ([2] §4.1). What is hidden in one table is primary in all others that hold it, with a small level:
+nobody may recalculate it. What stays open in a higher table stays open below. If a table cannot be
+protected in this way, its margins may be hidden as well, and the tables above are treated again
+(backtracking). This ends, because hidden cells are never opened again. The work is counted all the same: a
+sub-table of three or more dimensions is solved as far as `OF_A_TABLE` goes, and after `TIMES` solutions for
+each sub-table no more is begun.
 
 The level of a secondary in other tables is left open by the publication; here it is `PASSED_ON` of its value.
 
-Without completion, cells can stay at risk, because the sub-tables are judged one at a time and the levels of secondaries are small.
+Without completion, cells can stay at risk, because the sub-tables are judged one at a time and the
+levels of secondaries are small.
 """
 
 from __future__ import annotations
@@ -25,14 +29,19 @@ from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Ints
 
-OF_A_TABLE = Work(rounds=50, integer_rounds=4, nodes=500, thinned=0, search=2)  # on one sub-table, whose pattern need not be proven
+OF_A_TABLE = Work(
+    rounds=50, integer_rounds=4, nodes=500, thinned=0, search=2
+)  # on one sub-table, whose pattern need not be proven
 TIMES = 20  # that a sub-table is solved, on average
-PASSED_ON = 1e-4  # of the value: how far a secondary must be able to rise and fall in the other tables that hold it
+PASSED_ON = (
+    1e-4  # of the value: how far a secondary must be able to rise and fall in the other tables that hold it
+)
 
 
 def modular(run: SuppressionRun, seed: int = 1) -> str:
-    """Offers the completed pattern of HiTaS; returns "work" or "time". Raises InvalidInput if the table has no dimensions that are known,
-    Unprotectable if no pattern is safe."""
+    """Offers the completed pattern of HiTaS; returns "work" or "time". Raises InvalidInput if the table has
+    no dimensions that are known, Unprotectable if no pattern is safe.
+    """
     grid = grid_for(run.problem, "hitas")
     search = _TopDown(run, grid, seed)
     alone = search.found()
@@ -40,7 +49,9 @@ def modular(run: SuppressionRun, seed: int = 1) -> str:
 
 
 def top_down(run: SuppressionRun, grid: Grid, seed: int = 1) -> Bools:
-    """(n): the cells that HiTaS alone hides; those so far if the run is over before, or the counted work is done."""
+    """(n): the cells that HiTaS alone hides; those so far if the run is over before, or the counted work is
+    done.
+    """
     return _TopDown(run, grid, seed).found()
 
 
@@ -61,7 +72,9 @@ class _TopDown:
             for cell in table.cells.ravel().tolist():
                 self.holding[cell].append(number)
         self.finished = False
-        self.dealt_with = np.full(n, np.iinfo(np.int64).max)  # of each cell: the highest level of a table that was done
+        self.dealt_with = np.full(
+            n, np.iinfo(np.int64).max
+        )  # of each cell: the highest level of a table that was done
 
     def found(self) -> Bools:
         queue = list(range(len(self.tables)))  # a heap: tables are sorted from the top down
@@ -105,11 +118,23 @@ class _TopDown:
         lpl, upl, spl = self.level[:, cells]
         M = table.relations
         inside = SuppressionProblem(
-            M, problem.a[cells], problem.lb[cells], problem.ub[cells], lpl, upl, spl, problem.cost[cells], hidden,
-            ~hidden & (problem.fixed[cells] | sealed), M @ problem.a[cells], problem.lone[cells],
-            respondent=problem.respondents[cells], guarded=problem.guards[cells],
-            beside=self.beside[0][:, cells], beside_guarded=self.beside[1][:, cells],
-        )  # fmt: skip
+            M,
+            problem.a[cells],
+            problem.lb[cells],
+            problem.ub[cells],
+            lpl,
+            upl,
+            spl,
+            problem.cost[cells],
+            hidden,
+            ~hidden & (problem.fixed[cells] | sealed),
+            M @ problem.a[cells],
+            problem.lone[cells],
+            respondent=problem.respondents[cells],
+            guarded=problem.guards[cells],
+            beside=self.beside[0][:, cells],
+            beside_guarded=self.beside[1][:, cells],
+        )
         run = SuppressionRun(inside, Shared(self.run), self.run.gap_wanted)
         try:
             suppress_exactly(run, OF_A_TABLE, self.seed)

@@ -1,17 +1,21 @@
-"""The hypercube method as offices know it ([2] §4.3; Giessing & Repsilber 2002), then completed so that what comes out is safe.
+"""The hypercube method as offices know it ([2] §4.3; Giessing & Repsilber 2002), then completed
+so that what comes out is safe.
 
-Sub-tables without substructure are treated from the top down, repeatedly, until nothing is added. In a sub-table every suppressed
-cell is a corner of hypercubes: one other code is chosen in each dimension, which gives 2ᵈ corners. If the corners move by ±δ in turns, by
-the parity of the codes changed, all sums stay. So one hypercube alone lets the cell
+Sub-tables without substructure are treated from the top down, repeatedly, until nothing is added. In a
+sub-table every suppressed cell is a corner of hypercubes: one other code is chosen in each dimension, which
+gives 2ᵈ corners. If the corners move by ±δ in turns, by the parity of the codes changed, all sums stay. So
+one hypercube alone lets the cell
 
-    rise by  min (room above of the even corners, room below of the odd ones),   fall by the same with above and below exchanged.
+    rise by  min (room above of the even corners, room below of the odd ones),   fall by the same
+    with above and below exchanged.
 
-Among the hypercubes that let it rise and fall as far as is asked, the one that hides the least new cost is taken, all its corners are
-hidden. If none does, the method takes the one that comes nearest: here it asks for less than it should. A corner that stands in other
-sub-tables too must be protected there as well, by what was asked for here. Cells that stay open, empty ones among them, are no corners.
+Among the hypercubes that let it rise and fall as far as is asked, the one that hides the least new cost is
+taken, all its corners are hidden. If none does, the method takes the one that comes nearest: here it asks for
+less than it should. A corner that stands in other sub-tables too must be protected there as well, by what was
+asked for here. Cells that stay open, empty ones among them, are no corners.
 
-Without completion, cells can stay at risk: a hypercube may be too narrow, the sub-tables are judged one at a time, and respondents of
-singletons, whom this method does not consider, know corners of a hypercube.
+Without completion, cells can stay at risk: a hypercube may be too narrow, the sub-tables are judged one at a
+time, and respondents of singletons, whom this method does not consider, know corners of a hypercube.
 """
 
 from __future__ import annotations
@@ -31,8 +35,9 @@ BY_ROUNDING = 1e-9  # relative: a hypercube that falls short by rounding alone i
 
 
 def hypercubes(run: SuppressionRun, seed: int = 1) -> str:
-    """Offers the completed pattern of the hypercube method; returns "work" or "time". Raises InvalidInput if the table has no dimensions
-    that are known, Unprotectable if no pattern is safe."""
+    """Offers the completed pattern of the hypercube method; returns "work" or "time". Raises InvalidInput if
+    the table has no dimensions that are known, Unprotectable if no pattern is safe.
+    """
     grid = grid_for(run.problem, "hypercube")
     return complete(run, corners(run.problem, grid), seed, "hypercube")
 
@@ -75,7 +80,9 @@ class _Corners:
 
     def _waiting(self, cells: Ints, done: set[int]) -> list[int]:
         """The suppressed cells of a sub-table that were not dealt with, those that need most first."""
-        mine = [cell for cell in cells[self.hidden[cells]].tolist() if cell in self.wanted and cell not in done]
+        mine = [
+            cell for cell in cells[self.hidden[cells]].tolist() if cell in self.wanted and cell not in done
+        ]
         return sorted(mine, key=lambda cell: (-max(self.wanted[cell].up, self.wanted[cell].down), cell))
 
     def _protect(self, cells: Ints, target: int, done: set[int]) -> bool:
@@ -85,7 +92,11 @@ class _Corners:
         moving = [axis for axis, other in enumerate(others) if len(other)]
         wanted = self.wanted[target]
         shape = tuple(len(others[axis]) if axis in moving else 1 for axis in range(cells.ndim))
-        rise, fall, cost = np.full(shape, self.above[target]), np.full(shape, self.below[target]), np.zeros(shape)
+        rise, fall, cost = (
+            np.full(shape, self.above[target]),
+            np.full(shape, self.below[target]),
+            np.zeros(shape),
+        )
         for changed in product((False, True), repeat=len(moving)):
             if not any(changed):
                 continue
@@ -97,12 +108,19 @@ class _Corners:
             odd = sum(changed) % 2 == 1
             rise = np.minimum(rise, (self.below if odd else self.above)[corner])
             fall = np.minimum(fall, (self.above if odd else self.below)[corner])
-            cost = cost + np.where(self.hidden[corner], 0.0, np.where(self.problem.fixed[corner], np.inf, self.problem.cost[corner]))
+            cost = cost + np.where(
+                self.hidden[corner],
+                0.0,
+                np.where(self.problem.fixed[corner], np.inf, self.problem.cost[corner]),
+            )
         best = _choice(rise, fall, cost, wanted)
         if best is None or not moving:
             return False
         chosen = np.unravel_index(best, shape)
-        ends = [np.array([at[axis], others[axis][chosen[axis]]]) if axis in moving else np.array([at[axis]]) for axis in range(cells.ndim)]
+        ends = [
+            np.array([at[axis], others[axis][chosen[axis]]]) if axis in moving else np.array([at[axis]])
+            for axis in range(cells.ndim)
+        ]
         new = [cell for cell in cells[np.ix_(*ends)].ravel().tolist() if not self.hidden[cell]]
         self.hidden[new] = True
         self.wanted.update(dict.fromkeys(new, wanted))
@@ -111,8 +129,14 @@ class _Corners:
 
 
 def _choice(rise: Floats, fall: Floats, cost: Floats, wanted: _Wanted) -> int | None:
-    """The cheapest hypercube that is wide enough, else the cheapest of those that come nearest; None if cells that stay open forbid all."""
-    shares = [reach / asked for reach, asked in ((rise, wanted.up), (fall, wanted.down), (rise + fall, wanted.width)) if asked > 0]
+    """The cheapest hypercube that is wide enough, else the cheapest of those that come nearest; None if
+    cells that stay open forbid all.
+    """
+    shares = [
+        reach / asked
+        for reach, asked in ((rise, wanted.up), (fall, wanted.down), (rise + fall, wanted.width))
+        if asked > 0
+    ]
     share = np.minimum(np.min(shares, axis=0), 1 - BY_ROUNDING).ravel()
     flat = cost.ravel()
     share[np.isinf(flat)] = -1.0

@@ -1,15 +1,18 @@
-"""Safe patterns of a reduced problem: a pattern grows item by item, then unneeded classes are opened again ([2] §4.2 with linear programs).
+"""Safe patterns of a reduced problem: a pattern grows item by item, then unneeded classes are opened again
+([2] §4.2 with linear programs).
 
 For an item (class p, side, need) that the hidden classes S do not meet yet, in u = z / need:
 
     min  Σ_{i∉S} price_i |u_i| / min(room_i, 1)      M u = 0,   u_p = ±1,   |u_i| ≤ room_i
 
-`room_i` is the room of class i within its bounds, in needs; the division by it approximates the fixed charge. The first attempt uses the
-smaller of both rooms, so that z and −z are both deviations and one direction meets both sides; the second one treats the side alone. Every
-class that moves is hidden. For a first pattern `price` is the cost; with a solution y* of the master problem, it is cost · (1 − y*).
+`room_i` is the room of class i within its bounds, in needs; the division by it approximates the fixed charge.
+The first attempt uses the smaller of both rooms, so that z and −z are both deviations and one direction meets
+both sides; the second one treats the side alone. Every class that moves is hidden. For a first pattern
+`price` is the cost; with a solution y* of the master problem, it is cost · (1 − y*).
 
-Every direction is a *witness* for all items that its extension to the bounds meets; witnesses are kept from one pattern to the next.
-Pruning opens hidden classes, the most expensive first, if every item whose witnesses all used the class has another witness without it.
+Every direction is a *witness* for all items that its extension to the bounds meets; witnesses are kept from
+one pattern to the next. Pruning opens hidden classes, the most expensive first, if every item whose witnesses
+all used the class has another witness without it.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.lp import LiveLP, Status
 
-LOST_AFTER = 3000  # simplex iterations for one direction from scratch: most need hundreds, a few need more than a hundred thousand
+# simplex iterations for one direction from scratch: most need hundreds, a few need more than a hundred
+# thousand
+LOST_AFTER = 3000
 STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
@@ -37,8 +42,12 @@ AHEAD = 1.5  # needs: how far a joint program moves a class that an item is abou
 class Directions(Protocol):
     """A way to find deviations that move only some classes."""
 
-    def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
-        """(k): a u with u_p = sign · far, M u = 0, −down ≤ u ≤ up and a low Σ cost |u|; None if none is found."""
+    def cheapest(
+        self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats
+    ) -> Floats | None:
+        """(k): a u with u_p = sign · far, M u = 0, −down ≤ u ≤ up and a low Σ cost |u|; None if none is
+        found.
+        """
 
 
 class LinearDirections:
@@ -65,7 +74,9 @@ class LinearDirections:
         live.interior()
         return live
 
-    def cheapest(self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats) -> Floats | None:
+    def cheapest(
+        self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats
+    ) -> Floats | None:
         """As `Directions.cheapest`."""
         classes, place = self.classes, int(self._place[p])
         rise, fall, here = up[classes], down[classes], cost[classes]
@@ -87,8 +98,12 @@ class LinearDirections:
         u[classes] = result.x[: len(classes)] - result.x[len(classes) :]
         return np.where(np.abs(u) > STILL, u, 0.0)
 
-    def furthest(self, targets: Ints, side: int, need: Floats, above: Floats, below: Floats, lone: Bools) -> Floats | None:
-        """(k): z with Σ side · z_p / need_p of the targets as large as can be, each up to `AHEAD` needs; lone classes stay."""
+    def furthest(
+        self, targets: Ints, side: int, need: Floats, above: Floats, below: Floats, lone: Bools
+    ) -> Floats | None:
+        """(k): z with Σ side · z_p / need_p of the targets as large as can be, each up to
+        `AHEAD` needs; lone classes stay.
+        """
         classes, n = self.classes, len(self.classes)
         unit = float(np.median(need))
         far = MOST_NEEDS * float(need.max())
@@ -98,7 +113,9 @@ class LinearDirections:
         np.maximum.at(gain, targets, 1.0 / need)
         gain = -side * gain[classes] / gain.max()
         self._lp.set_cost(self._columns, np.concatenate([gain, -gain]))
-        self._lp.set_bounds(self._columns, np.zeros(2 * n), np.concatenate([up[classes], down[classes]]) / unit)
+        self._lp.set_bounds(
+            self._columns, np.zeros(2 * n), np.concatenate([up[classes], down[classes]]) / unit
+        )
         result = self._lp.solve(reduced=False)
         if not result.status.has_point:
             return None
@@ -136,7 +153,11 @@ class _Witnesses:
 
     def met(self, rows: Ints) -> Bools:
         """(items): those that one of the rows meets."""
-        found = np.bitwise_or.reduce(self._meets[rows], axis=0) if len(rows) else np.zeros(self._meets.shape[1], dtype=np.uint8)
+        found = (
+            np.bitwise_or.reduce(self._meets[rows], axis=0)
+            if len(rows)
+            else np.zeros(self._meets.shape[1], dtype=np.uint8)
+        )
         return np.unpackbits(found, count=self._items).astype(bool)
 
     def forget(self) -> None:
@@ -150,14 +171,18 @@ class _Witnesses:
 class Cover:
     """Grows and prunes patterns of one reduced problem, with the witnesses found so far."""
 
-    def __init__(self, table: Reduced, directions: Callable[[Reduced, Ints], Directions] = LinearDirections) -> None:
+    def __init__(
+        self, table: Reduced, directions: Callable[[Reduced, Ints], Directions] = LinearDirections
+    ) -> None:
         self.table, self.programs, self._directions = table, 0, directions
         k = len(table.cost)
         self._witnesses = _Witnesses(k, len(table.item_need))
         self._everything = directions(table, np.arange(k))
 
     def grown(self, start: Bools, price: Floats, over: Callable[[], bool]) -> Bools | None:
-        """A pattern ⊇ start that meets every item; None if an item has no direction at all, or if the run is `over` first."""
+        """A pattern ⊇ start that meets every item; None if an item has no direction at
+        all, or if the run is `over` first.
+        """
         hidden = start | self.table.forced
         everything = np.ones(len(hidden), dtype=bool)
         self._together(hidden)
@@ -179,7 +204,9 @@ class Cover:
         return hidden
 
     def pruned(self, pattern: Bools, over: Callable[[], bool], most: int = 8) -> Bools:
-        """A smaller pattern that meets every item. It opens a class if at most `most` items need new witnesses; stops when `over`."""
+        """A smaller pattern that meets every item. It opens a class if at most `most` items need
+        new witnesses; stops when `over`.
+        """
         hidden = pattern.copy()
         rows = self._witnesses.within(hidden)
         met = self._witnesses.met(rows)
@@ -204,7 +231,9 @@ class Cover:
         self._witnesses.forget()
 
     def _together(self, hidden: Bools) -> None:
-        """Finds witnesses within a pattern for many items at once: max Σ ± u_p / need_p over the items not met yet."""
+        """Finds witnesses within a pattern for many items at once: max Σ ± u_p / need_p over the items not
+        met yet.
+        """
         table, program = self.table, LinearDirections(self.table, np.flatnonzero(hidden))
         for turn in range(JOINT):
             open_items = np.flatnonzero(~self.met(hidden) & ~table.lone[table.item_class])
@@ -213,7 +242,9 @@ class Cover:
             if not len(mine):
                 continue
             self.programs += 1
-            z = program.furthest(table.item_class[mine], side, table.item_need[mine], table.above, table.below, table.lone)
+            z = program.furthest(
+                table.item_class[mine], side, table.item_need[mine], table.above, table.below, table.lone
+            )
             if z is not None:
                 self._witnesses.add(z != 0, self._items_met(z))
 
@@ -231,15 +262,21 @@ class Cover:
         """(items): those that a kept witness within a pattern meets."""
         return self._witnesses.met(self._witnesses.within(hidden))
 
-    def _direction(self, program: Directions, item: int, allowed: Bools, free: Bools, price: Floats) -> tuple[Bools, Bools] | None:
-        """What the cheapest deviation that meets an item by moving allowed classes moves and meets; it is kept as a witness."""
+    def _direction(
+        self, program: Directions, item: int, allowed: Bools, free: Bools, price: Floats
+    ) -> tuple[Bools, Bools] | None:
+        """What the cheapest deviation that meets an item by moving allowed classes moves and
+        meets; it is kept as a witness.
+        """
         table = self.table
         p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])
         most = 1.0 if table.network else MOST_NEEDS
         above, below = table.above / need, table.below / need
         both = np.minimum(above, below)
         tries = [(side or 1, both, both, 0.5 if side == 0 else 1.0)]
-        tries += [(sign, above, below, 1.0) for sign in (1, -1) if side in (0, sign) and (above != below).any()]
+        tries += [
+            (sign, above, below, 1.0) for sign in (1, -1) if side in (0, sign) and (above != below).any()
+        ]
         for sign, rise, fall, far in tries:
             self.programs += 1
             room = np.maximum(np.maximum(rise, fall), 1 / DEAREST)
@@ -260,8 +297,14 @@ class Cover:
         """(items): those that the line through a deviation meets at its ends."""
         table = self.table
         rises, falls = z > 0, z < 0
-        ahead = min(np.min(table.above[rises] / z[rises], initial=np.inf), np.min(table.below[falls] / -z[falls], initial=np.inf))
-        back = min(np.min(table.below[rises] / z[rises], initial=np.inf), np.min(table.above[falls] / -z[falls], initial=np.inf))
+        ahead = min(
+            np.min(table.above[rises] / z[rises], initial=np.inf),
+            np.min(table.below[falls] / -z[falls], initial=np.inf),
+        )
+        back = min(
+            np.min(table.below[rises] / z[rises], initial=np.inf),
+            np.min(table.above[falls] / -z[falls], initial=np.inf),
+        )
         error = float(np.abs(table.M @ z).max(initial=0.0))
         moved = z[table.item_class]
         size = np.abs(moved)
@@ -270,4 +313,7 @@ class Cover:
         up = np.where(sure, size * np.where(moved > 0, ahead, back), 0.0)
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
-        return np.asarray((reach >= table.item_need * MET_SHARE) & table.open_to(np.unique(table.holder[table.lone & (z != 0)])))
+        return np.asarray(
+            (reach >= table.item_need * MET_SHARE)
+            & table.open_to(np.unique(table.holder[table.lone & (z != 0)]))
+        )

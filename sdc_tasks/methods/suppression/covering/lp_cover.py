@@ -1,23 +1,28 @@
 """Complementary suppression of one table by linear programs; it proves that every primary cell is protected.
 
-Source: the general scheme of [2] §4.2 (for each primary find the cheapest set of cells that moves it by its level, and suppress that
-set), with a linear program instead of network flows, so that it accepts any relations `M a = 0`.
+Source: the general scheme of [2] §4.2 (for each primary find the cheapest set of cells that moves it
+by its level, and suppress that set), with a linear program instead of network flows, so that it
+accepts any relations `M a = 0`.
 
-For a primary p that is not yet protected by the cells already suppressed (S), with level l = max(lpl_p, upl_p) and z = l·u:
+For a primary p that is not yet protected by the cells already suppressed (S), with level l
+= max(lpl_p, upl_p) and z = l·u:
 
     min  Σ_{i∉S} c_i |u_i|     M u = 0,   u_p = 1,   |u_i| ≤ a_i / l          c_i = w_i / min(a_i / l, 1)
 
-`w_i` is the loss of suppressing cell i; c_i is the linear stand-in for that fixed charge (a cell too small to carry the whole move is
-dearer per unit). Because |z| ≤ a both a + z and a − z are tables of non-negative cells: one direction z protects both sides. Only
-where this is infeasible each side gets its own program (u_p = ±1, falling cells bounded by a_i / l, rising ones free).
+`w_i` is the loss of suppressing cell i; c_i is the linear stand-in for that fixed charge (a cell too small to
+carry the whole move is dearer per unit). Because |z| ≤ a both a + z and a − z are tables of non-negative
+cells: one direction z protects both sides. Only where this is infeasible each side gets its own program (u_p
+= ±1, falling cells bounded by a_i / l, rising ones free).
 
-Every cell that z moves is suppressed. Then z is a *witness*: let t⁺ be the longest step with a + t z ≥ 0, and t⁻ the longest one with
-a − t z ≥ 0. Nobody can exclude any value of cell q from a_q − t⁻ z_q to a_q + t⁺ z_q (z_q > 0; sides exchanged otherwise). Witnesses of
-other cells settle most primaries. Levels are treated in descending order, because large moves also serve small levels.
+Every cell that z moves is suppressed. Then z is a *witness*: let t⁺ be the longest step with a + t z ≥ 0, and
+t⁻ the longest one with a − t z ≥ 0. Nobody can exclude any value of cell q from a_q − t⁻ z_q to a_q + t⁺ z_q
+(z_q > 0; sides exchanged otherwise). Witnesses of other cells settle most primaries. Levels are treated in
+descending order, because large moves also serve small levels.
 
-Clean-up: secondary cells are opened again, the most valuable first, if the few primaries whose witnesses use them have other witnesses.
-Empty cells are public zeros: they never move and are never suppressed. The table is positive (a ≥ 0); `lpl` is cut at a. The attacker
-is the external one: units that know their own cell, and sliding levels, are not considered.
+Clean-up: secondary cells are opened again, the most valuable first, if the few primaries whose witnesses use
+them have other witnesses. Empty cells are public zeros: they never move and are never suppressed. The table
+is positive (a ≥ 0); `lpl` is cut at a. The attacker is the external one: units that know their own cell, and
+sliding levels, are not considered.
 """
 
 from __future__ import annotations
@@ -38,11 +43,15 @@ MOST_LEVELS = 1e4  # no cell needs to move further than this many levels
 DEAREST = 1e3  # the most that a small capacity multiplies a cost by
 
 
-def lp_cover(M: sp.csr_array, a: Floats, primary: Bools, lpl: Floats, upl: Floats, weight: Floats, clean_up: int = 5) -> Bools:
-    """The suppressed cells: `primary` and the secondary cells that protect every primary to `lpl` and `upl` within this table.
+def lp_cover(
+    M: sp.csr_array, a: Floats, primary: Bools, lpl: Floats, upl: Floats, weight: Floats, clean_up: int = 5
+) -> Bools:
+    """The suppressed cells: `primary` and the secondary cells that protect every primary to
+    `lpl` and `upl` within this table.
 
-    `weight` ≥ 0 is the loss of suppressing a cell. The clean-up opens secondary cells that at most `clean_up` primaries need;
-    0 switches it off. Raises Unprotectable, naming positions, where even suppressing everything does not protect a cell.
+    `weight` ≥ 0 is the loss of suppressing a cell. The clean-up opens secondary cells that at most `clean_up`
+    primaries need; 0 switches it off. Raises Unprotectable, naming positions, where even suppressing
+    everything does not protect a cell.
     """
     _check(M, a, primary, lpl, upl, weight)
     moving = np.flatnonzero((a > 0) | primary)
@@ -79,7 +88,9 @@ class _Table:
 
 
 class _Pool:
-    """All directions `z` ever found (one per row) with `M z = 0`; how far each lets the world see each primary rise (`up`) and fall."""
+    """All directions `z` ever found (one per row) with `M z = 0`; how far each lets the world see
+    each primary rise (`up`) and fall.
+    """
 
     def __init__(self, table: _Table) -> None:
         self.table, self.primaries, self._used = table, np.flatnonzero(table.primary), 0
@@ -96,7 +107,9 @@ class _Pool:
         return self._reach[:, : self._used]
 
     def add(self, z: Floats) -> int:
-        """Its row. Room is doubled where it runs out: appending one by one would copy everything each time."""
+        """Its row. Room is doubled where it runs out: appending one by one would copy everything
+        each time.
+        """
         row, self._used = self._used, self._used + 1
         if row == len(self._z):
             self._z = np.concatenate([self._z, np.zeros_like(self._z)])
@@ -125,7 +138,9 @@ class _Witnesses:
         self.best = np.maximum(self.best, self.pool.reach[:, row])
 
     def without(self, cell: int) -> _Witnesses:
-        """The witnesses that do not move a cell. Only what was best by one of the others is looked up again."""
+        """The witnesses that do not move a cell. Only what was best by one of the others is
+        looked up again.
+        """
         moves = self.pool.z[self.rows, cell] != 0
         gone, kept, best = self.rows[moves], self.rows[~moves], self.best.copy()
         for side, reach in enumerate(self.pool.reach):
@@ -168,9 +183,18 @@ class _Search:
         self.table = table
         self.suppressed = table.primary.copy()
         self.witnesses = _Witnesses.none(table)
-        self._weight = table.weight / (np.median(table.weight[table.weight > 0]) if table.weight.any() else 1.0)
+        self._weight = table.weight / (
+            np.median(table.weight[table.weight > 0]) if table.weight.any() else 1.0
+        )
         self._columns = np.arange(2 * n)
-        self._lp = LiveLP(np.zeros(2 * n), sp.csr_array(sp.hstack([table.M, -table.M])), zeros, zeros, np.zeros(2 * n), np.ones(2 * n))
+        self._lp = LiveLP(
+            np.zeros(2 * n),
+            sp.csr_array(sp.hstack([table.M, -table.M])),
+            zeros,
+            zeros,
+            np.zeros(2 * n),
+            np.ones(2 * n),
+        )
 
     def cover(self) -> None:
         """Suppresses until every primary has its witnesses."""
@@ -184,7 +208,9 @@ class _Search:
                 self.suppressed |= z != 0
 
     def give_back(self, most: int) -> None:
-        """Frees secondary cells, heaviest first, where at most `most` primaries need new witnesses and find them."""
+        """Frees secondary cells, heaviest first, where at most `most` primaries need new witnesses and find
+        them.
+        """
         secondary = np.flatnonzero(self.suppressed & ~self.table.primary)
         for cell in secondary[np.argsort(-self.table.weight[secondary], kind="stable")]:
             witnesses = self.witnesses.without(int(cell))
@@ -205,7 +231,9 @@ class _Search:
         return True
 
     def _protect(self, p: int, allowed: Bools, charged: Bools) -> list[Floats] | None:
-        """The directions that protect p on both sides moving allowed cells only: one for both, or one for each; None if there are none."""
+        """The directions that protect p on both sides moving allowed cells only: one for both, or one
+        for each; None if there are none.
+        """
         lpl, upl = float(self.table.lpl[p]), float(self.table.upl[p])
         both = self._direction(p, max(lpl, upl), 0, allowed, charged)
         if both is not None:
@@ -245,11 +273,16 @@ class _Search:
     def _holds(self, z: Floats, p: int, side: int) -> bool:
         """Whether the point the solver returned does protect p, on the side(s) asked for."""
         up, down = _reach(self.table, z)
-        return bool((side < 0 or up[p] >= self.table.upl[p] * GRANTED) and (side > 0 or down[p] >= self.table.lpl[p] * GRANTED))
+        return bool(
+            (side < 0 or up[p] >= self.table.upl[p] * GRANTED)
+            and (side > 0 or down[p] >= self.table.lpl[p] * GRANTED)
+        )
 
 
 def _prove(table: _Table, suppressed: Bools, z: Floats) -> None:
-    """Checks from the bare witnesses alone that every primary is protected, trusting neither the search nor the solver."""
+    """Checks from the bare witnesses alone that every primary is protected, trusting
+    neither the search nor the solver.
+    """
     inside = z[(z[:, ~suppressed] == 0).all(axis=1)]
     best_up, best_down = np.zeros(len(table.a)), np.zeros(len(table.a))
     for direction in inside:
@@ -262,4 +295,7 @@ def _prove(table: _Table, suppressed: Bools, z: Floats) -> None:
 
 def _unprotectable(table: _Table, cells: Ints) -> str:
     positions = ", ".join(str(position) for position in table.position[cells])
-    return f"cells at positions {positions}: no suppression within this table protects them to their levels (their relations leave no room)"
+    return (
+        f"cells at positions {positions}: no suppression within this table protects them "
+        f"to their levels (their relations leave no room)"
+    )

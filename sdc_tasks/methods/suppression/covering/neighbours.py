@@ -15,7 +15,9 @@ class Neighbours:
         self._rows = sp.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape)
 
     def around(self, among: Bools, number: int, rng: np.random.Generator) -> Bools:
-        """(k): about `number` of the classes `among`, the nearest to one that is drawn; of equally near ones, some that are drawn."""
+        """(k): about `number` of the classes `among`, the nearest to one that is drawn; of equally
+        near ones, some that are drawn.
+        """
         inside = np.zeros(len(among), dtype=bool)
         if not among.any():
             return inside

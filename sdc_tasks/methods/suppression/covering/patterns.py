@@ -1,6 +1,8 @@
-"""Patterns of one run, in the order of their quality: everything hidden, then grown and pruned ones; each is offered to the run.
+"""Patterns of one run, in the order of their quality: everything hidden, then grown and pruned
+ones; each is offered to the run.
 
-`cover` does only this: a first pattern, then pruning. The exact method begins with it and asks for more patterns.
+`cover` does only this: a first pattern, then pruning. The exact method begins with it and asks for more
+patterns.
 """
 
 from __future__ import annotations
@@ -34,16 +36,23 @@ TASTE = 0.02  # relative: how much a seed varies prices
 
 
 def cover(
-    run: SuppressionRun, seed: int = 1, table: Reduced | None = None, directions: Callable[[Reduced, Ints], Directions] = LinearDirections
+    run: SuppressionRun,
+    seed: int = 1,
+    table: Reduced | None = None,
+    directions: Callable[[Reduced, Ints], Directions] = LinearDirections,
 ) -> str:
-    """Offers patterns to the run; returns "work" or "time". `table`: the reduced problem. Raises Unprotectable if no pattern is safe."""
+    """Offers patterns to the run; returns "work" or "time". `table`: the reduced problem. Raises
+    Unprotectable if no pattern is safe.
+    """
     table = table or reduce(run.problem)
     Patterns(run, table, attackers_of(table), seed, directions).begin()
     return "time" if run.left <= 0 else "work"
 
 
 class Patterns:
-    """Completes patterns of classes and offers them to the run. Prices vary a little by the seed, so that ties fall otherwise."""
+    """Completes patterns of classes and offers them to the run. Prices vary a little by the
+    seed, so that ties fall otherwise.
+    """
 
     def __init__(
         self,
@@ -76,7 +85,9 @@ class Patterns:
         if thinning is not None:
             self._rounds += 1
             rng = np.random.default_rng(self._seed)
-            found = thinning.thinned(self.table.cost * self._taste, rng, self.run.over, most=0, tell=self._tell)
+            found = thinning.thinned(
+                self.table.cost * self._taste, rng, self.run.over, most=0, tell=self._tell
+            )
             if found is not None:
                 self._offer(found, "first pattern")
                 self._keep(found.hidden)
@@ -84,8 +95,9 @@ class Patterns:
             self.complete(self.table.forced, self.table.cost, "first pattern")
 
     def thin(self, y: Floats, step: str, most: int) -> None:
-        """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation varies, or of two patterns together;
-        then a chain of patterns: from the best of these, and every other time from the best one so far.
+        """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation
+        varies, or of two patterns together; then a chain of patterns: from the best of these, and every
+        other time from the best one so far.
         """
         thinning = self._thinning
         if thinning is None:
@@ -115,28 +127,41 @@ class Patterns:
             times = int(SHAKEN * share * min(1.0, thinning.freedom / FREE))
             self._chains += 1
             known = self._elite if self._chains % 2 == 0 else []
-            fresh.append(self._shaken(min([*known, *fresh], key=self._cost), thinning, rng, step, max(1, times)))
+            fresh.append(
+                self._shaken(min([*known, *fresh], key=self._cost), thinning, rng, step, max(1, times))
+            )
         for hidden in fresh:
             self._keep(hidden)
 
-    def _shaken(self, start: Bools, thinning: Thinning, rng: np.random.Generator, step: str, times: int) -> Bools:
-        """The cheapest of a chain of patterns, each near the one before: some of its open classes are hidden, and the result is thinned.
+    def _shaken(
+        self, start: Bools, thinning: Thinning, rng: np.random.Generator, step: str, times: int
+    ) -> Bools:
+        """The cheapest of a chain of patterns, each near the one before: some of its open classes are
+        hidden, and the result is thinned.
 
-        Mostly they are those around one class; every MOSTLY-th time all but a few, drawn at random: the few that stay open hold most of
-        the freedom, for the others of their series follow. The chain goes on from a pattern that is little dearer, at first; less and
-        less so (simulated annealing).
+        Mostly they are those around one class; every MOSTLY-th time all but a few, drawn at random: the few
+        that stay open hold most of the freedom, for the others of their series follow. The chain goes on from
+        a pattern that is little dearer, at first; less and less so (simulated annealing).
         """
         cost = self.table.cost
         here = best = start
         for count in range(times):
             if self.run.over():
                 break
-            within = self._hidden_again(here, thinning, rng) if count % MOSTLY else self._mostly_hidden(here, thinning, rng)
-            found = thinning.thinned(cost * np.exp(VARIED * rng.standard_normal(len(cost))), rng, self.run.over, within, most=0)
+            within = (
+                self._hidden_again(here, thinning, rng)
+                if count % MOSTLY
+                else self._mostly_hidden(here, thinning, rng)
+            )
+            found = thinning.thinned(
+                cost * np.exp(VARIED * rng.standard_normal(len(cost))), rng, self.run.over, within, most=0
+            )
             if found is None:
                 continue
             self._offer(found, step + ", shaken")
-            if self._cost(found.hidden) <= self._cost(here) * (1 + HOT * (1 - count / times) * rng.exponential()):
+            if self._cost(found.hidden) <= self._cost(here) * (
+                1 + HOT * (1 - count / times) * rng.exponential()
+            ):
                 here = found.hidden
             best = min(best, here, key=self._cost)
         return best
@@ -173,15 +198,21 @@ class Patterns:
         self._offer(found, "first pattern, being thinned")
 
     def _offer(self, found: Thinned, step: str) -> None:
-        """Offers a pattern with its witnesses: the verifier judges them, and needs hardly a program of its own."""
-        self.run.offer(self.table.pattern(found.hidden, self.run.problem), step, self.table.moves(found.witnesses))
+        """Offers a pattern with its witnesses: the verifier judges them, and needs hardly a program of its
+        own.
+        """
+        self.run.offer(
+            self.table.pattern(found.hidden, self.run.problem), step, self.table.moves(found.witnesses)
+        )
 
     @cached_property
     def _thinning(self) -> Thinning | None:
         return Thinning.of(self.table, self.run.over)
 
     def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
-        """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered; None when the run is over before."""
+        """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered;
+        None when the run is over before.
+        """
         hidden = self.cover.grown(start, price * self._taste, self.run.over)
         if hidden is None:
             return None
@@ -200,6 +231,7 @@ class Patterns:
             cells = np.flatnonzero(np.isin(table.class_of, table.item_class[failing]) & problem.primary)
             more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
             raise Unprotectable(
-                f"{problem.name(cells[0])}{more}: not protected to the level even with every cell hidden that may be. "
+                f"{problem.name(cells[0])}{more}: not protected to the level even with every cell hidden "
+                f"that may be. "
                 "Remedy: let fixed or empty cells beside it be suppressed, or lower its level"
             )

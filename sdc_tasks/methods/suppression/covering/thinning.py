@@ -1,18 +1,21 @@
-"""Patterns from above: hide everything, then open classes while every item stays met; for tables that are no networks.
+"""Patterns from above: hide everything, then open classes while every item stays met;
+for tables that are no networks.
 
-The deviations that hidden classes S allow are a linear space V = {u : M u = 0, u_i = 0 for i ∉ S}. To open class i is to keep the part of V
-with u_i = 0; what cannot move then is opened with it. So classes fall in *series*: i and j are in one if u_i / u_j is the same all over V.
-A series is opened as a whole; one that holds a class to be protected stays.
+The deviations that hidden classes S allow are a linear space V = {u : M u = 0, u_i = 0 for i ∉ S}. To open
+class i is to keep the part of V with u_i = 0; what cannot move then is opened with it. So classes fall in
+*series*: i and j are in one if u_i / u_j is the same all over V. A series is opened as a whole; one that
+holds a class to be protected stays.
 
-With P the orthogonal projector on V (in units of the rooms), opening i is P ← P − q qᵀ with q = P e_i / √P_ii, which is one step of a
-pivoted Cholesky factorisation. Every deviation w ∈ V follows by w ← w − q w_i / q_i: witnesses of items are carried along at no cost. Where
-this loses an item, P e_p, the shortest deviation that moves p, is tried, then a linear program. Series are found by reading off three
-random deviations.
+With P the orthogonal projector on V (in units of the rooms), opening i is P ← P − q qᵀ with q = P e_i /
+√P_ii, which is one step of a pivoted Cholesky factorisation. Every deviation w ∈ V follows by w ← w − q w_i /
+q_i: witnesses of items are carried along at no cost. Where this loses an item, P e_p, the shortest deviation
+that moves p, is tried, then a linear program. Series are found by reading off three random deviations.
 
-The dearest series are opened first, of equal ones that with the first class. Prices vary by draws from a fixed seed, so that one table
-gives many patterns. The arithmetic is floating point: another basis of V, or other last digits, change no decision but one that lies
-within rounding of a threshold (a need, GONE, READ_ALIKE). That such a decision never comes is not proven, so the same bytes are promised
-for one build of the linear algebra alone.
+The dearest series are opened first, of equal ones that with the first class. Prices vary by draws from
+a fixed seed, so that one table gives many patterns. The arithmetic is floating point: another basis of
+V, or other last digits, change no decision but one that lies within rounding of a threshold (a need,
+GONE, READ_ALIKE). That such a decision never comes is not proven, so the same bytes are promised for
+one build of the linear algebra alone.
 """
 
 from __future__ import annotations
@@ -41,7 +44,9 @@ DRAWN_BLOCK = 128  # deviations drawn at once
 SHIFT = 1e-8  # of the inverse iteration, for unit rows
 RENEW = 64  # steps, at least, after which the space is written down afresh
 MOST_PROGRAMS = 200  # of one pattern
-SPARE = 1.01  # needs that a linear program asks for, where there is room: its point may leave small rooms by the solver's tolerance
+# needs that a linear program asks for, where there is room: its point may leave small
+# rooms by the solver's tolerance
+SPARE = 1.01
 JOINT_TRIES = 4  # joint deviations for items that lost theirs
 
 
@@ -50,7 +55,9 @@ class _Over(Exception):
 
 
 def null_space(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], bool] = lambda: False) -> Floats:
-    """(k, d): an orthonormal basis of {u : M u = 0}: random vectors by inverse iteration with MᵀM. Raises _Over where the run ends."""
+    """(k, d): an orthonormal basis of {u : M u = 0}: random vectors by inverse iteration with MᵀM.
+    Raises _Over where the run ends.
+    """
     k = M.shape[1]
     M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
     if not M.shape[0]:
@@ -77,7 +84,9 @@ def null_space(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], boo
 
 @dataclass
 class _Space:
-    """The deviations of the classes that are still hidden: `basis` (s, d) of unit rooms, orthonormal; steps since are in `steps` (s, t)."""
+    """The deviations of the classes that are still hidden: `basis` (s, d) of unit rooms, orthonormal;
+    steps since are in `steps` (s, t).
+    """
 
     classes: Ints
     basis: Floats
@@ -100,7 +109,9 @@ class _Space:
 
     def diagonal(self, places: Ints) -> Floats:
         """P_ii of the classes at some places."""
-        return np.asarray((self.basis[places] ** 2).sum(axis=1) - (self.steps[places, : self.count] ** 2).sum(axis=1))
+        return np.asarray(
+            (self.basis[places] ** 2).sum(axis=1) - (self.steps[places, : self.count] ** 2).sum(axis=1)
+        )
 
     @property
     def full(self) -> bool:
@@ -121,7 +132,9 @@ class _Space:
 
 @dataclass(frozen=True)
 class Thinned:
-    """A pattern of classes `hidden` (k), and deviations `witnesses` (w, k) that together meet every item and move nothing else."""
+    """A pattern of classes `hidden` (k), and deviations `witnesses` (w, k) that together meet
+    every item and move nothing else.
+    """
 
     hidden: Bools
     witnesses: Floats
@@ -130,11 +143,16 @@ class Thinned:
 class Thinning:
     """Thins patterns of one reduced problem. `programs` counts linear programs."""
 
-    def __init__(self, table: Reduced, start: Bools | None = None, over: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, table: Reduced, start: Bools | None = None, over: Callable[[], bool] = lambda: False
+    ) -> None:
         self.table, self.programs = table, 0
         self._inside = np.ones(len(table.cost), dtype=bool) if start is None else start | table.forced
         room = np.minimum(table.above, table.below)
-        self._room = np.minimum(np.where(room > 0, room, np.maximum(table.above, table.below)), VAST * float(np.median(table.item_need)))
+        self._room = np.minimum(
+            np.where(room > 0, room, np.maximum(table.above, table.below)),
+            VAST * float(np.median(table.item_need)),
+        )
         rng = np.random.default_rng(0)
         classes = np.flatnonzero(self._inside)
         free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng, over)
@@ -142,12 +160,18 @@ class Thinning:
         self._whole = _Space(classes, np.asarray(scaled, dtype=float))
         m = table.M.shape[0]
         self._lp = LiveLP(
-            np.zeros(len(table.cost)), table.M, np.zeros(m), np.zeros(m), np.zeros(len(table.cost)), np.zeros(len(table.cost))
+            np.zeros(len(table.cost)),
+            table.M,
+            np.zeros(m),
+            np.zeros(m),
+            np.zeros(len(table.cost)),
+            np.zeros(len(table.cost)),
         )
 
     @staticmethod
     def of(table: Reduced, over: Callable[[], bool] = lambda: False) -> Thinning | None:
-        """The thinning of a table, if it is not too large for it; of a large one, the dearest classes are left open where that works.
+        """The thinning of a table, if it is not too large for it; of a large one, the dearest classes
+        are left open where that works.
 
         None also where the run is `over` before.
         """
@@ -185,7 +209,9 @@ class Thinning:
         return _Thinner(self, self.everything(), self.table.cost, np.random.default_rng(0), 0).starts()
 
     def everything(self) -> _Space:
-        """The deviations of all classes inside. A space of its own for each pattern in the making, which writes its steps into it."""
+        """The deviations of all classes inside. A space of its own for each pattern in the making,
+        which writes its steps into it.
+        """
         return _Space(self._whole.classes, self._whole.basis)
 
     def within(self, hidden: Bools) -> _Space:
@@ -206,18 +232,23 @@ class Thinning:
         most: int = MOST_PROGRAMS,
         tell: Callable[[Thinned], None] | None = None,
     ) -> Thinned | None:
-        """A pattern that meets every item and lies within `hidden`; None if none was found, or when the run is `over`.
+        """A pattern that meets every item and lies within `hidden`; None if none was
+        found, or when the run is `over`.
 
-        `most`: linear programs beside one for each item at the start; a series that would need another one stays.
-        `tell` hears of the patterns on the way.
+        `most`: linear programs beside one for each item at the start; a series that would need another one
+        stays. `tell` hears of the patterns on the way.
         """
-        return _Thinner(self, self.everything() if hidden is None else self.within(hidden), price, rng, most).go(over, tell)
+        return _Thinner(
+            self, self.everything() if hidden is None else self.within(hidden), price, rng, most
+        ).go(over, tell)
 
     def room(self, classes: Ints) -> Floats:
         return self._room[classes]
 
     def furthest(self, item: int, classes: Ints) -> Floats | None:
-        """(k): a deviation of these classes alone that meets an item, by a linear program; None if there is none (or none is found)."""
+        """(k): a deviation of these classes alone that meets an item, by a linear program; None if
+        there is none (or none is found).
+        """
         table = self.table
         p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])
         self.programs += 1
@@ -225,7 +256,9 @@ class Thinning:
         mine = np.zeros(k, dtype=bool)
         mine[classes] = True
         mine &= ~table.known(item)
-        above, below = (np.where(mine, np.minimum(room, 1e4 * need), 0.0) / need for room in (table.above, table.below))
+        above, below = (
+            np.where(mine, np.minimum(room, 1e4 * need), 0.0) / need for room in (table.above, table.below)
+        )
         cost = np.zeros(k)
         cost[p] = -1.0 if side >= 0 else 1.0
         if side == 0:
@@ -241,8 +274,17 @@ class Thinning:
 class _Thinner:
     """One pattern in the making."""
 
-    def __init__(self, owner: Thinning, space: _Space, price: Floats, rng: np.random.Generator, most: int) -> None:
-        self.owner, self.table, self.space, self.price, self.rng, self.most = owner, owner.table, space, price, rng, most
+    def __init__(
+        self, owner: Thinning, space: _Space, price: Floats, rng: np.random.Generator, most: int
+    ) -> None:
+        self.owner, self.table, self.space, self.price, self.rng, self.most = (
+            owner,
+            owner.table,
+            space,
+            price,
+            rng,
+            most,
+        )
         self._read()
         self.place = np.full(len(self.table.cost), -1)
         self.place[space.classes] = np.arange(len(space.classes))
@@ -287,7 +329,10 @@ class _Thinner:
         hidden = self.table.forced.copy()
         hidden[mine[self.alive]] = True
         size = np.abs(self.witnesses)
-        moves = np.where(size > ENTRY_NOISE * size.max(axis=0), self.witnesses, 0.0) * self.owner.room(mine)[:, None]
+        moves = (
+            np.where(size > ENTRY_NOISE * size.max(axis=0), self.witnesses, 0.0)
+            * self.owner.room(mine)[:, None]
+        )
         witnesses = np.zeros((moves.shape[1], len(hidden)))
         witnesses[:, mine] = moves.T
         return Thinned(hidden, witnesses)
@@ -313,9 +358,13 @@ class _Thinner:
         angle *= np.where(angle[:, :1] < 0, -1.0, 1.0)
         order = np.argsort(angle[:, 0], kind="stable")
         series = np.empty(len(rows), dtype=np.int64)
-        series[order] = np.concatenate([[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > READ_ALIKE).any(axis=1))])
+        series[order] = np.concatenate(
+            [[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > READ_ALIKE).any(axis=1))]
+        )
         _, first, named = np.unique(series, return_index=True, return_inverse=True)
-        series = np.argsort(np.argsort(first))[named]  # in the order of their first classes, so that of equal prices the first counts
+        series = np.argsort(np.argsort(first))[
+            named
+        ]  # in the order of their first classes, so that of equal prices the first counts
         return series, np.bincount(series, self.price[self.space.classes[rows]]).astype(float)
 
     def _try(self, mine: Ints) -> None:
@@ -324,7 +373,11 @@ class _Thinner:
         first = int(mine[np.argmax(np.abs(self.marks[mine]).max(axis=1))])
         q = space.column(first)
         if q[first] <= 100 * GONE**2 * float(space.basis[first] @ space.basis[first]):
-            self.alive[first], self.marks[first], self.witnesses[first] = False, 0.0, 0.0  # it could not move any more
+            self.alive[first], self.marks[first], self.witnesses[first] = (
+                False,
+                0.0,
+                0.0,
+            )  # it could not move any more
             self.known = None
             return
         q /= np.sqrt(q[first])
@@ -332,7 +385,9 @@ class _Thinner:
         alive = self.alive & (np.linalg.norm(marks, axis=1) > GONE * self.first)
         alive[first] = False
         before = self.witnesses, self.met_by, self.marks, self.alive
-        self.witnesses = np.where(alive[:, None], self.witnesses - np.outer(q, self.witnesses[first] / q[first]), 0.0)
+        self.witnesses = np.where(
+            alive[:, None], self.witnesses - np.outer(q, self.witnesses[first] / q[first]), 0.0
+        )
         self.met_by = self._meets(self.witnesses)
         self.marks, self.alive = np.where(alive[:, None], marks, 0.0), alive
         space.open(q)
@@ -345,7 +400,9 @@ class _Thinner:
         self.essential[space.classes[mine]] = True
 
     def _witness(self, items: Ints) -> bool:
-        """Finds witnesses for items: several at once, then each by its shortest deviation, then by a linear program."""
+        """Finds witnesses for items: several at once, then each by its shortest
+        deviation, then by a linear program.
+        """
         table = self.table
         places = self.place[table.item_class]
         if (places[items] < 0).any() or not self.alive[places[items]].all():
@@ -380,7 +437,9 @@ class _Thinner:
         places, first = np.unique(self.place[mine], return_index=True)
         need = (self.table.item_need[items] / self.owner.room(mine))[first]
         size = space.diagonal(places)
-        weight = np.where(size > 0, need / np.where(size > 0, size, 1.0), 0.0) * self.rng.choice([-1.0, 1.0], size=len(places))
+        weight = np.where(size > 0, need / np.where(size > 0, size, 1.0), 0.0) * self.rng.choice(
+            [-1.0, 1.0], size=len(places)
+        )
         return np.where(self.alive, space.columns(places, weight), 0.0)
 
     def _add(self, witness: Floats) -> Bools:
@@ -389,9 +448,12 @@ class _Thinner:
         if (met & ~self.met_by.any(axis=0)).any():
             self.witnesses = np.concatenate([self.witnesses, witness[:, None]], axis=1)
             self.met_by = np.concatenate([self.met_by, met[None]])
-            useful = np.array([
-                (row & ~np.delete(self.met_by, i, axis=0).any(axis=0)).any() for i, row in enumerate(self.met_by)
-            ])  # fmt: skip
+            useful = np.array(
+                [
+                    (row & ~np.delete(self.met_by, i, axis=0).any(axis=0)).any()
+                    for i, row in enumerate(self.met_by)
+                ]
+            )
             useful[-1] = True
             self.witnesses, self.met_by = self.witnesses[:, useful], self.met_by[useful]
         return np.asarray(met)

@@ -1,4 +1,6 @@
-"""The method `cubes`: hypercubes through all levels, each a witness; linear programs only for a primary that no hypercube protects."""
+"""The method `cubes`: hypercubes through all levels, each a witness; linear programs only for a
+primary that no hypercube protects.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ MOST_EXACT = 12_000  # cells of a table that is no network up to which `auto` is
 
 
 def large_grid(problem: SuppressionProblem) -> Grid | None:
-    """The dimensions of a table that is so large, and so crossed, that hypercubes are the way to a pattern; None for any other."""
+    """The dimensions of a table that is so large, and so crossed, that hypercubes are the way
+    to a pattern; None for any other.
+    """
     if len(problem.a) <= MOST_EXACT:
         return None
     grid = problem.grid or recognised(problem.M)
@@ -35,8 +39,10 @@ def large_grid(problem: SuppressionProblem) -> Grid | None:
 
 
 def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
-    """Offers a first pattern and cheaper ones; returns "work" or "time". Raises InvalidInput if the table has no dimensions that are known,
-    or is too large for linear programs and has primaries without a hypercube; Unprotectable if no pattern is safe."""
+    """Offers a first pattern and cheaper ones; returns "work" or "time". Raises InvalidInput if the table has
+    no dimensions that are known, or is too large for linear programs and has primaries without a hypercube;
+    Unprotectable if no pattern is safe.
+    """
     problem = run.problem
 
     def tell(what: str) -> None:
@@ -68,18 +74,28 @@ def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
 
 
 def _without(problem: SuppressionProblem, left: Ints) -> str:
-    named = ", ".join(problem.name(cell) for cell in left[:MOST_NAMED]) + (", …" if len(left) > MOST_NAMED else "")
+    named = ", ".join(problem.name(cell) for cell in left[:MOST_NAMED]) + (
+        ", …" if len(left) > MOST_NAMED else ""
+    )
     return (
-        f"{len(left)} of {len(problem.primaries)} primary cells have no hypercube, and {len(problem.a)} cells are too many for linear "
-        f"programs: {named}. Remedy: join their codes with others (sdc recode), or give another method, which may take days"
+        f"{len(left)} of {len(problem.primaries)} primary cells have no hypercube, and {len(problem.a)} "
+        f"cells are too many for linear "
+        f"programs: {named}. Remedy: join their codes with others (sdc recode), or give another method, "
+        f"which may take days"
     )
 
 
 def _completed(run: SuppressionRun, search: CubeSearch, seed: int) -> None:
-    """Offers what the hypercubes hide with what linear programs add for the rest. Raises Unprotectable if no pattern is safe."""
+    """Offers what the hypercubes hide with what linear programs add for the rest. Raises
+    Unprotectable if no pattern is safe.
+    """
     problem, table = run.problem, reduce(run.problem)
     directions = PathDirections if table.network else LinearDirections
     Patterns(run, table, attackers_of(table), seed, directions).hide_everything()
     grown = Cover(table, directions).grown(table.classes(search.hidden), table.cost, run.over)
     if grown is not None:
-        run.offer(search.hidden | table.pattern(grown, problem), "hypercubes and linear programs", witnesses=search.witnesses())
+        run.offer(
+            search.hidden | table.pattern(grown, problem),
+            "hypercubes and linear programs",
+            witnesses=search.witnesses(),
+        )

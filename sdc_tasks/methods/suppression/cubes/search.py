@@ -1,12 +1,15 @@
-"""The cheapest hypercube for each primary, one after the other, those that need most first; see ways.py for what a hypercube is here.
+"""The cheapest hypercube for each primary, one after the other, those that need most first; see
+ways.py for what a hypercube is here.
 
-A hypercube that moves its corners by ±δ lets a primary rise and fall by δ if all other corners have so much room on both sides. Corners
-that are hidden already cost nothing. So all hypercubes of a primary are priced at once: the prices of the cells around it, a tensor, are
-summed along the ways of each dimension in turn. Prices are whole numbers, and so are their sums: the choice is the same on any machine.
+A hypercube that moves its corners by ±δ lets a primary rise and fall by δ if all other corners have so much
+room on both sides. Corners that are hidden already cost nothing. So all hypercubes of a primary are priced at
+once: the prices of the cells around it, a tensor, are summed along the ways of each dimension in turn. Prices
+are whole numbers, and so are their sums: the choice is the same on any machine.
 
-First ways between siblings without parts are tried, where totals stay, then ways through all levels, then several hypercubes that share
-what is needed. In further rounds each primary chooses anew, while the corners that only its own hypercube needs cost again.
-Corners that are the singletons of others than whom the level protects are left out: their respondents attack ([2] eq. 8).
+First ways between siblings without parts are tried, where totals stay, then ways through all levels, then
+several hypercubes that share what is needed. In further rounds each primary chooses anew, while the corners
+that only its own hypercube needs cost again. Corners that are the singletons of others than whom the level
+protects are left out: their respondents attack ([2] eq. 8).
 """
 
 from __future__ import annotations
@@ -41,8 +44,8 @@ class Movement:
 
 @dataclass(frozen=True)
 class _Wants:
-    """What is asked: a cell, how far it must go to either side, and whom that protects; the levels of the primaries in their order, then
-    those of further contributors.
+    """What is asked: a cell, how far it must go to either side, and whom that protects; the levels of the
+    primaries in their order, then those of further contributors.
     """
 
     cell: Ints = field(repr=False)
@@ -51,16 +54,20 @@ class _Wants:
 
 
 class CubeSearch:
-    """Hides cells of one problem until as many of the levels of primaries as possible have a movement. `hidden` (n); `movements`: by the
-    number of what is asked.
+    """Hides cells of one problem until as many of the levels of primaries as possible have a movement.
+    `hidden` (n); `movements`: by the number of what is asked.
     """
 
-    def __init__(self, problem: SuppressionProblem, grid: Grid, tell: Callable[[str], None], over: Callable[[], bool]) -> None:
+    def __init__(
+        self, problem: SuppressionProblem, grid: Grid, tell: Callable[[str], None], over: Callable[[], bool]
+    ) -> None:
         self.problem, self.shape = problem, grid.sizes
         self.hidden = problem.primary.copy()
         self.movements: dict[int, Movement] = {}
         self._tell, self._over = tell, over
-        self._dimensions = [Dimension(size, families) for size, families in zip(grid.sizes, grid.families, strict=True)]
+        self._dimensions = [
+            Dimension(size, families) for size, families in zip(grid.sizes, grid.families, strict=True)
+        ]
         self._strides = np.array([int(np.prod(grid.sizes[axis + 1 :])) for axis in range(len(grid.sizes))])
         self._cell = grid.cell  # from positions in the grid to cells; all arrays below are by position
         self._position = np.argsort(grid.cell)
@@ -114,7 +121,9 @@ class CubeSearch:
 
     def lacking(self) -> Ints:
         """The primaries that need a movement and have none, for one of their levels."""
-        missing = [want for want in np.flatnonzero(self._wants.need > 0).tolist() if want not in self.movements]
+        missing = [
+            want for want in np.flatnonzero(self._wants.need > 0).tolist() if want not in self.movements
+        ]
         return np.unique(self._wants.cell[missing])
 
     def witnesses(self) -> sp.csr_array:
@@ -138,12 +147,20 @@ class CubeSearch:
         return float(self._price[self._position[movement.cells]].sum())
 
     def _movement(self, want: int, near: bool = False) -> Movement | None:
-        """The cheapest hypercube that moves a primary as far as a level needs; of several where one alone cannot."""
-        p, need, guard = int(self._wants.cell[want]), float(self._wants.need[want]), int(self._wants.guard[want])
+        """The cheapest hypercube that moves a primary as far as a level needs; of
+        several where one alone cannot.
+        """
+        p, need, guard = (
+            int(self._wants.cell[want]),
+            float(self._wants.need[want]),
+            int(self._wants.guard[want]),
+        )
         at = self._codes(p)
         steps = [[dimension.near(code) for dimension, code in zip(self._dimensions, at, strict=True)]]
         if not near:
-            steps.append([dimension.every(code) for dimension, code in zip(self._dimensions, at, strict=True)])
+            steps.append(
+                [dimension.every(code) for dimension, code in zip(self._dimensions, at, strict=True)]
+            )
         for ways in steps:
             if (found := self._cube(p, ways, need, guard)) is not None:
                 return found
@@ -174,7 +191,9 @@ class CubeSearch:
         return Movement(cells, np.array([moved[cell] for cell in cells.tolist()]))
 
     def _cube(self, p: int, ways: list[Ways], step: float, guard: int) -> Movement | None:
-        """The cheapest hypercube whose corners all have room for a step, but for the primary itself; None if there is none."""
+        """The cheapest hypercube whose corners all have room for a step, but for the
+        primary itself; None if there is none.
+        """
         at = self._codes(p)
         if np.prod([float(each.number) for each in ways]) > MOST_CUBES:
             few = self._few(at, ways, step, guard)
@@ -199,11 +218,15 @@ class CubeSearch:
         return [int(code) for code in np.unravel_index(int(self._position[p]), self.shape)]
 
     def _few(self, at: list[int], ways: list[Ways], step: float, guard: int) -> list[Ways] | None:
-        """The ways of each dimension whose corners beside the primary cost least, so many that all their products can be priced."""
+        """The ways of each dimension whose corners beside the primary cost least, so many that
+        all their products can be priced.
+        """
         own = [np.array([code]) for code in at]
         found = []
         for axis, each in enumerate(ways):
-            price = each.sums(self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel())
+            price = each.sums(
+                self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel()
+            )
             order = np.argsort(price, kind="stable")
             found.append(order[: int((price < self._barred).sum())])
         if not all(len(each) for each in found):
@@ -228,7 +251,9 @@ class CubeSearch:
 
 
 def _wants(problem: SuppressionProblem) -> _Wants:
-    """How far movements must let each primary go to either side; what its own bounds cut off one side the other one makes good."""
+    """How far movements must let each primary go to either side; what its own bounds cut off
+    one side the other one makes good.
+    """
     above, below = problem.ub - problem.a, problem.a - problem.lb
     places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in problem.layers[1:])]
     needs, guards = [], []

@@ -1,9 +1,10 @@
 """How a single code of a hierarchy may move so that all of its families still add up: the *ways* of the code.
 
-If code i rises by 1, then so do one of its parts, one of the parts of this part, and so on down to a code without parts. Above i either all
-totals rise up to the top, or on some level a sibling falls by 1 instead, and with it a line of parts below that sibling. So a way is a
-vector on the codes of a dimension with entries 1 and −1 that obeys every family. The product of one way for each dimension obeys every
-relation of the crossed table: a hypercube whose edges pass through the levels.
+If code i rises by 1, then so do one of its parts, one of the parts of this part, and so on down to a code
+without parts. Above i either all totals rise up to the top, or on some level a sibling falls by 1 instead,
+and with it a line of parts below that sibling. So a way is a vector on the codes of a dimension with entries
+1 and −1 that obeys every family. The product of one way for each dimension obeys every relation of the
+crossed table: a hypercube whose edges pass through the levels.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ MOST_DENSE = 20_000  # entries of a matrix that is kept dense: 160 kB for each c
 
 @dataclass(frozen=True)
 class Ways:
-    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or 0 where a way leaves a code alone.
+    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or 0
+    where a way leaves a code alone.
 
-    A way moves about twice as many codes as the hierarchy has levels, of a thousand or more: so a large matrix is sparse. A small one is
-    dense, because ways are summed for each primary, and a sparse product takes longer to set up than to compute.
+    A way moves about twice as many codes as the hierarchy has levels, of a thousand or more: so a large
+    matrix is sparse. A small one is dense, because ways are summed for each primary, and a sparse product
+    takes longer to set up than to compute.
     """
 
     codes: Ints = field(repr=False)
@@ -44,7 +47,9 @@ class Ways:
         return abs(self.signs) if sp.issparse(self.signs) else np.abs(self.signs)
 
     def sums(self, price: Floats) -> Floats:
-        """(ways, …): for every way the sum over the codes that it moves. `price` (s, …): whole numbers, so that every sum is exact."""
+        """(ways, …): for every way the sum over the codes that it moves. `price` (s, …): whole
+        numbers, so that every sum is exact.
+        """
         return np.asarray(self.moves @ price)
 
     def some(self, chosen: Ints) -> Ways:
@@ -78,7 +83,9 @@ class Dimension:
         return max(int(self.every(code).moves.sum(axis=1).max()) for code in range(self.size))
 
     def near(self, code: int) -> Ways:
-        """Of a code without parts: the ways with one sibling that has no parts either; of any other code every way."""
+        """Of a code without parts: the ways with one sibling that has no parts either; of any other code
+        every way.
+        """
         if code not in self._near:
             siblings = [other for other in self._siblings(code) if other not in self._parts]
             few = [[(code, 1), (other, -1)] for other in siblings]
@@ -93,7 +100,10 @@ class Dimension:
                 rises, top = list(down), code
                 while True:
                     for other in self._siblings(top):
-                        found += [[*((each, 1) for each in rises), *((each, -1) for each in line)] for line in self._lines(other)]
+                        found += [
+                            [*((each, 1) for each in rises), *((each, -1) for each in line)]
+                            for line in self._lines(other)
+                        ]
                     if top not in self._above:
                         found.append([(each, 1) for each in rises])
                         break

@@ -1,8 +1,8 @@
 """Patterns of earlier publications, and what they mean for a new one.
 
-*Published before*: the same table, with the same values. What was open then is known; it stays open, and the new pattern hides some of
-what was hidden then. *Last period*: another table of the same cells. Its values are not used. Users want the same cells from
-year to year, so a cell that was hidden then costs less now.
+*Published before*: the same table, with the same values. What was open then is known; it stays open, and the
+new pattern hides some of what was hidden then. *Last period*: another table of the same cells. Its values are
+not used. Users want the same cells from year to year, so a cell that was hidden then costs less now.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ SAME_VALUE = 1e-9  # relative: what writing and reading a number may change
 
 @dataclass(frozen=True)
 class EarlierPattern:
-    """(n): which cells an earlier publication hid, which it left `open` (others it did not have), and the values it gave, NaN where none.
+    """(n): which cells an earlier publication hid, which it left `open` (others it did not have), and the
+    values it gave, NaN where none.
 
     `source` is what messages call it.
     """
@@ -37,7 +38,9 @@ class EarlierPattern:
 
 @dataclass(frozen=True)
 class PatternShift:
-    """How far a pattern moved from an earlier one, in numbers of cells: hidden in both, hidden only now, hidden only then."""
+    """How far a pattern moved from an earlier one, in numbers of cells: hidden in both,
+    hidden only now, hidden only then.
+    """
 
     kept: int
     hidden_now: int
@@ -47,8 +50,8 @@ class PatternShift:
 def hidden_in(problem: SuppressionProblem, pattern: EarlierPattern) -> Bools:
     """(n): what a pattern of this very table hides.
 
-    Raises InvalidInput, naming cell and remedy, for a cell that it does not have, or shows with another value: then it is that of another
-    table.
+    Raises InvalidInput, naming cell and remedy, for a cell that it does not have, or shows with another
+    value: then it is that of another table.
     """
     _refuse_another(problem, pattern)
     return np.asarray(pattern.hidden)
@@ -57,13 +60,17 @@ def hidden_in(problem: SuppressionProblem, pattern: EarlierPattern) -> Bools:
 def frozen(problem: SuppressionProblem, earlier: EarlierPattern) -> SuppressionProblem:
     """The problem of a table that was published before: cells that were open stay open.
 
-    Raises InvalidInput, naming cell and remedy: for a cell that the earlier publication did not have, a primary that was open, or an open
-    cell that had another value (then the table is not the one that was published).
+    Raises InvalidInput, naming cell and remedy: for a cell that the earlier publication did
+    not have, a primary that was open, or an open cell that had another value (then the table
+    is not the one that was published).
     """
     _refuse(
-        problem, earlier, earlier.open & problem.primary, "it published this primary cell, and nothing protects it any more",
+        problem,
+        earlier,
+        earlier.open & problem.primary,
+        "it published this primary cell, and nothing protects it any more",
         "withdraw that publication, or call the cell s in a file of --apriori",
-    )  # fmt: skip
+    )
     _refuse_another(problem, earlier)
     return replace(problem, fixed=problem.fixed | earlier.open)
 
@@ -71,24 +78,45 @@ def frozen(problem: SuppressionProblem, earlier: EarlierPattern) -> SuppressionP
 def coordinated(problem: SuppressionProblem, earlier: EarlierPattern, discount: float) -> SuppressionProblem:
     """The problem with the costs of cells that were hidden in the last period divided by `discount` (≥ 1)."""
     if not (np.isfinite(discount) and discount >= 1):
-        raise InvalidInput("a discount for cells that were hidden before is at least 1. Remedy: 1 for none, 10 to move the pattern rarely")
+        raise InvalidInput(
+            "a discount for cells that were hidden before is at least 1. Remedy: 1 for none, 10 to move the "
+            "pattern rarely"
+        )
     return replace(problem, cost=np.where(earlier.hidden, problem.cost / discount, problem.cost))
 
 
 def moved(hidden: Bools, earlier: EarlierPattern) -> PatternShift:
     """How far a pattern (n) lies from an earlier one."""
-    return PatternShift(int((hidden & earlier.hidden).sum()), int((hidden & ~earlier.hidden).sum()), int((~hidden & earlier.hidden).sum()))
+    return PatternShift(
+        int((hidden & earlier.hidden).sum()),
+        int((hidden & ~earlier.hidden).sum()),
+        int((~hidden & earlier.hidden).sum()),
+    )
 
 
 def _refuse_another(problem: SuppressionProblem, earlier: EarlierPattern) -> None:
     """Refuses the pattern of another table: without some of the cells, or with other open values."""
-    _refuse(problem, earlier, ~earlier.hidden & ~earlier.open, "it does not have this cell", "give the pattern of this very table")
+    _refuse(
+        problem,
+        earlier,
+        ~earlier.hidden & ~earlier.open,
+        "it does not have this cell",
+        "give the pattern of this very table",
+    )
     miss = np.abs(np.nan_to_num(earlier.a) - problem.a)
     other = earlier.open & (np.isnan(earlier.a) | (miss > SAME_VALUE * np.abs(problem.a)))
-    _refuse(problem, earlier, other, "it published this cell with another value, or with none", "for a table of another period use --keep")
+    _refuse(
+        problem,
+        earlier,
+        other,
+        "it published this cell with another value, or with none",
+        "for a table of another period use --keep",
+    )
 
 
-def _refuse(problem: SuppressionProblem, earlier: EarlierPattern, wrong: Bools, why: str, remedy: str) -> None:
+def _refuse(
+    problem: SuppressionProblem, earlier: EarlierPattern, wrong: Bools, why: str, remedy: str
+) -> None:
     cells = np.flatnonzero(wrong)
     if len(cells):
         more = f" and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else ""

@@ -1,9 +1,11 @@
 """What an operator says of single cells before a table is protected; τ-ARGUS calls it a-priori information.
 
     u   primary: the cell must be protected        s   safe: no primary, it may be hidden
-    z   the cell must stay open                    c   its cost                             pl   its protection levels
+    z   the cell must stay open                    c   its cost                             pl   its
+    protection levels
 
-An instruction goes before the table and before the chosen costs. A cell that the table itself keeps open stays open also with `s`.
+An instruction goes before the table and before the chosen costs. A cell that the table itself
+keeps open stays open also with `s`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ STATUS = ("u", "s", "z")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction. `numbers`: the cost; or lpl, upl and perhaps spl. `place`: file and line, for messages."""
+    """One instruction. `numbers`: the cost; or lpl, upl and perhaps spl. `place`: file and line, for
+    messages.
+    """
 
     cell: int
     what: What
@@ -50,24 +54,50 @@ def instructed(problem: SuppressionProblem, instructions: Sequence[Instruction])
                 levels[:, each.cell] = (*each.numbers, 0.0)[:3]
             case "u":
                 if fixed[each.cell]:
-                    raise _refused(problem, each, "it stays open in the table, so that it cannot be primary. Remedy: drop the line")
+                    raise _refused(
+                        problem,
+                        each,
+                        "it stays open in the table, so that it cannot be primary. Remedy: drop the line",
+                    )
                 if guarded is not None and not primary[each.cell]:
                     guarded[each.cell] = NOBODY  # nobody said whom the level protects: from all
                 primary[each.cell] = True
             case "s":
                 if problem.lone[each.cell]:
-                    raise _refused(problem, each, "it has a single respondent and is primary for that. Remedy: drop the line")
+                    raise _refused(
+                        problem,
+                        each,
+                        "it has a single respondent and is primary for that. Remedy: drop the line",
+                    )
                 primary[each.cell] = False
             case "z":
                 if problem.primary[each.cell]:
-                    raise _refused(problem, each, "it is primary and must not stay open. Remedy: drop the line, or protect it otherwise")
+                    raise _refused(
+                        problem,
+                        each,
+                        "it is primary and must not stay open. Remedy: drop the line, or protect it "
+                        "otherwise",
+                    )
                 fixed[each.cell] = True
     for each in instructions:
         if each.what == "pl" and not primary[each.cell]:
-            raise _refused(problem, each, "levels of a cell that is not primary. Remedy: add a line u for it, or drop this one")
+            raise _refused(
+                problem,
+                each,
+                "levels of a cell that is not primary. Remedy: add a line u for it, or drop this one",
+            )
         if each.what == "u" and not levels[:, each.cell].any():
             raise _refused(problem, each, "primary without a level. Remedy: add a line pl with its levels")
-    return replace(problem, cost=cost, lpl=levels[0], upl=levels[1], spl=levels[2], primary=primary, fixed=fixed, guarded=guarded)
+    return replace(
+        problem,
+        cost=cost,
+        lpl=levels[0],
+        upl=levels[1],
+        spl=levels[2],
+        primary=primary,
+        fixed=fixed,
+        guarded=guarded,
+    )
 
 
 def kept_open(instructions: Sequence[Instruction], n: int) -> Bools:
@@ -82,7 +112,12 @@ def _refuse_twice(problem: SuppressionProblem, instructions: Sequence[Instructio
     for each in instructions:
         about = (each.cell, "status" if each.what in STATUS else each.what)
         if about in first:
-            raise _refused(problem, each, f"{first[about].place} says the same of it, or another thing. Remedy: keep one of the two lines")
+            raise _refused(
+                problem,
+                each,
+                f"{first[about].place} says the same of it, or another thing. Remedy: keep one of the two "
+                f"lines",
+            )
         first[about] = each
 
 

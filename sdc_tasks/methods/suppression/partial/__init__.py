@@ -1,1 +1,3 @@
-"""Partial suppression: an interval for each cell instead of a blank ([2] §6; Fischetti & Salazar-González 2003)."""
+"""Partial suppression: an interval for each cell instead of a blank ([2] §6; Fischetti & Salazar-González
+2003).
+"""

@@ -1,14 +1,15 @@
 """Intervals instead of blanks, what they lose, and whether they protect.
 
-A publication gives each cell i the interval [a_i − below_i, a_i + above_i]; where both are 0 it gives the value. The attacker knows the
-relations, the external bounds and all intervals:
+A publication gives each cell i the interval [a_i − below_i, a_i + above_i]; where both are 0 it gives the
+value. The attacker knows the relations, the external bounds and all intervals:
 
     Z(below, above) = { z : M z = 0,  −below ≤ z ≤ above },      0 ≤ below ≤ a − lb,   0 ≤ above ≤ ub − a
 
-It is safe if every primary meets its levels over Z, as in complete suppression, which is the case below = a − lb, above = ub − a of the
-hidden cells. The loss is Σ weight_i (below_i + above_i), the primaries included.
+It is safe if every primary meets its levels over Z, as in complete suppression, which is the case below = a −
+lb, above = ub − a of the hidden cells. The loss is Σ weight_i (below_i + above_i), the primaries included.
 
-`judge` shares no code with the search: it asks the verifier of patterns about the table whose bounds are the intervals.
+`judge` shares no code with the search: it asks the verifier of patterns about the table
+whose bounds are the intervals.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ ROOM_MET = 1 - 1e-6  # of a level: a side that reaches this far has room for it
 
 @dataclass(frozen=True)
 class Intervals:
-    """(n): how far each interval reaches below and above the value, in data units; `loss` is Σ weight (below + above)."""
+    """(n): how far each interval reaches below and above the value, in data units;
+    `loss` is Σ weight (below + above).
+    """
 
     below: Floats = field(repr=False)
     above: Floats = field(repr=False)
@@ -47,27 +50,44 @@ class Intervals:
 
 
 def width_weights(problem: SuppressionProblem) -> Floats:
-    """(n): what a unit of width costs: cost / |value|. An interval as wide as the value of its cell costs what hiding the cell does."""
+    """(n): what a unit of width costs: cost / |value|. An interval as wide as the value of its cell
+    costs what hiding the cell does.
+    """
     size = np.abs(problem.a)
     return np.where(size > 0, problem.cost / np.where(size > 0, size, 1.0), problem.cost)
 
 
 def judge(problem: SuppressionProblem, intervals: Intervals) -> Ints:
-    """The positions of primaries that are not shown to be protected, of cells that must stay open and do not, and of cells whose
-    interval leaves the bounds."""
+    """The positions of primaries that are not shown to be protected, of cells that must stay open and do not,
+    and of cells whose interval leaves the bounds.
+    """
     below, above = intervals.below, intervals.above
     wide = ~intervals.open
-    outside = (below < 0) | (above < 0) | (problem.a - below < problem.lb) | (problem.a + above > problem.ub) | (wide & problem.fixed)
+    outside = (
+        (below < 0)
+        | (above < 0)
+        | (problem.a - below < problem.lb)
+        | (problem.a + above > problem.ub)
+        | (wide & problem.fixed)
+    )
     bare = problem.primary & intervals.open
-    narrow = bare | (below < problem.down * ROOM_MET) | (above < problem.up * ROOM_MET) | (below + above < problem.width * ROOM_MET)
+    narrow = (
+        bare
+        | (below < problem.down * ROOM_MET)
+        | (above < problem.up * ROOM_MET)
+        | (below + above < problem.width * ROOM_MET)
+    )
     if (outside | narrow).any():
         return np.flatnonzero(outside | narrow)
-    inside = replace(problem, lb=problem.a - below, ub=problem.a + above, fixed=problem.fixed | ~(wide | problem.primary))
+    inside = replace(
+        problem, lb=problem.a - below, ub=problem.a + above, fixed=problem.fixed | ~(wide | problem.primary)
+    )
     return verify(inside, wide | problem.primary).unprotected
 
 
 def rounded_outwards(problem: SuppressionProblem, intervals: Intervals, unit: float) -> tuple[Floats, Floats]:
-    """(n), (n): the ends of the intervals, moved outwards to whole units but not beyond the bounds; wider intervals protect no less.
+    """(n), (n): the ends of the intervals, moved outwards to whole units but not beyond the bounds;
+    wider intervals protect no less.
 
     Cells that are open keep their value.
     """
@@ -79,10 +99,19 @@ def rounded_outwards(problem: SuppressionProblem, intervals: Intervals, unit: fl
 def blurred(problem: SuppressionProblem, share: float, seed: int) -> SuppressionProblem:
     """The problem with each level enlarged by a random share of it, up to `share`, each side by its own.
 
-    The narrowest intervals end where the levels end. Who knows the rule of the levels could then work back from an interval to its value;
-    levels that only the publisher knows leave him a range. The seed must stay secret.
+    The narrowest intervals end where the levels end. Who knows the rule of the levels could then
+    work back from an interval to its value; levels that only the publisher knows leave him a
+    range. The seed must stay secret.
     """
     rng = np.random.default_rng(seed)
-    lpl, upl, spl = (level * (1 + share * rng.random(len(problem.a))) for level in (problem.lpl, problem.upl, problem.spl))
+    lpl, upl, spl = (
+        level * (1 + share * rng.random(len(problem.a))) for level in (problem.lpl, problem.upl, problem.spl)
+    )
     assert problem.beside is not None
-    return replace(problem, lpl=lpl, upl=upl, spl=spl, beside=problem.beside * (1 + share * rng.random(problem.beside.shape)))
+    return replace(
+        problem,
+        lpl=lpl,
+        upl=upl,
+        spl=spl,
+        beside=problem.beside * (1 + share * rng.random(problem.beside.shape)),
+    )

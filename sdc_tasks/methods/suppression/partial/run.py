@@ -1,4 +1,6 @@
-"""One search for intervals: the best verified ones so far, the best proven bound, their history, and when to stop."""
+"""One search for intervals: the best verified ones so far, the best proven bound, their history, and when to
+stop.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ LEAST_GAP = 1e-5  # relative: what rounding in the solver leaves between the los
 
 
 class IntervalRun(TimedSearch):
-    """Intervals count only if `judge` finds them safe. Other threads may read, and may ask the run to stop."""
+    """Intervals count only if `judge` finds them safe. Other threads may read, and may ask the
+    run to stop.
+    """
 
     def __init__(
         self,
@@ -38,7 +42,9 @@ class IntervalRun(TimedSearch):
         return self.left <= 0 or (self.best is not None and self.best.gap(self.bound) <= self.gap_wanted)
 
     def offer(self, below: Floats, above: Floats, step: str) -> bool:
-        """Verifies intervals (n each); True if they are safe and lose less than any so far, or as much in fewer cells."""
+        """Verifies intervals (n each); True if they are safe and lose less than any so
+        far, or as much in fewer cells.
+        """
         loss = float(self.weight @ (below + above))
         found = Intervals(below.copy(), above.copy(), loss)
         if self.best is not None and not _better(found, self.best):

@@ -1,18 +1,22 @@
-"""The narrowest safe intervals, by cutting planes on a linear program ([2] §6; Fischetti & Salazar-González 2003).
+"""The narrowest safe intervals, by cutting planes on a linear program ([2] §6; Fischetti & Salazar-González
+2003).
 
 On the classes of the reduced problem (pattern/reduce.py), with v = (below, above):
 
     min  W · (below + above),   0 ≤ v ≤ room          W_c = Σ weight_i |t_i| over the cells of class c
     for each item (class p, side, need):   max { ± u_p : M u = 0, −below ≤ u ≤ above } ≥ need
 
-By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality r⁺ · above + r⁻ · below ≥ need. It is
-linear in v, so that the bound rises to the least loss. An item of width adds both sides.
+By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid
+inequality r⁺ · above + r⁻ · below ≥ need. It is linear in v, so that the bound rises to the
+least loss. An item of width adds both sides.
 
-1. First intervals: item by item, the largest first, the direction that widens what is there at least cost. If there is none, nothing
+1. First intervals: item by item, the largest first, the direction that widens what is there at least
+   cost. If there is none, nothing
    protects the primary.
-2. Rounds, stabilised by in-out separation: cuts are sought half-way between the solution of the master program and the best safe
-   intervals; where none is violated there, that point is safe and becomes the best. Each round proves a bound by weak duality from the
-   multipliers of the master, recomputed here.
+2. Rounds, stabilised by in-out separation: cuts are sought half-way between the solution of the
+   master program and the best safe
+   intervals; where none is violated there, that point is safe and becomes the best. Each round proves a bound
+   by weak duality from the multipliers of the master, recomputed here.
 
 It ends when the gap asked for is proven, after `rounds`, or by the clock.
 """
@@ -35,7 +39,8 @@ REACH_SURE = 1e-7  # of a reach: taken off, so that a program finds a way there
 MOST_MOVES = 1e4  # times its need: no class needs to move further
 SURE_CUT = 1e-5  # relative: a cut that is violated by this much is worth adding
 ZERO_MULTIPLIER = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
-BALANCED = 1e-7  # a deviation shows nothing of a class whose move, times this, is less than what it misses a relation by
+# a deviation shows nothing of a class whose move, times this, is less than what it misses a relation by
+BALANCED = 1e-7
 INWARDS = 0.5  # of the way from the master's solution to the best intervals: where cuts are sought
 FAVOUR = 1e-4  # relative: of ways that cost the same, first intervals go where there are intervals already
 GIVEN_BACK = 1e-3  # relative: better intervals are verified when they lose this much less
@@ -58,14 +63,21 @@ class WidthCut:
 def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
     """Offers intervals to a run and proves a bound; returns "work" or "time".
 
-    Raises Unprotectable, naming the cell, if none are safe; InvalidInput for a primary without a level, and for a minimum of contributors.
+    Raises Unprotectable, naming the cell, if none are safe; InvalidInput for a primary without a level,
+    and for a minimum of contributors.
     """
     problem = run.problem
     bare = problem.primary & (np.maximum(np.maximum(problem.down, problem.up), problem.width) == 0)
     for cell in np.flatnonzero(bare).tolist():
-        raise InvalidInput(f"{problem.name(cell)}: primary without a level. Remedy: give its level, from which its interval follows")
+        raise InvalidInput(
+            f"{problem.name(cell)}: primary without a level. Remedy: give its level, from which its interval "
+            f"follows"
+        )
     if problem.minimum:
-        raise InvalidInput("a minimum of contributors is about those behind blanks, not behind intervals. Remedy: leave it out, or hide")
+        raise InvalidInput(
+            "a minimum of contributors is about those behind blanks, not behind intervals. Remedy: leave it "
+            "out, or hide"
+        )
     search = _Search(run, reduce(problem))
     search.begin()
     return search.improve(rounds)
@@ -78,7 +90,9 @@ class _Search:
         inside = np.flatnonzero(table.class_of >= 0)
         self.weight = np.zeros(2 * k)
         for side in (0, k):
-            np.add.at(self.weight, side + table.class_of[inside], run.weight[inside] * np.abs(table.ratio[inside]))
+            np.add.at(
+                self.weight, side + table.class_of[inside], run.weight[inside] * np.abs(table.ratio[inside])
+            )
         most = MOST_MOVES * table.item_need.max(initial=1.0)
         self.room = np.minimum(np.concatenate([table.below, table.above]), most)
         self.least = np.zeros(2 * k)  # what an item asks of its own class
@@ -112,7 +126,9 @@ class _Search:
         self._offer(v, "first intervals")
 
     def _wider(self, program: LiveLP, v: Floats, item: int) -> None:
-        """Widens until an item of width is met: half of it up and half of it down, or as far as the whole table lets it go."""
+        """Widens until an item of width is met: half of it up and half of it down, or as
+        far as the whole table lets it go.
+        """
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
         highest, lowest = self._reach(program, item, 1, need), self._reach(program, item, -1, need)
@@ -126,11 +142,13 @@ class _Search:
                 self._widen(program, v, item, side, part)
 
     def _reach(self, program: LiveLP, item: int, side: int, need: float) -> float:
-        """How far the class of an item can go on one side when every interval is as wide as it may be; at most `need`, less what may be
-        rounding.
+        """How far the class of an item can go on one side when every interval is as wide as it may be; at
+        most `need`, less what may be rounding.
         """
         k, p, held = len(self.table.cost), int(self.table.item_class[item]), self.table.known(item)
-        below, above = (np.where(held, 0, np.minimum(room / need, MOST_MOVES)) for room in (self.room[:k], self.room[k:]))
+        below, above = (
+            np.where(held, 0, np.minimum(room / need, MOST_MOVES)) for room in (self.room[:k], self.room[k:])
+        )
         if side > 0:
             above[p] = min(above[p], 1.0)
         else:
@@ -138,12 +156,20 @@ class _Search:
         cost = np.zeros(3 * k)
         cost[p] = -side
         program.set_cost(np.arange(3 * k), cost)
-        program.set_bounds(np.arange(3 * k), np.concatenate([-below, np.zeros(2 * k)]), np.concatenate([above, np.zeros(2 * k)]))
+        program.set_bounds(
+            np.arange(3 * k),
+            np.concatenate([-below, np.zeros(2 * k)]),
+            np.concatenate([above, np.zeros(2 * k)]),
+        )
         result = program.solve()
-        return max(0.0, side * float(result.x[p])) * need * (1 - REACH_SURE) if result.status.has_point else 0.0
+        return (
+            max(0.0, side * float(result.x[p])) * need * (1 - REACH_SURE) if result.status.has_point else 0.0
+        )
 
     def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> Floats:
-        """Widens intervals, in place, by the direction of least cost that moves a class by its need; the direction."""
+        """Widens intervals, in place, by the direction of least cost that moves a class by its need; the
+        direction.
+        """
         k, p = len(self.table.cost), int(self.table.item_class[item])
         held, far = self.table.known(item), MOST_MOVES
         below, above = np.where(held, 0, v[:k]) / need, np.where(held, 0, v[k:]) / need
@@ -157,7 +183,9 @@ class _Search:
         price = self.weight / unit * np.where(np.tile((v[:k] > 0) | (v[k:] > 0), 2), 1 - FAVOUR, 1.0)
         columns = np.arange(3 * k)
         program.set_cost(columns, np.concatenate([np.zeros(k), price[k:], price[:k]]))
-        program.set_bounds(columns, np.concatenate([low, np.zeros(2 * k)]), np.concatenate([high, rise, fall]))
+        program.set_bounds(
+            columns, np.concatenate([low, np.zeros(2 * k)]), np.concatenate([high, rise, fall])
+        )
         result = program.solve()
         if not result.status.has_point:
             raise self._unprotectable(item)
@@ -183,8 +211,13 @@ class _Search:
         unit = float(np.median(self.weight[self.weight > 0])) if self.weight.any() else 1.0
         low = np.where(self.weight == 0, self.room, self.least)
         master = LiveLP(
-            self.weight / unit, sp.csr_array((0, 2 * k)), np.zeros(0), np.zeros(0), low, np.maximum(self.room, low),
-        )  # fmt: skip
+            self.weight / unit,
+            sp.csr_array((0, 2 * k)),
+            np.zeros(0),
+            np.zeros(0),
+            low,
+            np.maximum(self.room, low),
+        )
         for count in range(rounds):
             result = master.solve()
             if not result.status.has_point:
@@ -240,7 +273,9 @@ class _Search:
         return found
 
     def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats, Floats]:
-        """How far the class of an item moves to a side, in needs; the coefficients of what the duals prove of it; where it moves so."""
+        """How far the class of an item moves to a side, in needs; the coefficients of what the duals
+        prove of it; where it moves so.
+        """
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
         still = self.table.known(item)
@@ -261,7 +296,10 @@ class _Search:
 
     def _matrix(self, cuts: list[WidthCut]) -> sp.csr_array:
         indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
-        data, indices = np.concatenate([cut.coefficients for cut in cuts]), np.concatenate([cut.columns for cut in cuts])
+        data, indices = (
+            np.concatenate([cut.coefficients for cut in cuts]),
+            np.concatenate([cut.columns for cut in cuts]),
+        )
         return sp.csr_array((data, indices, indptr), shape=(len(cuts), 2 * len(self.table.cost)))
 
     def _prove(self, mu: Floats) -> None:
@@ -288,11 +326,15 @@ class _Search:
         below[inside] = np.where(t > 0, v[c], v[k + c]) * np.abs(t)
         above[inside] = np.where(t > 0, v[k + c], v[c]) * np.abs(t)
         problem = self.run.problem
-        self.run.offer(np.minimum(below, problem.a - problem.lb), np.minimum(above, problem.ub - problem.a), step)
+        self.run.offer(
+            np.minimum(below, problem.a - problem.lb), np.minimum(above, problem.ub - problem.a), step
+        )
 
 
 class _Shown:
-    """What the deviations seen so far show of all items, while intervals only grow: one program settles many items."""
+    """What the deviations seen so far show of all items, while intervals only grow: one program settles many
+    items.
+    """
 
     def __init__(self, table: Reduced) -> None:
         self._table = table
@@ -303,7 +345,9 @@ class _Shown:
         return bool(self._table.item_side[item] != 0 and self._far[item] >= self._table.item_need[item])
 
     def learn(self, u: Floats, v: Floats) -> None:
-        """Reads all items off a deviation inside intervals v = (below, above), and off its mirror image if that is inside too."""
+        """Reads all items off a deviation inside intervals v = (below, above), and off its
+        mirror image if that is inside too.
+        """
         table, k = self._table, len(u)
         u = np.clip(u, -v[:k], v[k:])
         u = np.where(np.abs(u) * BALANCED >= np.abs(table.M @ u).max(initial=0.0), u, 0.0)
@@ -312,4 +356,6 @@ class _Shown:
         for sign in (1.0, -1.0):
             moves = sign * u
             if (moves <= v[k:]).all() and (-moves <= v[:k]).all():
-                np.maximum(self._far, np.where(told, table.item_side * moves[table.item_class], 0.0), out=self._far)
+                np.maximum(
+                    self._far, np.where(told, table.item_side * moves[table.item_class], 0.0), out=self._far
+                )

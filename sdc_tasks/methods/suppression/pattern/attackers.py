@@ -4,14 +4,16 @@ For an item (class p, side, need) and y ∈ [0, 1]ᵏ the attacker's side is
 
     max ± u_p    M u = 0,   −c⁻_i y_i ≤ u_i ≤ c⁺_i y_i
 
-By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality Σ_i (r⁺_i c⁺_i + r⁻_i c⁻_i) y_i ≥ need;
-λ need not be trusted. The cut is strengthened: divided by the need, classes that are hidden anyway moved to the right-hand side,
-coefficients cut at 1. An item of width (side 0) adds the two sides.
+By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ λ, the valid inequality Σ_i
+(r⁺_i c⁺_i + r⁻_i c⁻_i) y_i ≥ need; λ need not be trusted. The cut is strengthened: divided by the
+need, classes that are hidden anyway moved to the right-hand side, coefficients cut at 1. An item of
+width (side 0) adds the two sides.
 
-In a network the capacities c± may be cut at the need beforehand (see reduce.py): then the most violated strengthened cut is a minimum cut
-of a graph, found by a maximum flow (`Flows`); c± that would be larger than 1 are what makes the plain programs give weak cuts. Each failing
-item gives the minimum cut next to its source, the one next to its sink, and, nested, those that remain after the found ones are filled up.
-In any other table the program is a linear one (`Programs`).
+In a network the capacities c± may be cut at the need beforehand (see reduce.py): then the most violated
+strengthened cut is a minimum cut of a graph, found by a maximum flow (`Flows`); c± that would be larger than
+1 are what makes the plain programs give weak cuts. Each failing item gives the minimum cut next to its
+source, the one next to its sink, and, nested, those that remain after the found ones are filled up. In any
+other table the program is a linear one (`Programs`).
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class Attackers(ABC):
         self.table, self.calls = table, 0
 
     def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[ProtectionCut]:
-        """Violated cuts of an item, up to about `most`. No cut if y meets the item; unless `thorough`, also if none is found cheaply."""
+        """Violated cuts of an item, up to about `most`. No cut if y meets the item; unless
+        `thorough`, also if none is found cheaply.
+        """
         side = int(self.table.item_side[item])
         found: list[ProtectionCut] = []
         seen: set[bytes] = set()
@@ -72,7 +76,11 @@ class Attackers(ABC):
                 reached, sums, given = self._width(item, trial, thorough)
             if reached >= MET_SHARE:
                 break
-            fresh = [cut for cut in (self._strengthened(alpha, given) for alpha in sums) if cut is not None and cut.key not in seen]
+            fresh = [
+                cut
+                for cut in (self._strengthened(alpha, given) for alpha in sums)
+                if cut is not None and cut.key not in seen
+            ]
             if not fresh:
                 break
             found += fresh
@@ -85,7 +93,8 @@ class Attackers(ABC):
         return found
 
     def _width(self, item: int, y: Floats, thorough: bool) -> tuple[float, list[Floats], float]:
-        """How wide the class of an item of width moves, the α of a cut, and what its own bounds give of the need beside α.
+        """How wide the class of an item of width moves, the α of a cut, and what its own
+        bounds give of the need beside α.
 
         To either side a class goes no further than its own room, whatever the others let it do.
         """
@@ -102,7 +111,9 @@ class Attackers(ABC):
         return reached, [alpha], given
 
     def _strengthened(self, alpha: Floats, given: float) -> ProtectionCut | None:
-        """`alpha`: in needs. None where hidden classes meet the item alone (a solver's error) or nobody can."""
+        """`alpha`: in needs. None where hidden classes meet the item alone (a solver's error) or
+        nobody can.
+        """
         right = 1.0 - given - float(alpha[self.table.forced].sum())
         if right <= 1e-9:
             return None
@@ -111,7 +122,9 @@ class Attackers(ABC):
 
     @abstractmethod
     def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
-        """How far the class of an item moves to a side (in needs, at most 1), and where that is less, α of cuts (k, in needs)."""
+        """How far the class of an item moves to a side (in needs, at most 1), and where that
+        is less, α of cuts (k, in needs).
+        """
 
 
 class Flows(Attackers):
@@ -180,7 +193,8 @@ class Programs(Attackers):
         self._lp = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
 
     def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
-        """First with rooms cut at the need: a point of it is one of the whole program, and its multipliers mind that coefficients end at 1.
+        """First with rooms cut at the need: a point of it is one of the whole program, and its multipliers
+        mind that coefficients end at 1.
 
         Where what they give is not violated, with rooms that are cut nowhere that matters.
         """
@@ -190,7 +204,9 @@ class Programs(Attackers):
         rise, fall = np.where(known, 0.0, table.above) / need, np.where(known, 0.0, table.below) / need
         reached, alpha = 0.0, None
         for most in self._mosts if thorough else self._mosts[:1]:
-            if basis := self._bases.get((item, side, most)):  # only bounds have changed since: dual feasible still
+            if basis := self._bases.get(
+                (item, side, most)
+            ):  # only bounds have changed since: dual feasible still
                 self._lp.restore(basis)
             reached, alpha = self._program(p, side, rise, fall, most, y)
             self._bases[item, side, most] = self._lp.basis()
@@ -200,7 +216,9 @@ class Programs(Attackers):
                 break
         return reached, [] if alpha is None else [alpha]
 
-    def _program(self, p: int, side: int, rise: Floats, fall: Floats, most: float, y: Floats) -> tuple[float, Floats | None]:
+    def _program(
+        self, p: int, side: int, rise: Floats, fall: Floats, most: float, y: Floats
+    ) -> tuple[float, Floats | None]:
         """How far p goes, and α of the multipliers with the whole rooms."""
         self.calls += 1
         above, below = np.minimum(rise, most) * y, np.minimum(fall, most) * y
@@ -222,7 +240,9 @@ class Programs(Attackers):
         with np.errstate(invalid="ignore"):
             alpha = np.where(r > 0, r * rise, np.where(r < 0, -r * fall, 0.0))
         alpha[p] = 0.0
-        share = 1.0 - max(0.0, float(side * r[p]))  # what the multipliers leave of u_p itself on the left-hand side
+        share = 1.0 - max(
+            0.0, float(side * r[p])
+        )  # what the multipliers leave of u_p itself on the left-hand side
         return reached, np.minimum(alpha / share, 1e9) if share > 0.5 else None
 
 

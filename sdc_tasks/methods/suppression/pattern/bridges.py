@@ -1,13 +1,16 @@
-"""Bridges: hidden classes that cannot move, and the inequalities that patterns without them satisfy ([2] §4.1).
+"""Bridges: hidden classes that cannot move, and the inequalities that patterns without them satisfy ([2]
+§4.1).
 
-If a pattern hides class i, but the relations do not let it move, class i does not protect anything: without it the same deviations remain,
-and the pattern costs no more. So some least pattern has no bridge. Classes that must be protected are no bridges of any safe pattern.
-For whole multipliers λ of the relations let r = Mᵀ λ, r_i ≠ 0. Σ r_j u_j = 0 moves i only if it moves another class of r, hence
+If a pattern hides class i, but the relations do not let it move, class i does not protect anything: without
+it the same deviations remain, and the pattern costs no more. So some least pattern has no bridge. Classes
+that must be protected are no bridges of any safe pattern. For whole multipliers λ of the relations let r = Mᵀ
+λ, r_i ≠ 0. Σ r_j u_j = 0 moves i only if it moves another class of r, hence
 
     Σ_{j≠i, r_j≠0} y_j ≥ y_i
 
-for every safe pattern without bridges. Single relations give the first ones (`rows`). More are found at a point y by a linear program,
-max u_i with M u = 0, |u_j| ≤ y_j, whose multipliers are made whole numbers; then r is exact.
+for every safe pattern without bridges. Single relations give the first ones (`rows`). More are
+found at a point y by a linear program, max u_i with M u = 0, |u_j| ≤ y_j, whose multipliers are
+made whole numbers; then r is exact.
 """
 
 from __future__ import annotations
@@ -21,19 +24,26 @@ from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.lp import LiveLP
 
 WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
-NEARLY = 1e-6  # multipliers this near to whole numbers are rounded; the inequality holds for any whole numbers
+NEARLY = (
+    1e-6  # multipliers this near to whole numbers are rounded; the inequality holds for any whole numbers
+)
 BRIDGE_VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
 HARDLY_HIDDEN = 0.02  # classes that a point hides less than this are not asked
 
 
 class Bridges:
-    """The bridgeless inequalities of a reduced table; `rows` (relations' entries, k): those of single relations, rows @ y ≥ 0."""
+    """The bridgeless inequalities of a reduced table; `rows` (relations' entries, k): those of
+    single relations, rows @ y ≥ 0.
+    """
 
     def __init__(self, table: Reduced) -> None:
         self.table, k, m = table, len(table.cost), table.M.shape[0]
         M = table.M
         lengths = np.diff(M.indptr)
-        starts, counts = np.repeat(M.indptr[:-1], lengths), np.repeat(lengths, lengths)  # of the relation, for each entry
+        starts, counts = (
+            np.repeat(M.indptr[:-1], lengths),
+            np.repeat(lengths, lengths),
+        )  # of the relation, for each entry
         indptr = np.concatenate([[0], np.cumsum(counts)])
         within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], counts)
         columns = M.indices[np.repeat(starts, counts) + within]
@@ -73,5 +83,9 @@ class Bridges:
                     return None
                 columns = np.flatnonzero(r)
                 coefficients = np.where(columns == i, -1.0, 1.0)
-                return ProtectionCut(columns, coefficients, 0.0) if coefficients @ y[columns] < -BRIDGE_VIOLATED else None
+                return (
+                    ProtectionCut(columns, coefficients, 0.0)
+                    if coefficients @ y[columns] < -BRIDGE_VIOLATED
+                    else None
+                )
         return None

@@ -1,11 +1,13 @@
 """Does a pattern hide enough contributors ([2] §4.4)?
 
-Where a total is open, everybody can subtract the open parts from it: the hidden parts are published as one sum. So in each such relation
+Where a total is open, everybody can subtract the open parts from it: the hidden parts are published as
+one sum. So in each such relation
 
     Σ count_i  over the hidden parts i that nobody can recalculate  ≥  minimum,
 
-unless no part is hidden. A contributor to several parts counts for each of them. A part that can be recalculated from other relations
-does not count, and a total that can be recalculated is open. Sums over several relations are judged by their levels, not by numbers.
+unless no part is hidden. A contributor to several parts counts for each of them. A part that can be
+recalculated from other relations does not count, and a total that can be recalculated is open. Sums over
+several relations are judged by their levels, not by numbers.
 """
 
 from __future__ import annotations
@@ -34,14 +36,26 @@ def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
     parts, totals = sides(problem.M)
     some = parts @ unknown.astype(float) > 0
     total_open = totals @ unknown.astype(float) == 0
-    return np.flatnonzero(some & total_open & (parts @ np.where(unknown, problem.count, 0.0) < problem.minimum))
+    return np.flatnonzero(
+        some & total_open & (parts @ np.where(unknown, problem.count, 0.0) < problem.minimum)
+    )
 
 
 def _unknown(problem: SuppressionProblem, hidden: Bools) -> Bools:
     """(n): the hidden cells that nobody can recalculate."""
     level = RECALCULATED * np.abs(problem.a)
     fixed = problem.fixed & ~hidden
-    asked = replace(problem, primary=hidden, fixed=fixed, lpl=level, upl=level, spl=0 * level, beside=None, behind=None, minimum=0)
+    asked = replace(
+        problem,
+        primary=hidden,
+        fixed=fixed,
+        lpl=level,
+        upl=level,
+        spl=0 * level,
+        beside=None,
+        behind=None,
+        minimum=0,
+    )
     found = hidden & (problem.a != 0)
     found[verify(asked, hidden).unprotected] = False
     return np.asarray(found)

@@ -1,7 +1,8 @@
-"""What an attacker computes of the hidden cells of a pattern: the least and the greatest value of each ([2] eq. 5–6).
+"""What an attacker computes of the hidden cells of a pattern: the least and the greatest value of each ([2]
+eq. 5–6).
 
-He knows the open cells, the relations and the external bounds. Two linear programs for each hidden cell. For looking at, not for a
-verdict: `verify.py` judges.
+He knows the open cells, the relations and the external bounds. Two linear programs for each hidden cell. For
+looking at, not for a verdict: `verify.py` judges.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, Status
 
-OPEN_ENDED = (Status.UNBOUNDED, Status.INFEASIBLE)  # the truth is feasible: what a solver calls either has no end
+OPEN_ENDED = (
+    Status.UNBOUNDED,
+    Status.INFEASIBLE,
+)  # the truth is feasible: what a solver calls either has no end
 
 
 def feasible(problem: SuppressionProblem, hidden: Bools) -> tuple[Floats, Floats]:
-    """(low, high), each (n), in the unit of the data: equal to the value where a cell is open, −∞ and ∞ where nothing bounds it, NaN where
-    the solver found neither. `hidden` (n): True where the pattern hides.
+    """(low, high), each (n), in the unit of the data: equal to the value where a cell is open, −∞ and ∞ where
+    nothing bounds it, NaN where the solver found neither. `hidden` (n): True where the pattern hides.
     """
     low, high = problem.a.copy(), problem.a.copy()
     cells = np.flatnonzero(hidden & ~problem.fixed & (problem.ub > problem.lb))
@@ -35,7 +39,13 @@ def feasible(problem: SuppressionProblem, hidden: Bools) -> tuple[Floats, Floats
         for side, ends in ((1.0, low), (-1.0, high)):
             program.set_cost(np.array([i]), np.array([side]))
             found = program.solve(reduced=False)
-            reach = found.objective * unit if found.status is Status.OPTIMAL else -np.inf if found.status in OPEN_ENDED else np.nan
+            reach = (
+                found.objective * unit
+                if found.status is Status.OPTIMAL
+                else -np.inf
+                if found.status in OPEN_ENDED
+                else np.nan
+            )
             ends[cell] = problem.a[cell] + side * reach
         program.set_cost(np.array([i]), np.zeros(1))
     return low, high

@@ -1,19 +1,24 @@
 """Reduces a suppression problem without changing its least cost.
 
 - Cells that stay open (fixed, or without room) do not move: they are removed.
-- A relation with one remaining cell fixes it (z = 0). A relation with two ties them, z_j = t z_i: hiding only one does not help. So
-  cells form classes with one deviation u each, z_i = t_i u. A class with a primary that has a requirement is hidden (`forced`); any other
-  class costs the sum of its cells. This is repeated until nothing changes; equal relations are kept once.
-- An *item* is one requirement: class, side, need, guard. side +1: max u ≥ need; −1: min u ≤ −need; 0: max u − min u ≥ need; against all
+- A relation with one remaining cell fixes it (z = 0). A relation with two ties them, z_j = t z_i:
+  hiding only one does not help. So
+  cells form classes with one deviation u each, z_i = t_i u. A class with a primary that has a requirement
+  is hidden (`forced`); any other class costs the sum of its cells. This is repeated until nothing
+  changes; equal relations are kept once.
+- An *item* is one requirement: class, side, need, guard. side +1: max u ≥ need; −1: min u ≤ −need; 0:
+  max u − min u ≥ need; against all
   respondents but the guard.
 
-Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes, or whose class has less room than
-it needs, is refused here. The attackers' programs later find primaries that cannot reach their level even if everything is hidden.
+Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes, or
+whose class has less room than it needs, is refused here. The attackers' programs later find primaries that
+cannot reach their level even if everything is hidden.
 
-Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class with a singleton is `lone`: it
-moves in items of classes of the same respondent alone. A primary in one class with another respondent's singleton is disclosed. `network`:
-every class stands in at most two relations, with opposite signs after some relations were multiplied by −1. Then z splits into cycles with
-entries of one size ([2] §2.2, §4.2), and no deviation needs to exceed the need of the item it serves.
+Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class
+with a singleton is `lone`: it moves in items of classes of the same respondent alone. A primary in one class
+with another respondent's singleton is disclosed. `network`: every class stands in at most two relations, with
+opposite signs after some relations were multiplied by −1. Then z splits into cycles with entries of one size
+([2] §2.2, §4.2), and no deviation needs to exceed the need of the item it serves.
 """
 
 from __future__ import annotations
@@ -36,7 +41,9 @@ ROOM_NOISE = 1e-6  # relative: a class whose room is this close to what it needs
 
 @dataclass(frozen=True)
 class Reduced:
-    """k classes. `below above` (k): room of u; `class_of ratio` (n): where a cell went (−1: it does not move) and its t."""
+    """k classes. `below above` (k): room of u; `class_of ratio` (n): where a cell went
+    (−1: it does not move) and its t.
+    """
 
     M: sp.csr_array = field(repr=False)
     below: Floats = field(repr=False)
@@ -59,11 +66,15 @@ class Reduced:
         return np.asarray(self.holder != NOBODY)
 
     def known(self, item: int) -> Bools:
-        """(k): classes that those whom an item keeps away know: the singletons of all but whom it protects."""
+        """(k): classes that those whom an item keeps away know: the singletons of all but whom it
+        protects.
+        """
         return np.asarray(self.lone & (self.holder != self.item_guard[item]))
 
     def open_to(self, holders: Ints) -> Bools:
-        """(items): those about which a deviation tells that moves singletons of these respondents alone; all where there are none."""
+        """(items): those about which a deviation tells that moves singletons of these respondents
+        alone; all where there are none.
+        """
         if not len(holders):
             return np.ones(len(self.item_class), dtype=bool)
         return np.asarray((self.item_guard == holders[0]) & (len(holders) == 1))
@@ -155,11 +166,15 @@ def _classes(M: sp.csr_array, moves: Bools) -> tuple[Ints, Floats]:
                 longer.append(row)
         waiting = longer
     tops = [root(cell) for cell in range(M.shape[1])]
-    column = np.array([top if alive[top] and moves[cell] else -1 for cell, (top, _) in enumerate(tops)], dtype=np.int64)
+    column = np.array(
+        [top if alive[top] and moves[cell] else -1 for cell, (top, _) in enumerate(tops)], dtype=np.int64
+    )
     return column, np.array([scale for _, scale in tops])
 
 
-def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, k: int) -> tuple[Floats, Floats]:
+def _room(
+    problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, k: int
+) -> tuple[Floats, Floats]:
     below, above = np.full(k, np.inf), np.full(k, np.inf)
     low, high = (problem.a - problem.lb)[inside], (problem.ub - problem.a)[inside]
     size, falls = np.abs(t[inside]), t[inside] < 0
@@ -169,7 +184,9 @@ def _room(problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, 
 
 
 def _holder(problem: SuppressionProblem, class_of: Ints, k: int) -> Ints:
-    """(k): the respondent of the singletons of each class, NOBODY without one, SEVERAL if they are of different respondents."""
+    """(k): the respondent of the singletons of each class, NOBODY without one, SEVERAL if
+    they are of different respondents.
+    """
     cells = np.flatnonzero(problem.lone & (class_of >= 0))
     low, high = np.full(k, np.iinfo(np.int64).max), np.full(k, NOBODY)
     np.minimum.at(low, class_of[cells], problem.respondents[cells])
@@ -184,8 +201,8 @@ def _holder(problem: SuppressionProblem, class_of: Ints, k: int) -> Ints:
 
 
 def _items(problem: SuppressionProblem, class_of: Ints, t: Floats) -> tuple[Ints, Ints, Floats, Ints]:
-    """Class, side, need and guard of every item, largest need first; of several for one class, side and guard the largest counts, and what
-    all are kept from is not asked again for all but one.
+    """Class, side, need and guard of every item, largest need first; of several for one class, side and guard
+    the largest counts, and what all are kept from is not asked again for all but one.
     """
     told = [(layer, np.flatnonzero((layer.most > 0) & (class_of >= 0))) for layer in problem.layers]
     of = np.concatenate([np.column_stack([class_of[p], layer.guards[p]]) for layer, p in told])
@@ -199,7 +216,9 @@ def _items(problem: SuppressionProblem, class_of: Ints, t: Floats) -> tuple[Ints
         np.maximum.at(need[2], mine, layer.width[p] / size)
         first += len(p)
     from_all = np.searchsorted(groups[:, 0], groups[:, 0])  # NOBODY is the first of a class, if there is one
-    from_all = np.where(groups[from_all, 1] == NOBODY, from_all, np.arange(len(groups))) if len(groups) else from_all
+    from_all = (
+        np.where(groups[from_all, 1] == NOBODY, from_all, np.arange(len(groups))) if len(groups) else from_all
+    )
     need = np.where((need <= need[:, from_all]) & (from_all != np.arange(len(groups))), 0.0, need)
     kind, place = np.nonzero(need)
     order = np.lexsort((kind, place, -need[kind, place]))
@@ -208,7 +227,9 @@ def _items(problem: SuppressionProblem, class_of: Ints, t: Floats) -> tuple[Ints
 
 
 def _narrow(item_class: Ints, item_side: Ints, item_need: Floats, below: Floats, above: Floats) -> Ints:
-    """Classes with an item that needs more than the room of the class within its bounds, whatever is hidden."""
+    """Classes with an item that needs more than the room of the class within its bounds, whatever
+    is hidden.
+    """
     up, down = above[item_class], below[item_class]
     room = np.where(item_side > 0, up, np.where(item_side < 0, down, up + down))
     return np.unique(item_class[room < item_need * (1 - ROOM_NOISE)])
@@ -219,7 +240,8 @@ def _refuse_narrow(problem: SuppressionProblem, primary: Bools) -> None:
     if len(cells):
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         raise Unprotectable(
-            f"{problem.name(cells[0])}{more}: a cell that its relations tie to it has less room than its level. "
+            f"{problem.name(cells[0])}{more}: a cell that its relations tie to it has less room than its "
+            f"level. "
             "Remedy: let a fixed or empty cell beside it be suppressed, or lower its level"
         )
 
@@ -246,8 +268,9 @@ def _distinct(M: sp.csr_array) -> sp.csr_array:
 def _network_form(M: sp.csr_array) -> sp.csr_array:
     """M without relations that follow from the others, if that makes a network of it; else M.
 
-    In a network each class stands in at most two relations: of the relations of a class all but two must go. What follows from that is
-    followed up; where nothing does, one relation is taken to go, the shortest or the longest.
+    In a network each class stands in at most two relations: of the relations of a class all but
+    two must go. What follows from that is followed up; where nothing does, one relation is taken
+    to go, the shortest or the longest.
     """
     if is_network(M):
         return M
@@ -261,7 +284,9 @@ def _network_form(M: sp.csr_array) -> sp.csr_array:
 
 
 def _two_each(M: sp.csr_array, order: Ints) -> Bools:
-    """(m): relations that stay so that each class keeps two, guessed in this order where there is a choice; perhaps there is none."""
+    """(m): relations that stay so that each class keeps two, guessed in this order where there is
+    a choice; perhaps there is none.
+    """
     stands = sp.csr_array((np.ones(M.nnz), M.indices, M.indptr), shape=M.shape)
     classes = sp.csr_array(stands.T)
     excess = np.maximum(np.asarray(classes.sum(axis=1)).ravel() - 2, 0)
@@ -279,11 +304,15 @@ def _two_each(M: sp.csr_array, order: Ints) -> Bools:
 
 
 def _follow(rows: sp.csr_array, network: sp.csr_array) -> bool:
-    """Whether rows are sums of relations of a network: whether nodes have potentials whose differences along each arc are the entries."""
+    """Whether rows are sums of relations of a network: whether nodes have potentials whose differences
+    along each arc are the entries.
+    """
     tail, head = network_ends(network)
     wanted = rows.toarray().T  # (k, rows)
     nodes, k = network.shape[0] + 1, len(tail)
-    arcs = sp.csr_array((np.arange(1, k + 1), (tail, head)), shape=(nodes, nodes))  # of parallel arcs some sum: replaced below
+    arcs = sp.csr_array(
+        (np.arange(1, k + 1), (tail, head)), shape=(nodes, nodes)
+    )  # of parallel arcs some sum: replaced below
     first = {(int(t), int(h)): i for i, (t, h) in reversed(list(enumerate(zip(tail, head, strict=True))))}
     potential = np.zeros((nodes, wanted.shape[1]))
     seen = np.zeros(nodes, dtype=bool)
@@ -295,12 +324,16 @@ def _follow(rows: sp.csr_array, network: sp.csr_array) -> bool:
         for node in reached[1:].tolist():
             last = int(before[node])
             forward = first.get((last, node))
-            potential[node] = potential[last] + (wanted[forward] if forward is not None else -wanted[first[node, last]])
+            potential[node] = potential[last] + (
+                wanted[forward] if forward is not None else -wanted[first[node, last]]
+            )
     return bool((np.abs(potential[head] - potential[tail] - wanted) < NOTHING).all())
 
 
 def network_ends(M: sp.csr_array) -> tuple[Ints, Ints]:
-    """(k), (k): the nodes of −1 and +1 of every class of a network, after relations are signed; m stands for none."""
+    """(k), (k): the nodes of −1 and +1 of every class of a network, after relations are signed; m stands for
+    none.
+    """
     m = M.shape[0]
     columns = sp.csc_array(M)
     sign = np.zeros(m)
@@ -336,7 +369,10 @@ def is_network(M: sp.csr_array) -> bool:
     i, j = by_column.indices[first], by_column.indices[first + 1]
     flips = by_column.data[first] == by_column.data[first + 1]
     m = M.shape[0]  # rows as they are, then negated; equal entries join a row with the other's negation
-    left, right = np.concatenate([i, i + m]), np.concatenate([np.where(flips, j + m, j), np.where(flips, j, j + m)])
+    left, right = (
+        np.concatenate([i, i + m]),
+        np.concatenate([np.where(flips, j + m, j), np.where(flips, j, j + m)]),
+    )
     graph = sp.csr_array((np.ones(len(left)), (left, right)), shape=(2 * m, 2 * m))
     _, part = connected_components(graph, directed=False)
     return bool((part[:m] != part[m:]).all())
@@ -348,6 +384,7 @@ def _stuck(problem: SuppressionProblem, cells: Ints) -> str:
     relations = rows.indices[rows.indptr[first] : rows.indptr[first + 1]].tolist()
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
     return (
-        f"{problem.name(first)}{more}: its relations ({', '.join(map(str, relations))}) give it away whatever is hidden. "
+        f"{problem.name(first)}{more}: its relations ({', '.join(map(str, relations))}) give it away "
+        f"whatever is hidden. "
         "Remedy: let one of the fixed or empty cells beside it be suppressed, or lower its level"
     )

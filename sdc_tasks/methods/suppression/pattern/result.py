@@ -1,4 +1,6 @@
-"""The result of every suppression method: a verified pattern, its cost, and the proven bound on the least cost."""
+"""The result of every suppression method: a verified pattern, its cost, and the proven bound on the least
+cost.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from sdc_tasks.model.time.moment import Moment
 
 @dataclass(frozen=True)
 class Pattern:
-    """A verified pattern: `hidden` (n) is True at primaries and secondaries; `cost` is that of the secondaries."""
+    """A verified pattern: `hidden` (n) is True at primaries and secondaries; `cost` is that of the
+    secondaries.
+    """
 
     hidden: Bools = field(repr=False)
     cost: float
@@ -25,7 +29,9 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Alone:
-    """What a published method left before it was completed: the cost of its secondaries, and the positions of primaries `at_risk`."""
+    """What a published method left before it was completed: the cost of its secondaries, and the
+    positions of primaries `at_risk`.
+    """
 
     cost: float
     at_risk: Ints = field(repr=False)
@@ -35,8 +41,8 @@ class Alone:
 class SuppressionResult:
     """The best verified pattern of a method, and the proven bound: no safe pattern costs less.
 
-    `best` is None if no safe pattern was found. `ended` says why the method stopped: proven, gap, work or time.
-    `alone`: of a method that is completed (hypercube, hitas), what it left without that.
+    `best` is None if no safe pattern was found. `ended` says why the method stopped: proven, gap, work or
+    time. `alone`: of a method that is completed (hypercube, hitas), what it left without that.
     """
 
     best: Pattern | None = field(repr=False)

@@ -1,7 +1,9 @@
-"""One run of a method: the best verified pattern so far, the best proven bound, their history, and when to stop.
+"""One run of a method: the best verified pattern so far, the best proven bound, their history, and when to
+stop.
 
-A pattern counts only if the verifier finds it safe. So a limit, a signal or an operator can interrupt a method at any time, and the best
-pattern so far remains. Methods offer patterns from one thread; other threads may read, and may ask the run to stop.
+A pattern counts only if the verifier finds it safe. So a limit, a signal or an operator can interrupt a
+method at any time, and the best pattern so far remains. Methods offer patterns from one thread; other threads
+may read, and may ask the run to stop.
 """
 
 from __future__ import annotations
@@ -25,10 +27,16 @@ PROVEN = 1e-6  # relative: what rounding leaves between the bound and the cost o
 
 
 class SuppressionRun(TimedSearch):
-    """Keeps the best pattern and bound that a method finds for one problem. Stops by the clock, the gap, or on request."""
+    """Keeps the best pattern and bound that a method finds for one problem. Stops by the clock, the gap, or
+    on request.
+    """
 
     def __init__(
-        self, problem: SuppressionProblem, clock: Clock | None = None, gap: float = 0.0, report: Callable[[Moment], None] | None = None
+        self,
+        problem: SuppressionProblem,
+        clock: Clock | None = None,
+        gap: float = 0.0,
+        report: Callable[[Moment], None] | None = None,
     ) -> None:
         super().__init__(clock or Limit(), report)
         self.problem, self.gap_wanted = problem, max(gap, PROVEN)
@@ -51,9 +59,15 @@ class SuppressionRun(TimedSearch):
         gap = self.gap
         return self.left <= 0 or (gap is not None and gap <= self.gap_wanted)
 
-    def offer(self, hidden: Bools, method: str, proposed: Floats | None = None, witnesses: sp.csr_array | None = None) -> bool:
-        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n): deviations that may show it;
-        `witnesses` (any number, n): the same, sparse.
+    def offer(
+        self,
+        hidden: Bools,
+        method: str,
+        proposed: Floats | None = None,
+        witnesses: sp.csr_array | None = None,
+    ) -> bool:
+        """Verifies a pattern (n); True if it is safe and the cheapest so far. `proposed` (points, n):
+        deviations that may show it; `witnesses` (any number, n): the same, sparse.
 
         The first one takes its time; once there is a pattern, no verification goes on after the time limit.
         """
@@ -65,7 +79,9 @@ class SuppressionRun(TimedSearch):
         return verdict.safe and not len(short) and enough(self.problem, hidden) and self.take(hidden, method)
 
     def take(self, hidden: Bools, method: str) -> bool:
-        """Takes a pattern (n) that was judged, and found to keep all that the problem asks; True if it is the cheapest so far."""
+        """Takes a pattern (n) that was judged, and found to keep all that the problem asks;
+        True if it is the cheapest so far.
+        """
         cost = self.problem.cost_of(hidden)
         if cost >= self.cost:
             return False
@@ -76,7 +92,9 @@ class SuppressionRun(TimedSearch):
         return True
 
     def lift(self, bound: float, method: str) -> None:
-        """Records a proven lower bound on the cost of any safe pattern; a bound above the cost of a verified pattern is ignored."""
+        """Records a proven lower bound on the cost of any safe pattern; a bound above the cost
+        of a verified pattern is ignored.
+        """
         if self.bound * (1 + 1e-9) < bound <= self.cost * (1 + PROVEN):
             self.bound = min(bound, self.cost)
             self._note(method)
@@ -86,7 +104,9 @@ class SuppressionRun(TimedSearch):
         gap = self.gap
         if gap is not None and gap <= self.gap_wanted:
             ended = "proven" if gap <= PROVEN else "gap"
-        return SuppressionResult(self.best, self.bound, method, ended, self.elapsed, tuple(self.history), self.alone)
+        return SuppressionResult(
+            self.best, self.bound, method, ended, self.elapsed, tuple(self.history), self.alone
+        )
 
     def _note(self, method: str) -> None:
         self._keep(None if self.best is None else self.best.cost, self.bound, method)
@@ -94,7 +114,9 @@ class SuppressionRun(TimedSearch):
 
 @dataclass(frozen=True)
 class Shared:
-    """For a run inside of another one: the clock of that run, which also ends when somebody asks that run to stop."""
+    """For a run inside of another one: the clock of that run, which also ends when
+    somebody asks that run to stop.
+    """
 
     run: SuppressionRun
 

@@ -1,15 +1,17 @@
-"""Sums of hidden cells ([2] §4.4): a contributor who stands in several of them is told by their sum what no single one tells.
+"""Sums of hidden cells ([2] §4.4): a contributor who stands in several of them is told by
+their sum what no single one tells.
 
-A firm with 900, 700 and 500 in three hidden cells, others with 205 there: who reads 2 305 for the three, as what a total leaves, knows the
-2 100 within a tenth. So the rules that make a cell primary are applied to sums of hidden cells as well, as if each were a cell:
+A firm with 900, 700 and 500 in three hidden cells, others with 205 there: who reads 2 305 for the three, as
+what a total leaves, knows the 2 100 within a tenth. So the rules that make a cell primary are applied to sums
+of hidden cells as well, as if each were a cell:
 
     the hidden parts of each relation;
     those of them in which one contributor is the largest;
     all hidden inner cells of the table in which one contributor is the largest.
 
-A sum with a level is a virtual cell s = Σ_i a_i, hidden and primary, with its level and those of its further contributors; `verify.py`
-judges it as any other. Other sums, such as those that only several relations together imply, are not judged, and none of a table of more
-than `MOST_SUMMED` cells.
+A sum with a level is a virtual cell s = Σ_i a_i, hidden and primary, with its level and those of its further
+contributors; `verify.py` judges it as any other. Other sums, such as those that only several relations
+together imply, are not judged, and none of a table of more than `MOST_SUMMED` cells.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ SHARED_CELLS = "what a contributor concludes from his part of hidden cells that 
 
 @dataclass(frozen=True)
 class Sums:
-    """s sums of cells. `cells` (s, n): 1 where a cell belongs to a sum; `level` (s), whom it protects, and the levels of further
-    contributors (m, s), with their numbers.
+    """s sums of cells. `cells` (s, n): 1 where a cell belongs to a sum; `level` (s), whom it protects, and
+    the levels of further contributors (m, s), with their numbers.
     """
 
     cells: sp.csr_array = field(repr=False)
@@ -50,35 +52,55 @@ class Sums:
     def only(self, which: Ints) -> Sums:
         """Some of them."""
         return Sums(
-            sp.csr_array(self.cells[which]), self.level[which], self.guarded[which], self.beside[:, which], self.beside_guarded[:, which]
+            sp.csr_array(self.cells[which]),
+            self.level[which],
+            self.guarded[which],
+            self.beside[:, which],
+            self.beside_guarded[:, which],
         )
 
     def with_(self, others: Sums) -> Sums:
         """These and others; each once."""
         m = max(len(self.beside), len(others.beside))
         more = [(np.pad(each.beside, ((0, m - len(each.beside)), (0, 0))), each) for each in (self, others)]
-        numbers = [np.pad(each.beside_guarded, ((0, m - len(each.beside)), (0, 0)), constant_values=NOBODY) for _, each in more]
+        numbers = [
+            np.pad(each.beside_guarded, ((0, m - len(each.beside)), (0, 0)), constant_values=NOBODY)
+            for _, each in more
+        ]
         both = Sums(
-            sp.csr_array(sp.vstack([self.cells, others.cells])), np.concatenate([self.level, others.level]),
-            np.concatenate([self.guarded, others.guarded]), np.hstack([beside for beside, _ in more]), np.hstack(numbers),
-        )  # fmt: skip
+            sp.csr_array(sp.vstack([self.cells, others.cells])),
+            np.concatenate([self.level, others.level]),
+            np.concatenate([self.guarded, others.guarded]),
+            np.hstack([beside for beside, _ in more]),
+            np.hstack(numbers),
+        )
         return both.only(_different(both.cells))
 
 
 def judged(problem: SuppressionProblem) -> bool:
-    """Whether the sums of a table are judged at all: it is known who contributes to its cells, and it is not too large."""
+    """Whether the sums of a table are judged at all: it is known who contributes to its
+    cells, and it is not too large.
+    """
     return problem.behind is not None and len(problem.a) <= MOST_SUMMED
 
 
 def limits_of(problem: SuppressionProblem) -> str | None:
-    """What is not judged of a pattern of a table of whose contributors something is known; None of any other table."""
+    """What is not judged of a pattern of a table of whose contributors something is
+    known; None of any other table.
+    """
     if not (problem.by_rules or problem.lone.any()):
         return None
     if problem.behind is None:
         return "not judged: sums of hidden cells, for it is not told who contributes to several of them"
     if not judged(problem):
-        return f"not judged: sums of hidden cells, in a table of more than {MOST_SUMMED} cells; and {SHARED_CELLS}"
-    return f"judged too: sums of hidden cells of one relation, and of one largest contributor. Not judged: other sums; {SHARED_CELLS}"
+        return (
+            f"not judged: sums of hidden cells, in a table of more than {MOST_SUMMED} cells; "
+            f"and {SHARED_CELLS}"
+        )
+    return (
+        f"judged too: sums of hidden cells of one relation, and of one largest "
+        f"contributor. Not judged: other sums; {SHARED_CELLS}"
+    )
 
 
 def sums_of(problem: SuppressionProblem, hidden: Bools) -> Sums:
@@ -98,8 +120,9 @@ def judge(
     seconds: float = np.inf,
     witnesses: sp.csr_array | None = None,
 ) -> tuple[PatternVerdict, Sums]:
-    """The verdict on the primaries of a problem, and the sums of hidden cells that are not shown to be protected; none where sums are not
-    judged. Arguments as for `verify`: what shows that a cell moves shows it of a sum.
+    """The verdict on the primaries of a problem, and the sums of hidden cells that are not
+    shown to be protected; none where sums are not judged. Arguments as for `verify`: what shows
+    that a cell moves shows it of a sum.
     """
     asked = sums_of(problem, hidden) if judged(problem) else _none(len(problem.a))
     if not len(asked):
@@ -117,7 +140,9 @@ def judge(
 
 
 def with_sums(problem: SuppressionProblem, sums: Sums) -> SuppressionProblem:
-    """The problem with a virtual cell for each sum, behind its own cells: hidden at no cost, primary, with the levels of the sum."""
+    """The problem with a virtual cell for each sum, behind its own cells: hidden at no cost,
+    primary, with the levels of the sum.
+    """
     n, s = len(problem.a), len(sums)
     assert problem.beside is not None
     assert problem.beside_guarded is not None
@@ -125,14 +150,18 @@ def with_sums(problem: SuppressionProblem, sums: Sums) -> SuppressionProblem:
     none, no, yes, nobody = np.zeros(s), np.zeros(s, dtype=bool), np.ones(s, dtype=bool), np.full(s, NOBODY)
     S, m = sums.cells, max(len(problem.beside), len(sums.beside))
     beside, whose = np.zeros((m, n + s)), np.full((m, n + s), NOBODY)
-    beside[: len(problem.beside), :n], whose[: len(problem.beside), :n] = problem.beside, problem.beside_guarded
+    beside[: len(problem.beside), :n], whose[: len(problem.beside), :n] = (
+        problem.beside,
+        problem.beside_guarded,
+    )
     beside[: len(sums.beside), n:], whose[: len(sums.beside), n:] = sums.beside, sums.beside_guarded
 
     def name(cell: int) -> str:
         if cell < n:
             return problem.name(cell)
         parts = S.indices[S.indptr[cell - n] : S.indptr[cell - n + 1]].tolist()
-        return f"the sum of {', '.join(problem.name(part) for part in parts[:NAMED_PARTS])}{and_more(max(0, len(parts) - NAMED_PARTS))}"
+        named = ", ".join(problem.name(part) for part in parts[:NAMED_PARTS])
+        return f"the sum of {named}{and_more(max(0, len(parts) - NAMED_PARTS))}"
 
     own = sp.csr_array(sp.hstack([problem.M, sp.csr_array((problem.M.shape[0], s))]))
     guarded = np.full(n, NOBODY) if problem.guarded is None else problem.guarded
@@ -182,10 +211,18 @@ def _different(cells: sp.csr_array) -> Ints:
     """The rows that repeat no earlier one."""
     cells.sort_indices()
     seen: dict[bytes, int] = {}
-    for row, (start, end) in enumerate(zip(cells.indptr[:-1].tolist(), cells.indptr[1:].tolist(), strict=True)):
+    for row, (start, end) in enumerate(
+        zip(cells.indptr[:-1].tolist(), cells.indptr[1:].tolist(), strict=True)
+    ):
         seen.setdefault(cells.indices[start:end].tobytes(), row)
     return np.array(list(seen.values()), dtype=np.int64)
 
 
 def _none(n: int) -> Sums:
-    return Sums(sp.csr_array((0, n)), np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int64))
+    return Sums(
+        sp.csr_array((0, n)),
+        np.zeros(0),
+        np.zeros(0, dtype=np.int64),
+        np.zeros((0, 0)),
+        np.zeros((0, 0), dtype=np.int64),
+    )

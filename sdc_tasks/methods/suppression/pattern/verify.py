@@ -1,21 +1,25 @@
-"""Is a pattern safe? A second program, which shares no code with the searches of this package or with `sdc_tasks/solver`.
+"""Is a pattern safe? A second program, which shares no code with the searches of this
+package or with `sdc_tasks/solver`.
 
 A primary counts as protected only if points x are found with
 
-    M x = M a,   lb ≤ x ≤ ub,   x_i = a_i wherever the pattern is open,   x_p ≥ a_p + upl_p    (or ≤ a_p − lpl_p)
+    M x = M a,   lb ≤ x ≤ ub,   x_i = a_i wherever the pattern is open,   x_p ≥ a_p + upl_p    (or ≤ a_p −
+    lpl_p)
 
-for each of its levels, that of the largest contributor and those of the next ones, with x_i = a_i also for the singletons of all others.
-Plain arithmetic checks this. Solvers, and whoever made the pattern, only propose points: if they are wrong, a safe pattern may count as
-unsafe, never the reverse.
+for each of its levels, that of the largest contributor and those of the next ones, with x_i = a_i also for
+the singletons of all others. Plain arithmetic checks this. Solvers, and whoever made the pattern, only
+propose points: if they are wrong, a safe pattern may count as unsafe, never the reverse.
 
-With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest steps that the bounds allow, and all
-primaries are read off at both ends. So a point settles many primaries. Points come from programs `max Σ ± x_p / level_p` over families of
-primaries that are not settled yet, then from two programs for each primary that is left (each capped at what is needed). Of the singletons
-only those of the respondent who is attacked may move. Rows in which one hidden cell stands alone fix that cell; it is then as good as open,
-and so on.
+With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest
+steps that the bounds allow, and all primaries are read off at both ends. So a point settles many primaries.
+Points come from programs `max Σ ± x_p / level_p` over families of primaries that are not settled yet, then
+from two programs for each primary that is left (each capped at what is needed). Of the singletons only
+those of the respondent who is attacked may move. Rows in which one hidden cell stands alone fix that cell;
+it is then as good as open, and so on.
 
-Who found a pattern may hand in witnesses beside it (witnesses.py): plain arithmetic reads them first, and programs are solved only for
-primaries that they leave open. So a pattern of a very large table is judged in full without any program.
+Who found a pattern may hand in witnesses beside it (witnesses.py): plain arithmetic reads them first,
+and programs are solved only for primaries that they leave open. So a pattern of a very large table is
+judged in full without any program.
 """
 
 from __future__ import annotations
@@ -41,8 +45,8 @@ VANISHED = 1e-12  # of entries of ±1 and their ratios: rounding
 
 @dataclass(frozen=True)
 class PatternVerdict:
-    """`unprotected`: positions of primaries not shown to be protected. `programs`: the number of linear programs solved. `misused`: cells
-    that must stay open but are hidden, or primaries left open.
+    """`unprotected`: positions of primaries not shown to be protected. `programs`: the number of linear
+    programs solved. `misused`: cells that must stay open but are hidden, or primaries left open.
     """
 
     unprotected: Ints = field(repr=False)
@@ -62,8 +66,9 @@ def verify(
     seconds: float = np.inf,
     witnesses: sp.csr_array | None = None,
 ) -> PatternVerdict:
-    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a that are tried before any program;
-    `witnesses` (any number, n): the same of large tables, sparse. None of them is trusted.
+    """The verdict on a pattern (n, True where hidden). `proposed` (points, n): deviations x − a
+    that are tried before any program; `witnesses` (any number, n): the same of large tables,
+    sparse. None of them is trusted.
 
     What is not shown after `seconds` counts as unprotected.
     """
@@ -81,7 +86,8 @@ def verify(
 
 
 class _Requirements:
-    """How far each primary must rise and fall, in data units, for whom (`guards`), and how far it was shown to, so far.
+    """How far each primary must rise and fall, in data units, for whom (`guards`), and
+    how far it was shown to, so far.
 
     One entry for each primary, in their order, then one for each further contributor whom a level protects.
     """
@@ -136,7 +142,9 @@ class _Seen:
         self.M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
 
     def look(self, seconds: float) -> int:
-        """Proposes points until everything is settled, or every primary has had its own programs, or time is up. Returns the programs."""
+        """Proposes points until everything is settled, or every primary has had its own programs, or
+        time is up. Returns the programs.
+        """
         live = self.column >= 0
         if not live.any() or not self.M.shape[0]:
             return 0 if not live.any() else self._free(live)
@@ -144,9 +152,16 @@ class _Seen:
         level = np.maximum(np.maximum(wanted.up, wanted.down), wanted.width)
         most = FAR * level.max(initial=1.0)
         solver = _Solver(
-            self.M, np.minimum(self.below, most), np.minimum(self.above, most), self.respondent, float(np.median(level[level > 0])), seconds
+            self.M,
+            np.minimum(self.below, most),
+            np.minimum(self.above, most),
+            self.respondent,
+            float(np.median(level[level > 0])),
+            seconds,
         )
-        self.learn(self.problem.a[self.hidden])  # a table of totals without right-hand sides may grow and shrink as a whole
+        self.learn(
+            self.problem.a[self.hidden]
+        )  # a table of totals without right-hand sides may grow and shrink as a whole
         before = len(wanted.left())
         for family in range(FAMILIES):
             if family and family % 2 == 0:
@@ -154,7 +169,9 @@ class _Seen:
                     break
                 before = len(wanted.left())
             sign = 1.0 if family % 2 == 0 else -1.0
-            open_cells = np.flatnonzero(live & ~wanted.lone & (wanted.wants_up() if sign > 0 else wanted.wants_down()))
+            open_cells = np.flatnonzero(
+                live & ~wanted.lone & (wanted.wants_up() if sign > 0 else wanted.wants_down())
+            )
             if not len(open_cells):
                 continue
             cost = np.zeros(len(self.hidden))
@@ -166,7 +183,9 @@ class _Seen:
                     far = max(level[k], wanted.width[k])
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
-                    self.learn(solver.point(cost, self.column[[k]], sign, np.array([far]), int(wanted.guards[k])))
+                    self.learn(
+                        solver.point(cost, self.column[[k]], sign, np.array([far]), int(wanted.guards[k]))
+                    )
         return solver.programs
 
     def _free(self, live: Bools) -> int:
@@ -209,7 +228,9 @@ def _times(size: Floats, step: float) -> Floats:
 
 
 def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
-    """The hidden cells that no relation gives away: one that stands alone in a relation is known, and so on."""
+    """The hidden cells that no relation gives away: one that stands alone in a relation is known,
+    and so on.
+    """
     pattern = abs(sp.csc_array(M)[:, hidden]) > 0
     rows, columns = sp.csr_array(pattern), sp.csc_array(pattern)
     keep = np.ones(len(hidden), dtype=bool)
@@ -229,7 +250,8 @@ def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
 def _tied(M: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
     """Cells that stand alone together in a relation move in a fixed ratio, as one.
 
-    Returns the different relations of what is left, of each cell (n) what it became, and how far it moves where that moves by 1.
+    Returns the different relations of what is left, of each cell (n) what it became, and how far
+    it moves where that moves by 1.
     """
     cells: Ints = np.arange(M.shape[1])
     ratio = np.ones(len(cells))
@@ -249,7 +271,9 @@ def _tied(M: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
 
 
 def _ratios(size: int, one: Ints, other: Ints, times: Floats) -> Floats:
-    """(size): how far each moves, where `other` moves `times` as far as `one`; of those that are tied to each other one moves by 1."""
+    """(size): how far each moves, where `other` moves `times` as far as `one`; of those that are
+    tied to each other one moves by 1.
+    """
     beside: list[list[tuple[int, float]]] = [[] for _ in range(size)]
     for i, j, factor in zip(one.tolist(), other.tolist(), times.tolist(), strict=True):
         beside[i].append((j, factor))
@@ -282,12 +306,15 @@ def _different(M: sp.csr_array) -> sp.csr_array:
 
 
 class _Solver:
-    """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps change, so that the basis stays good.
+    """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps
+    change, so that the basis stays good.
 
     Cells that are tied to each other are one column of the program.
     """
 
-    def __init__(self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float, seconds: float) -> None:
+    def __init__(
+        self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float, seconds: float
+    ) -> None:
         self.programs, self.unit, self.end = 0, unit, time.monotonic() + seconds
         self.low, self.high, self.respondent = -below / unit, above / unit, respondent
         M, self.of, self.ratio = _tied(M)
@@ -307,15 +334,24 @@ class _Solver:
         model.sense_ = highspy.ObjSense.kMaximize
         self.highs = highspy.Highs()
         self.highs.silent()
-        for option, value in (("threads", 1), ("random_seed", 0), ("presolve", "off"), ("simplex_strategy", 4), ("time_limit", np.inf)):
+        for option, value in (
+            ("threads", 1),
+            ("random_seed", 0),
+            ("presolve", "off"),
+            ("simplex_strategy", 4),
+            ("time_limit", np.inf),
+        ):
             self.highs.setOptionValue(option, value)
         for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self.highs.setOptionValue(tolerance, 1e-9)
         self.highs.passModel(model)
         self.columns = np.arange(n, dtype=np.int32)
 
-    def point(self, cost: Floats, columns: Ints, sign: float, far: Floats, protected: int = -1) -> Floats | None:
-        """A point d (data units) that is best for a cost, `columns` moving no further than `far`; None if the solver has none.
+    def point(
+        self, cost: Floats, columns: Ints, sign: float, far: Floats, protected: int = -1
+    ) -> Floats | None:
+        """A point d (data units) that is best for a cost, `columns` moving no further than
+        `far`; None if the solver has none.
 
         Singletons stay, but those of the respondent who is `protected`.
         """
@@ -335,7 +371,10 @@ class _Solver:
         self.highs.changeColsCost(len(self.columns), self.columns, cost / (scale or 1.0))
         self.highs.changeColsBounds(len(self.columns), self.columns, *self._together(low, high))
         self.highs.run()
-        if self.highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
+        if self.highs.getModelStatus() not in {
+            highspy.HighsModelStatus.kOptimal,
+            highspy.HighsModelStatus.kTimeLimit,
+        }:
             self.highs.clearSolver()
             self.highs.run()
         solution = self.highs.getSolution()
@@ -348,4 +387,6 @@ class _Solver:
         """The bounds of the columns, from those of the cells."""
         falls = self.ratio < 0
         least, most = np.where(falls, high, low) / self.ratio, np.where(falls, low, high) / self.ratio
-        return np.maximum.reduceat(least[self._order], self._starts), np.minimum.reduceat(most[self._order], self._starts)
+        return np.maximum.reduceat(least[self._order], self._starts), np.minimum.reduceat(
+            most[self._order], self._starts
+        )

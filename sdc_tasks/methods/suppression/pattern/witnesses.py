@@ -1,10 +1,12 @@
-"""Witnesses: movements that show, by plain arithmetic, how far an attacker must let primaries rise and fall. Nothing here searches.
+"""Witnesses: movements that show, by plain arithmetic, how far an attacker must let primaries rise
+and fall. Nothing here searches.
 
-A witness is a vector z with M z = 0 that moves hidden cells alone. All tables a + t z between the bounds look the same to the attacker,
-from the longest step back −t⁻ to the longest step ahead t⁺. So whatever z moves he cannot confine closer than the ends of this line. A
-witness that moves a singleton says nothing to its respondent; it counts only for primaries that are protected for him alone. Nobody who
-proposes witnesses is trusted: one that moves an open cell shows nothing, nor does one that misses a relation by more than rounding, in the
-units of that relation.
+A witness is a vector z with M z = 0 that moves hidden cells alone. All tables a + t z between the bounds
+look the same to the attacker, from the longest step back −t⁻ to the longest step ahead t⁺. So whatever z
+moves he cannot confine closer than the ends of this line. A witness that moves a singleton says nothing to
+its respondent; it counts only for primaries that are protected for him alone. Nobody who proposes witnesses
+is trusted: one that moves an open cell shows nothing, nor does one that misses a relation by more than
+rounding, in the units of that relation.
 """
 
 from __future__ import annotations
@@ -16,14 +18,20 @@ from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
 
-SURE = 1e-6  # what the relations miss is at most this share of the move of a primary, and each of the terms of the relation itself
+# what the relations miss is at most this share of the move of a primary, and each of the terms of the
+# relation itself
+SURE = 1e-6
 AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
 
 
-def shown(problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array, guards: Ints | None = None) -> tuple[Floats, Floats]:
-    """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary to rise and to fall; 0 elsewhere.
+def shown(
+    problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array, guards: Ints | None = None
+) -> tuple[Floats, Floats]:
+    """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary
+    to rise and to fall; 0 elsewhere.
 
-    `guards` (n): whom each primary protects, numbered as the respondents of the problem; else those of its own levels.
+    `guards` (n): whom each primary protects, numbered as the respondents of the problem; else those of its
+    own levels.
     """
     n = len(problem.a)
     guards = problem.guards if guards is None else guards
@@ -44,7 +52,9 @@ def _clean(witnesses: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(some[np.flatnonzero(np.diff(some.indptr))])
 
 
-def _read(problem: SuppressionProblem, guards: Ints, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats) -> None:
+def _read(
+    problem: SuppressionProblem, guards: Ints, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats
+) -> None:
     if not z.shape[0]:
         return
     starts, row = z.indptr[:-1], np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
@@ -56,10 +66,13 @@ def _read(problem: SuppressionProblem, guards: Ints, may_move: Bools, z: sp.csr_
     moved = sp.csc_array(z.T)
     gaps, terms = abs(problem.M @ moved), abs(problem.M) @ abs(moved)
     missed = gaps.max(axis=0).toarray().ravel()  # of any relation, by each witness
-    # A relation in small units (thousands of tonnes beside euros) is missed by little, and all the same missed.
+    # A relation in small units (thousands of tonnes beside euros) is missed by little, and all the same
+    # missed.
     allowed &= (gaps - SURE * terms).max(axis=0).toarray().ravel() <= 0
     told = problem.respondents[cell]
-    last = np.maximum.reduceat(told, starts)  # the respondent of the singletons that a witness moves, if there is one
+    last = np.maximum.reduceat(
+        told, starts
+    )  # the respondent of the singletons that a witness moves, if there is one
     first = np.minimum.reduceat(np.where(told == NOBODY, np.iinfo(np.int64).max, told), starts)
     nobody = last == NOBODY
     counts = problem.primary[cell] & (allowed & (nobody | (first == last)))[row]
