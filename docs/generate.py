@@ -245,7 +245,7 @@ PUBLIC = (
     "sdc_tasks.methods.cta.verify",
     "sdc_tasks.methods.rounding.release",
     "sdc_tasks.methods.suppression.engine",
-    "sdc_tasks.methods.suppression.problem",
+    "sdc_tasks.model.sensitive",
     "sdc_tasks.methods.suppression.pattern.result",
     "sdc_tasks.methods.suppression.pattern.run",
     "sdc_tasks.methods.suppression.pattern.verify",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +21,7 @@ from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_ta
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.engine import EngineOptions
-from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.model import Distance, table_problem
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.keys import printed_key
@@ -50,7 +50,7 @@ class AdjustResult(MovedTable):
     @property
     def title(self) -> str:
         return (
-            f"controlled tabular adjustment: {len(self.keyed.table.primary)} of {len(self.x)} "
+            f"controlled tabular adjustment: {len(self.keyed.table.primaries)} of {len(self.x)} "
             f"cells at their levels"
         )
 
@@ -59,7 +59,7 @@ class AdjustResult(MovedTable):
         """Confidential: the dimensions, the true value, ADJUSTED, and STATUS (u for a sensitive cell)."""
         status = np.full(len(self.x), "s")
         status[self.keyed.table.fixed] = "z"
-        status[self.keyed.table.primary] = "u"
+        status[self.keyed.table.primaries] = "u"
         return self.cells.frame(**{self.name: self.keyed.table.a, "ADJUSTED": self.x, "STATUS": status})
 
     @property
@@ -85,8 +85,8 @@ class AdjustResult(MovedTable):
         """Confidential: of each sensitive cell the interval (LOW, HIGH) around its true value that
         its adjusted value stays out of.
         """
-        table, p = self.keyed.table, self.keyed.table.primary
-        down, up = np.maximum(table.lpl, table.spl), np.maximum(table.upl, table.spl)
+        table, p = self.keyed.table, self.keyed.table.primaries
+        down, up = np.maximum(table.lpl, table.spl)[p], np.maximum(table.upl, table.spl)[p]
         return (
             self.cells.frame()
             .iloc[p]
@@ -97,7 +97,7 @@ class AdjustResult(MovedTable):
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i, table = self.cells.find(cell), self.keyed.table
         moved = {0: "it stayed", 1: "it went up", -1: "it went down"}[self.way(i)]
-        if i in table.primary:
+        if table.primary[i]:
             return Explanation(
                 self.cells.name(i), "sensitive", (f"{moved}, by its protection level at least",)
             )
@@ -169,7 +169,7 @@ def adjust(
             f"primaries (1)"
         )
     keyed = keyed_table(records, dims, value, totals_of(total, dims, trees), trees, columns, missing)
-    problem = _problem(keyed, _weights(records, keyed, cost), Distance(distance))
+    problem = table_problem(keyed.table, _weights(records, keyed, cost), Distance(distance))
     run = Run(problem, seconds, gap, of_moments(teller(progress), "table"))
     engine.execute(run, EngineOptions(method, solver, seconds, gap, seed))
     return adjusted(run, keyed, value)
@@ -193,12 +193,6 @@ def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
     return AdjustResult(
         keyed, name, x, found.verdict.objective, min(run.bound, found.verdict.objective), tuple(run.history)
     )
-
-
-def _problem(keyed: KeyedTable, weights: Floats, distance: Distance) -> CtaProblem:
-    t = keyed.table
-    found = table_problem(t.A, t.a, t.lb, t.ub, weights, t.primary, t.lpl, t.upl, t.spl, t.fixed, distance)
-    return replace(found, label=lambda i: printed_key(keyed.keys[i]))
 
 
 def _weights(records: TextRows, keyed: KeyedTable, cost: str) -> Floats:

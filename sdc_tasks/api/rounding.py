@@ -40,8 +40,8 @@ from sdc_tasks.methods.rounding.small_count import (
 )
 from sdc_tasks.methods.rounding.small_count import round_counts as round_cells
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, measures
-from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.secret import drawn_seed
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import weights_of
 from sdc_tasks.solver.clock import Limit
@@ -57,7 +57,7 @@ Weighting = Literal["one", "inverse", "sqrt"]
 
 
 def controlled(
-    table: RoundingTable,
+    table: SensitiveTable,
     base: float,
     zero_restricted: bool,
     reach: int,
@@ -91,7 +91,7 @@ def controlled(
 
 
 def quadratic(
-    table: RoundingTable, wanted: float | None, search: Search, tell: Tell
+    table: SensitiveTable, wanted: float | None, search: Search, tell: Tell
 ) -> tuple[Floats, dict[str, Fact]]:
     """The table (n) with sensitive cells rounded and the others adjusted, and the facts of the run.
     `wanted`: the base; None: the least.
@@ -99,7 +99,7 @@ def quadratic(
     base = base_for(table) if wanted is None else wanted
     found = round_quadratic(table, base, search, tell)
     if loose := np.flatnonzero(found.loose).tolist():
-        names = ", ".join(table.label(i) for i in loose[:NAMED_CELLS]) + and_more(
+        names = ", ".join(table.name(i) for i in loose[:NAMED_CELLS]) + and_more(
             max(0, len(loose) - NAMED_CELLS)
         )
         one = len(loose) == 1
@@ -196,7 +196,7 @@ class RoundResult(MovedTable):
         moved = {0: "stayed", 1: "was rounded up", -1: "was rounded down"}[self.way(i)]
         why = (
             ("it keeps its protection levels against an attacker who knows the method",)
-            if i in table.primary
+            if i in table.primaries
             else ()
         )
         return Explanation(

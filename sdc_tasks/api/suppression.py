@@ -27,7 +27,7 @@ from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 
 if TYPE_CHECKING:

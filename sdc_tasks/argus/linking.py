@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from sdc_tasks.argus.tables import Held
 from sdc_tasks.methods.suppression.linked import CellOf, Link, LinkedTables, linked
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 
 Named = frozenset[tuple[str, str]]  # the codes of a cell that are no totals, with their dimensions
 
 
-def as_one(tables: Mapping[str, Held], problems: Mapping[str, SuppressionProblem]) -> LinkedTables:
+def as_one(tables: Mapping[str, Held], problems: Mapping[str, SensitiveTable]) -> LinkedTables:
     """Tables of the same response as one problem; `problems`: that of each.
 
     Two cells are the same if both have the same codes in the same variables, and totals in all

@@ -29,10 +29,9 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
 from sdc_tasks.methods.rounding.separable import Search
-from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.sums import limits_of
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.solver.clock import Limit
@@ -261,7 +260,7 @@ def _pattern(batch: _Batch, command: Command, table: _Table, asked: AskedMethod)
     return Protected(table.held, "suppressed", hidden, problem.a)
 
 
-def _problem(batch: _Batch, command: Command, table: _Table, asked: AskedMethod) -> SuppressionProblem:
+def _problem(batch: _Batch, command: Command, table: _Table, asked: AskedMethod) -> SensitiveTable:
     """The problem of a table with what the arguments ask for beside its levels."""
     held, rules = table.held, table.safety.rules
     assert held is not None
@@ -318,7 +317,7 @@ def _seconds(asked: AskedMethod) -> float:
 def _searched(
     batch: _Batch,
     command: Command,
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
     asked: AskedMethod,
     options: PatternOptions,
     chosen: Bools,
@@ -350,22 +349,7 @@ def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) ->
     if base < 1:
         raise command.refused("RND takes a base of 1 or more. Remedy: give it")
     reach, minutes = 1 + asked.number("steps", 0), asked.number("minutes", SILENT_MINUTES)
-    primary = problem.primaries
-    assert problem.rhs is not None
-    fixed = (problem.a == 0) & ~problem.primary
-    table = RoundingTable(
-        problem.M,
-        problem.rhs,
-        problem.a,
-        problem.lb,
-        problem.ub,
-        fixed,
-        primary,
-        problem.lpl[primary],
-        problem.upl[primary],
-        problem.spl[primary],
-        problem.name,
-    )
+    table = replace(problem, fixed=(problem.a == 0) & ~problem.primary)
     weights = None if asked.number("unit costs", 0) else weights_of(problem.a, Weights.INVERSE)
     found = round_controlled(
         table,
@@ -381,20 +365,8 @@ def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) ->
 
 
 def _adjusted(batch: _Batch, held: Held) -> Protected:
-    problem, p = held.crossed.problem, held.crossed.problem.primaries
-    weights = weights_of(problem.a, Weights.INVERSE)
-    model = table_problem(
-        problem.M,
-        problem.a,
-        problem.lb,
-        problem.ub,
-        weights,
-        p,
-        problem.lpl[p],
-        problem.upl[p],
-        problem.spl[p],
-        problem.fixed,
-    )
+    problem = held.crossed.problem
+    model = table_problem(problem, weights_of(problem.a, Weights.INVERSE))
     run = Run(model, CTA_SECONDS, CTA_GAP)
     engine.execute(run, engine.EngineOptions(seconds=CTA_SECONDS, gap=CTA_GAP))
     final = run.final()
@@ -403,7 +375,10 @@ def _adjusted(batch: _Batch, held: Held) -> Protected:
             "CTA: no protected table in time. Remedy: lower the levels, or use `sdc cta` with more time"
         )
     x = np.where(final.z == 0, problem.a, np.clip(problem.a + final.z * model.unit, problem.lb, problem.ub))
-    _tell(batch, f"CTA: {int((final.z != 0).sum())} cells moved, {len(p)} sensitive cells at their levels")
+    _tell(
+        batch,
+        f"CTA: {int((final.z != 0).sum())} cells moved, {len(problem.primaries)} sensitive cells at their levels",
+    )
     return Protected(held, "adjusted", np.zeros(len(problem.a), dtype=bool), x)
 
 

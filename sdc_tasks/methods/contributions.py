@@ -44,10 +44,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 Rule = str  # p, nk, frequency, request
-NOBODY = -1  # the number of no contributor
 
 
 @dataclass(frozen=True)

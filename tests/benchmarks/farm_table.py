@@ -35,9 +35,9 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.methods.contributions import ContributionRules, Contributions, levels, usual_of
-from sdc_tasks.methods.suppression.grid import grid_of
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.grid import grid_of
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, inside
 
 FARMS = 9e6
@@ -82,7 +82,7 @@ class FarmTable:
     """The table. `count` (n): farms in each cell."""
 
     axes: tuple[Hierarchy, ...]
-    problem: SuppressionProblem
+    problem: SensitiveTable
     count: Ints = field(repr=False)
 
 
@@ -109,7 +109,7 @@ def farm_table(
 
     M = CellSpace(("table",), (), ("value",), axes).national_relations
     none = np.zeros(n)
-    problem = SuppressionProblem(
+    problem = SensitiveTable(
         M,
         a,
         none,
@@ -117,16 +117,15 @@ def farm_table(
         level,
         level,
         none,
-        a,
-        primary,
-        a == 0,
-        None,
-        primary & (farm != NOBODY),
-        label,
-        grid_of(axes),
-        np.where(primary, farm, NOBODY),
-        cells.protected if singletons else None,
-        cells.count.astype(float),
+        cost=a,
+        primary=primary,
+        fixed=a == 0,
+        singleton=primary & (farm != NOBODY),
+        label=label,
+        grid=grid_of(axes),
+        respondent=np.where(primary, farm, NOBODY),
+        guarded=cells.protected if singletons else None,
+        count=cells.count.astype(float),
     )
     return FarmTable(axes, problem, cells.count)
 

@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.model import CtaProblem, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.weights import Weights
+from support.spread import adjusted
 
 if TYPE_CHECKING:
     from sdc_tasks.demo.enterprises import Microtable
@@ -67,7 +68,7 @@ class Table:
     areas: tuple[str, ...] = ()
 
     def problem(self, weights: Weights) -> CtaProblem:
-        return table_problem(
+        return adjusted(
             self.A,
             self.a,
             self.lb,

@@ -28,9 +28,10 @@ from benchmarks.registry import ABSENT, CACHE, HERE, Absent
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
 from sdc_tasks.methods.rounding.separable import Search
-from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
 from sdc_tasks.solver.clock import Limit
+from support.spread import mask
 
 RECORDS = CACHE / "rounding-controlled" / "records"
 SOURCES = HERE.parents[1] / "sdc_tasks"
@@ -132,7 +133,7 @@ TINY = (
 REGISTRY = {instance.name: instance for instance in (*INSTANCES, *TINY)}
 
 
-def table_of(instance: Instance) -> RoundingTable:
+def table_of(instance: Instance) -> SensitiveTable:
     space, a = instance.make()
     n, A = len(a), space.relations
     rng = np.random.default_rng(7)
@@ -144,9 +145,10 @@ def table_of(instance: Instance) -> RoundingTable:
         if instance.primaries
         else np.zeros(0, dtype=np.int64)
     )
-    level = np.full(len(p), 3.0)
-    return RoundingTable(
-        A, np.zeros(A.shape[0]), a, np.zeros(n), np.full(n, np.inf), a == 0, p, level, level, 2 * level
+    primary, none = mask(n, p), np.zeros(n)
+    level = np.where(primary, 3.0, 0.0)
+    return SensitiveTable(
+        A, a, none, none + np.inf, level, level, 2 * level, primary=primary, fixed=(a == 0) & ~primary
     )
 
 
@@ -175,10 +177,10 @@ def measure(instance: Instance) -> dict[str, object]:
             quadratic.optimal,
             quadratic.clock,
         )
-        moved = np.setdiff1d(np.flatnonzero(x != table.a), table.primary)
+        moved = np.setdiff1d(np.flatnonzero(x != table.a), table.primaries)
         recomputed = float(((x - table.a)[moved] ** 2 / table.a[moved]).sum())
         steps = x
-    if not np.isclose(recomputed, reached) or (table.A @ np.rint(steps)).any():
+    if not np.isclose(recomputed, reached) or (table.M @ np.rint(steps)).any():
         raise ValueError(f"{instance.name}: not what it says")
     return {
         "name": instance.name,
@@ -187,7 +189,7 @@ def measure(instance: Instance) -> dict[str, object]:
         "base": instance.base,
         "cells": len(table.a),
         "relations": len(table.rhs),
-        "primaries": len(table.primary),
+        "primaries": len(table.primaries),
         "reached": recomputed,
         "bound": bound,
         "optimal": optimal,

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 
 NEAR = (
@@ -25,7 +25,7 @@ MET = 1e-6  # relative: what the solver's tolerances leave of a need
 MISSED = 1e-6  # of what the primary moves: the most that a solution may miss a relation by
 
 
-def not_shown(problem: SuppressionProblem, hidden: Bools, number: int, seed: int = 1) -> tuple[Ints, Ints]:
+def not_shown(problem: SensitiveTable, hidden: Bools, number: int, seed: int = 1) -> tuple[Ints, Ints]:
     """The primaries that were drawn (at most `number`), and those of them that no program shows to be
     protected.
     """
@@ -39,13 +39,13 @@ def not_shown(problem: SuppressionProblem, hidden: Bools, number: int, seed: int
     )
 
 
-def _shown(problem: SuppressionProblem, hidden: Bools, by_column: sp.csc_array, p: int) -> bool:
+def _shown(problem: SensitiveTable, hidden: Bools, by_column: sp.csc_array, p: int) -> bool:
     known = (problem.respondents >= 0) & (problem.respondents != problem.guards[p])
     moves = hidden & ~problem.fixed & ~known
     return any(_shown_among(problem, by_column, p, _neighbourhood(problem, moves, p, most)) for most in NEAR)
 
 
-def _shown_among(problem: SuppressionProblem, by_column: sp.csc_array, p: int, near: Ints) -> bool:
+def _shown_among(problem: SensitiveTable, by_column: sp.csc_array, p: int, near: Ints) -> bool:
     M = sp.csr_array(by_column[:, near])
     M = M[np.flatnonzero(np.diff(M.indptr))]
     place = int(np.flatnonzero(near == p)[0])
@@ -69,7 +69,7 @@ def _shown_among(problem: SuppressionProblem, by_column: sp.csc_array, p: int, n
     return all(far >= need * (1 - MET) for far, need in zip((*reach, sum(reach)), needs, strict=True))
 
 
-def _neighbourhood(problem: SuppressionProblem, moves: Bools, p: int, most: int) -> Ints:
+def _neighbourhood(problem: SensitiveTable, moves: Bools, p: int, most: int) -> Ints:
     """The cells that may move where codes cross: in each dimension that of p, and at most so many
     whose cell beside p has most room.
     """

@@ -19,8 +19,8 @@ from sdc_tasks.domains import load_domain
 from sdc_tasks.intake.tables.jj import read_jj
 from sdc_tasks.intake.tables.suppression import suppression_of
 from sdc_tasks.methods.primary import sensitive
-from sdc_tasks.methods.suppression.grid import grid_of
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import grid_of
+from sdc_tasks.model.sensitive import SensitiveTable
 
 P_PERCENT, FEWEST = 10.0, 3  # a cell is primary by the p% rule, or with fewer units
 DATA = HERE.parents[2] / "shared/data/jj"
@@ -33,7 +33,7 @@ FILES = {
 }
 
 
-def national(activities: int = 1200) -> SuppressionProblem:
+def national(activities: int = 1200) -> SensitiveTable:
     """The table of the first country of the demonstration, with ten times as many activities;
     levels of a tenth of the value.
     """
@@ -46,7 +46,7 @@ def national(activities: int = 1200) -> SuppressionProblem:
     )
     a = table.value.ravel().astype(float)
     none, level = np.zeros(len(a)), np.where(primary, 0.1 * a, 0.0)
-    return SuppressionProblem(
+    return SensitiveTable(
         domain.space.national_relations,
         a,
         none,
@@ -54,18 +54,18 @@ def national(activities: int = 1200) -> SuppressionProblem:
         level,
         level,
         none,
-        a,
-        primary,
-        a == 0,
+        cost=a,
+        primary=primary,
+        fixed=a == 0,
         grid=grid_of(axes),
     )
 
 
-def _from_file(path: Path) -> SuppressionProblem:
+def _from_file(path: Path) -> SensitiveTable:
     return suppression_of(read_jj(path))
 
 
-TABLES: Mapping[str, Callable[[], SuppressionProblem]] = {
+TABLES: Mapping[str, Callable[[], SensitiveTable]] = {
     **{name: partial(_from_file, path) for name, path in FILES.items()},
     "national": national,
     "farms": lambda: farm_table().problem,

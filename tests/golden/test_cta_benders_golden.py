@@ -13,9 +13,10 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import Subproblem
-from sdc_tasks.methods.cta.model import CtaProblem, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from support.random_tables import random_2d
+from support.spread import adjusted
 
 #                     original              upper sense
 #            P_1   P_2   P_3          P_1   P_2   P_3
@@ -119,7 +120,7 @@ OPTIMA = [
 @pytest.mark.parametrize(("rows", "columns", "sensitive", "seed", "weights", "optimum"), OPTIMA)
 def test_optima_that_must_not_change(rows, columns, sensitive, seed, weights, optimum):
     A, a, lb, ub, w, cells, lpl, upl = random_2d(rows, columns, sensitive, seed)
-    problem = table_problem(
+    problem = adjusted(
         A, a, lb, ub, 1 / a if weights == "inverse" else w, cells, lpl, upl, np.zeros(sensitive)
     )
     run = Run(problem)

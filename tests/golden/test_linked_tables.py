@@ -21,16 +21,25 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.linked import Link, linked
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.oracles.suppression import interval, unprotected
 
 
-def table(a: list[float], primary: list[int], level: float = 2.0) -> SuppressionProblem:
+def table(a: list[float], primary: list[int], level: float = 2.0) -> SensitiveTable:
     """total = two parts."""
     values, mark, none = np.array(a), np.isin(np.arange(3), primary), np.zeros(3)
     M = sp.csr_array(np.array([[-1.0, 1.0, 1.0]]))
-    return SuppressionProblem(
-        M, values, none, none + 100, level * mark, level * mark, none, np.array([1.0, 3, 3]), mark, none > 0
+    return SensitiveTable(
+        M,
+        values,
+        none,
+        none + 100,
+        level * mark,
+        level * mark,
+        none,
+        cost=np.array([1.0, 3, 3]),
+        primary=mark,
+        fixed=none > 0,
     )
 
 
@@ -149,7 +158,7 @@ def test_what_no_pattern_of_all_tables_protects_is_named() -> None:
         suppress(both.problem)
 
 
-def single(a: list[float], primary: list[int], respondent: list[int]) -> SuppressionProblem:
+def single(a: list[float], primary: list[int], respondent: list[int]) -> SensitiveTable:
     told = np.array(respondent)
     return replace(table(a, primary, 1.0), singleton=told >= 0, respondent=told)
 

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.rounding import controlled, quadratic
 from sdc_tasks.methods.rounding.separable import Search
-from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from support.oracles.duality import Rounded, protected
 from support.oracles.two_way import two_way
+from support.spread import mask, spread
 
 SEARCH = Search(seed=1)
 
@@ -239,7 +240,7 @@ FOUR = (
 EXAMPLES = [ONE, TWO, THREE, FOUR]
 
 
-def table_of(example, levels=None) -> RoundingTable:
+def table_of(example, levels=None) -> SensitiveTable:
     """No cell is negative, and nothing else is known."""
     M, a, base, asked = (
         example[0],
@@ -251,8 +252,8 @@ def table_of(example, levels=None) -> RoundingTable:
     lpl, upl, spl = np.array([asked[cell] for cell in sorted(asked)], dtype=float).reshape(-1, 3).T
     n = len(a)
     assert base > 0
-    return RoundingTable(
-        M, np.zeros(M.shape[0]), a, np.zeros(n), np.full(n, np.inf), np.zeros(n, dtype=bool), p, lpl, upl, spl
+    return SensitiveTable(
+        M, a, np.zeros(n), np.full(n, np.inf), *spread(n, p, lpl, upl, spl), primary=mask(n, p)
     )
 
 
@@ -271,11 +272,13 @@ def z_of(example, x) -> float:
     return float(np.abs(x - a).sum() - (a % base).sum())
 
 
-def all_protected(example, table: RoundingTable, x: Floats, base: Floats) -> bool:
+def all_protected(example, table: SensitiveTable, x: Floats, base: Floats) -> bool:
     """By the dual of the attacker's problem, which shares nothing with our attacker."""
-    rounded = Rounded(table.A, table.a, x, base, table.lb, table.ub)
+    rounded = Rounded(table.M, table.a, x, base, table.lb, table.ub)
     levels = zip(
-        table.primary.tolist(), table.lpl.tolist(), table.upl.tolist(), table.spl.tolist(), strict=True
+        table.primaries.tolist(),
+        *(level[table.primaries].tolist() for level in (table.lpl, table.upl, table.spl)),
+        strict=True,
     )
     return all(all(protected(rounded, cell, low, high, slide)) for cell, low, high, slide in levels)
 
@@ -308,10 +311,10 @@ def test_quadratic_rounding_is_as_near_as_the_paper_or_nearer(example):
     table, base = table_of(example, bearable(example)), example[4]
     found = quadratic.round_quadratic(table, base, SEARCH)
     x = found.x
-    assert not (table.A @ x).any()
+    assert not (table.M @ x).any()
     assert np.array_equal(x[found.margin], table.a[found.margin])
     assert np.array_equal(x, np.rint(x))
-    assert not (x[table.primary] % base).any()
+    assert not (x[table.primaries] % base).any()
     assert found.distance <= example[6] + 0.005
     assert found.cost == pytest.approx(found.bound)
     assert all_protected(example, table, x, np.where(found.margin, 0.0, base))
@@ -342,7 +345,7 @@ def test_controlled_rounding_is_as_near_as_salazars_or_nearer(example, zero_rest
     table, base = table_of(example, bearable(example)), example[4]
     found = controlled.round_table(table, controlled.TableOptions(base, SEARCH, zero_restricted))
     assert not (found.x % base).any()
-    assert not (table.A @ found.x).any()
+    assert not (table.M @ found.x).any()
     assert found.reach == 1
     assert found.optimal
     assert z_of(example, found.x) <= example[8]
@@ -365,19 +368,8 @@ def test_figure_10_of_the_survey():
     M, n = two_way(4, 4), len(a)
     assert not (M @ a).any()
     assert not (M @ printed).any()
-    nothing = np.zeros(0)
-    table = RoundingTable(
-        M,
-        np.zeros(8),
-        a,
-        np.zeros(n),
-        np.full(n, np.inf),
-        np.zeros(n, dtype=bool),
-        np.zeros(0, dtype=np.int64),
-        nothing,
-        nothing,
-        nothing,
-    )
+    none = np.zeros(n)
+    table = SensitiveTable(M, a, none, none + np.inf, none, none, none, primary=none > 0)
     assert np.abs(printed - a).sum() == 30
     for zero_restricted in (False, True):
         found = controlled.round_table(table, controlled.TableOptions(5, SEARCH, zero_restricted))

@@ -12,10 +12,10 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.baselines import hitas
 from sdc_tasks.methods.suppression.baselines.hypercube import corners
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.grid import grid_of, recognised
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import grid_of, recognised
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Hierarchy, added_up
 from support.oracles.suppression import unprotected
 
@@ -38,7 +38,7 @@ def drawn(
     inner: np.ndarray,
     levels: dict[tuple[int, ...], float],
     stays: tuple[tuple[int, ...], ...] = (),
-) -> SuppressionProblem:
+) -> SensitiveTable:
     """`levels`: lpl = upl of each primary, by its position."""
     axes, M, a = crossed(trees, inner)
     shape = tuple(len(axis.codes) for axis in axes)
@@ -48,7 +48,7 @@ def drawn(
     for place in stays:
         fixed[place] = True
     none = np.zeros(a.size)
-    return SuppressionProblem(
+    return SensitiveTable(
         M,
         a,
         none,
@@ -56,14 +56,14 @@ def drawn(
         level.ravel(),
         level.ravel(),
         none,
-        a,
-        level.ravel() > 0,
-        fixed.ravel(),
+        cost=a,
+        primary=level.ravel() > 0,
+        fixed=fixed.ravel(),
         grid=grid_of(axes),
     )
 
 
-def paper(levels: dict[tuple[int, ...], float], margins_stay: bool = False) -> SuppressionProblem:
+def paper(levels: dict[tuple[int, ...], float], margins_stay: bool = False) -> SensitiveTable:
     """The table of Figure 11; positions count from 1, as the paper does, and 0 is the total."""
     inner = np.zeros((4, 4))
     inner[1:, 1:] = GRID
@@ -71,7 +71,7 @@ def paper(levels: dict[tuple[int, ...], float], margins_stay: bool = False) -> S
     return drawn([FLAT, FLAT], inner, levels, margins)
 
 
-def hidden(problem: SuppressionProblem, pattern: np.ndarray | None) -> set[tuple[int, ...]]:
+def hidden(problem: SensitiveTable, pattern: np.ndarray | None) -> set[tuple[int, ...]]:
     assert pattern is not None
     assert problem.grid is not None
     return {tuple(map(int, place)) for place in np.argwhere(pattern.reshape(problem.grid.sizes))}
@@ -122,7 +122,7 @@ def test_hypercube_in_three_dimensions_hides_seven_corners():
     assert found.alone.at_risk.size == 0
 
 
-def two_steps() -> SuppressionProblem:
+def two_steps() -> SensitiveTable:
     """T = a + b, a = a1 + a2, two columns. (b, x) = 40 is primary, level 10; a1 is small."""
     rows = {"T": None, "a": "T", "b": "T", "a1": "a", "a2": "a"}
     inner = np.array([[0, 0, 0], [0, 0, 0], [0, 40, 45], [0, 1, 2], [0, 50, 60]], dtype=float)
@@ -153,7 +153,7 @@ def test_hitas_leaves_a_higher_table_as_it_is_where_it_can():
     problem = two_steps()
     level = np.zeros((5, 3))
     level[4, 1] = 1.0
-    low = SuppressionProblem(
+    low = SensitiveTable(
         problem.M,
         problem.a,
         problem.lb,
@@ -161,9 +161,9 @@ def test_hitas_leaves_a_higher_table_as_it_is_where_it_can():
         level.ravel(),
         level.ravel(),
         problem.spl,
-        problem.cost,
-        level.ravel() > 0,
-        problem.fixed,
+        cost=problem.cost,
+        primary=level.ravel() > 0,
+        fixed=problem.fixed,
         grid=problem.grid,
     )
     found = suppress(low, PatternOptions("hitas"))
@@ -178,7 +178,7 @@ def test_hitas_goes_back_to_a_higher_table_where_a_lower_one_cannot_do_without()
     level, stays = np.zeros((5, 3)), np.zeros((5, 3), dtype=bool)
     level[3, 1] = 1.0
     stays[4] = True
-    low = SuppressionProblem(
+    low = SensitiveTable(
         problem.M,
         problem.a,
         problem.lb,
@@ -186,9 +186,9 @@ def test_hitas_goes_back_to_a_higher_table_where_a_lower_one_cannot_do_without()
         level.ravel(),
         level.ravel(),
         problem.spl,
-        problem.cost,
-        level.ravel() > 0,
-        stays.ravel(),
+        cost=problem.cost,
+        primary=level.ravel() > 0,
+        fixed=stays.ravel(),
         grid=problem.grid,
     )
     found = suppress(low, PatternOptions("hitas"))
@@ -229,8 +229,17 @@ def test_relations_of_no_dimensions_are_told_and_refused():
     short = sp.csr_array(M[1:])
     assert recognised(short) is None
     none = np.zeros(len(a))
-    problem = SuppressionProblem(
-        short, a, none, none + 9, none + 1, none + 1, none, a, np.arange(len(a)) == 6, none > 0
+    problem = SensitiveTable(
+        short,
+        a,
+        none,
+        none + 9,
+        none + 1,
+        none + 1,
+        none,
+        cost=a,
+        primary=np.arange(len(a)) == 6,
+        fixed=none > 0,
     )
     for method in ("hypercube", "hitas"):
         with pytest.raises(

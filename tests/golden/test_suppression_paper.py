@@ -14,7 +14,7 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support import figure_11
 from support.oracles.suppression import interval, unprotected
 
@@ -27,7 +27,7 @@ def paper(
     primaries: tuple[tuple[int, int], ...] = ((2, 3),),
     singletons: tuple[tuple[int, int], ...] = (),
     respondent: int | None = None,
-) -> SuppressionProblem:
+) -> SensitiveTable:
     """The table of Figure 11; rows and columns are counted from 1, the totals are the fourth."""
     index = np.arange(16).reshape(4, 4)
     M = np.zeros((8, 16))
@@ -35,7 +35,7 @@ def paper(
         M[line, cells] = [1, 1, 1, -1]
     primary, lone = marked(*primaries), marked(*singletons)
     a = GRID.ravel()
-    return SuppressionProblem(
+    return SensitiveTable(
         sp.csr_array(M),
         a,
         np.zeros(16),
@@ -43,9 +43,9 @@ def paper(
         np.where(primary, lpl, 0),
         np.where(primary, upl, 0),
         np.zeros(16),
-        a,
-        primary,
-        np.zeros(16, dtype=bool),
+        cost=a,
+        primary=primary,
+        fixed=np.zeros(16, dtype=bool),
         singleton=lone,
         respondent=None if respondent is None else np.where(lone, respondent, -1),
     )
@@ -112,8 +112,19 @@ def test_a_total_and_its_only_part_are_one_respondent() -> None:
     rows = sp.csr_array(np.array([[-1, 1, 1, 0, 0, 0], [0, 0, 0, -1, 1, 1], [1, 0, 0, 1, 0, 0]], dtype=float))
     lone = np.array([True, True, False, False, False, False])
     level = np.where(lone, 5.0, 0.0)
-    problem = SuppressionProblem(
-        rows, a, 0 * a, 0 * a + 500, level, level, 0 * a, a, lone, a == 0, rhs=rows @ a, singleton=lone
+    problem = SensitiveTable(
+        rows,
+        a,
+        0 * a,
+        0 * a + 500,
+        level,
+        level,
+        0 * a,
+        cost=a,
+        primary=lone,
+        fixed=a == 0,
+        rhs=rows @ a,
+        singleton=lone,
     )
     assert problem.respondents.tolist() == [0, 0, -1, -1, -1, -1]
     found = suppress(problem, PatternOptions(gap=0.0))
@@ -141,7 +152,7 @@ def test_a_cell_whose_parts_have_one_respondent_each_can_be_protected() -> None:
     lone, primary = np.arange(6) % 6 == 1, np.arange(6) < 3
     lone[2] = True
     level = np.where(primary, 3.0, 0.0)
-    both = SuppressionProblem(
+    both = SensitiveTable(
         M,
         a,
         0 * a,
@@ -149,9 +160,9 @@ def test_a_cell_whose_parts_have_one_respondent_each_can_be_protected() -> None:
         level,
         level,
         0 * a,
-        a,
-        primary,
-        a == 0,
+        cost=a,
+        primary=primary,
+        fixed=a == 0,
         rhs=M @ a,
         singleton=lone,
         respondent=np.where(lone, np.arange(6), -1),
@@ -173,7 +184,7 @@ def test_respondents_that_a_total_contradicts_are_refused() -> None:
         InvalidInput,
         match=r"cell 0 and cell 1: two respondents, but a total that holds both has only one.*Remedy",
     ):
-        SuppressionProblem(
+        SensitiveTable(
             M,
             a,
             none,
@@ -181,9 +192,9 @@ def test_respondents_that_a_total_contradicts_are_refused() -> None:
             none + 1,
             none + 1,
             none,
-            a,
-            lone,
-            a == 0,
+            cost=a,
+            primary=lone,
+            fixed=a == 0,
             singleton=lone,
             respondent=np.array([4, 5, -1]),
         )
@@ -192,7 +203,7 @@ def test_respondents_that_a_total_contradicts_are_refused() -> None:
 def test_what_cannot_be_protected_is_named() -> None:
     problem = paper(10, 10)
     fixed = ~problem.primary
-    stuck = SuppressionProblem(
+    stuck = SensitiveTable(
         problem.M,
         problem.a,
         problem.lb,
@@ -200,9 +211,9 @@ def test_what_cannot_be_protected_is_named() -> None:
         problem.lpl,
         problem.upl,
         problem.spl,
-        problem.cost,
-        problem.primary,
-        fixed,
+        cost=problem.cost,
+        primary=problem.primary,
+        fixed=fixed,
         label=lambda i: f"R{i // 4 + 1}C{i % 4 + 1}",
     )
     with pytest.raises(Unprotectable, match=r"R2C3: .*relations.*Remedy"):
@@ -215,7 +226,7 @@ def test_a_level_that_nothing_reaches_is_named() -> None:
     fixed[[3, 7, 11, 12, 13, 14, 15]] = True  # margins stay open: no more than a row is left above
     with pytest.raises(Unprotectable, match="cell 6: not protected to the level even with every cell hidden"):
         suppress(
-            SuppressionProblem(
+            SensitiveTable(
                 problem.M,
                 problem.a,
                 problem.lb,
@@ -223,9 +234,9 @@ def test_a_level_that_nothing_reaches_is_named() -> None:
                 problem.lpl,
                 problem.upl,
                 problem.spl,
-                problem.cost,
-                problem.primary,
-                fixed,
+                cost=problem.cost,
+                primary=problem.primary,
+                fixed=fixed,
             )
         )
 
@@ -237,7 +248,7 @@ def test_a_table_that_does_not_add_up_says_where_and_by_how_much() -> None:
     with pytest.raises(
         InvalidInput, match=r"relation 0 \(cell 0, .* and 1 more do not add up: off by 0\.0069 of its values"
     ):
-        SuppressionProblem(
+        SensitiveTable(
             problem.M,
             wrong,
             problem.lb,
@@ -245,9 +256,9 @@ def test_a_table_that_does_not_add_up_says_where_and_by_how_much() -> None:
             problem.lpl,
             problem.upl,
             problem.spl,
-            problem.cost,
-            problem.primary,
-            problem.fixed,
+            cost=problem.cost,
+            primary=problem.primary,
+            fixed=problem.fixed,
         )
 
 
@@ -270,7 +281,7 @@ def test_figure_14_paths_add_up_and_serve_other_primaries() -> None:
     problem = paper(39, 39, ((2, 3), (1, 1)))
     lpl, upl = problem.lpl.copy(), problem.upl.copy()
     lpl[0] = upl[0] = 5.0
-    both = SuppressionProblem(
+    both = SensitiveTable(
         problem.M,
         problem.a,
         problem.lb,
@@ -278,9 +289,9 @@ def test_figure_14_paths_add_up_and_serve_other_primaries() -> None:
         lpl,
         upl,
         problem.spl,
-        problem.cost,
-        problem.primary,
-        margins,
+        cost=problem.cost,
+        primary=problem.primary,
+        fixed=margins,
     )
     found, least = suppress(both, PatternOptions("paths")), suppress(both, PatternOptions("exact", gap=0.0))
     assert found.pattern is not None
@@ -311,7 +322,7 @@ def test_a_width_beyond_what_the_cell_can_fall_is_proven() -> None:
     could do.
     """
     problem = paper(1, 1)
-    wide = SuppressionProblem(
+    wide = SensitiveTable(
         problem.M,
         problem.a,
         problem.lb,
@@ -319,9 +330,9 @@ def test_a_width_beyond_what_the_cell_can_fall_is_proven() -> None:
         problem.lpl,
         problem.upl,
         np.where(problem.primary, 100.0, 0),
-        problem.cost,
-        problem.primary,
-        problem.fixed,
+        cost=problem.cost,
+        primary=problem.primary,
+        fixed=problem.fixed,
     )
     result = suppress(wide, PatternOptions("exact", gap=0.0))
     assert result.ended == "proven"

@@ -19,12 +19,13 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import Subproblem
 from sdc_tasks.methods.cta.local.balance import balanced
-from sdc_tasks.methods.cta.model import CtaProblem, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.solver.milp import solve_milp
 from support.laws import law
 from support.oracles.cta import enumerate_senses, optimum, small_problems
 from support.random_tables import random_2d
+from support.spread import adjusted
 
 LAW = law(60)
 FEW = law(25)
@@ -50,7 +51,7 @@ def two_dimensional(
     level downwards the one upwards is.
     """
     A, a, lb, _, w, cells, lpl, upl = random_2d(rows, columns, sensitive, seed)
-    return table_problem(
+    return adjusted(
         A,
         a,
         lb,

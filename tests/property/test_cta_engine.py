@@ -19,13 +19,14 @@ from scipy.optimize import linprog
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.inequalities import Inequalities
-from sdc_tasks.methods.cta.model import CtaProblem, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.verify import verify
 from support.laws import law
 from support.oracles.cta import optimum, small_problems
 from support.oracles.cta_tables import Known, blocks, by_hand, distance, faults, random_cube, random_grid
+from support.spread import adjusted
 
 LAW = law(30)
 INF = np.inf
@@ -53,7 +54,7 @@ def solved(problem: CtaProblem, options: EngineOptions, gap: float = 1e-6) -> Ru
 def problem_of(table: Known, **changes: np.ndarray) -> CtaProblem:
     """Levels to both sides, cells at least 0."""
     arguments = {"lpl": table.level, "upl": table.level, "ub": np.full(len(table.a), INF)} | changes
-    return table_problem(
+    return adjusted(
         table.A,
         table.a,
         np.zeros(len(table.a)),

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.local import levels
-from sdc_tasks.methods.cta.model import CtaProblem, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.presolve import reduce
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
 from sdc_tasks.methods.cta.verify import verify
 from support.laws import law
 from support.oracles.cta_tables import faults
+from support.spread import adjusted
 
 PARENT = (
     -1,
@@ -70,7 +71,7 @@ def drawn(seed: int, spread: float = 1.0) -> CtaProblem:
     )
     p = np.sort(rng.choice(inner, len(inner) // 3, replace=False))
     level = np.ceil(0.2 * a[p])
-    return table_problem(
+    return adjusted(
         relations(),
         a,
         np.zeros(len(a)),
@@ -129,7 +130,7 @@ def circle(fixed: bool) -> CtaProblem:
         a = np.zeros(8)
     p, level = np.array([1, 4]), np.array([5.0, 3.0])
     stays = (np.arange(len(a)) == 9) & fixed
-    return table_problem(
+    return adjusted(
         sp.csr_array(A),
         a,
         np.full(len(a), -1e4),
@@ -223,7 +224,7 @@ def test_a_cell_that_does_not_count_moves_for_nothing(room, moved, cost, short):
     """x = y; x must rise by 10. y, of level 4 and weight 1, moves along: 4 for nothing, 6 at its weight.
     Where y ends at 3 above its value, x falls 7 short.
     """
-    problem = table_problem(
+    problem = adjusted(
         sp.csr_array([[1.0, -1.0]]),
         np.array([100.0, 100.0]),
         np.array([0.0, room[0]]),

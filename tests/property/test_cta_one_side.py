@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 import sdc_tasks as sdc
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
-from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.run import Run
 from support.laws import law
 from support.oracles.cta import enumerate_senses, table
+from support.spread import adjusted
 
 METHODS = {
     "auto": EngineOptions("auto", rounds=20, threads=1),
@@ -106,7 +107,7 @@ def test_every_method_moves_a_cell_to_the_side_that_is_asked(method, drawn):
     A, a, ub, cells, lpl, upl, spl = drawn
     w = 1 / np.maximum(a, 1.0)
     best = best_of(A, a, ub, w, cells, lpl, upl, spl)
-    x, cost = found(table_problem(sp.csr_array(A), a, 0 * a, ub, w, cells, lpl, upl, spl), METHODS[method], a)
+    x, cost = found(adjusted(sp.csr_array(A), a, 0 * a, ub, w, cells, lpl, upl, spl), METHODS[method], a)
     if best is None:
         assert x is None
         return
@@ -128,7 +129,7 @@ def test_squares_move_a_cell_to_the_side_that_is_asked(drawn):
     A, a, ub, cells, lpl, upl, spl = drawn
     w = 1 / np.maximum(a, 1.0)
     x, _ = found(
-        table_problem(sp.csr_array(A), a, 0 * a, ub, w, cells, lpl, upl, spl, distance=Distance.L2),
+        adjusted(sp.csr_array(A), a, 0 * a, ub, w, cells, lpl, upl, spl, distance=Distance.L2),
         METHODS["auto"],
         a,
     )

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
-from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.presolve import reduce
 from sdc_tasks.methods.cta.run import Run
 from support.laws import law
 from support.oracles.cta import optimum, small_problems
 from support.oracles.cta_tables import by_hand, distance, faults
+from support.spread import adjusted
 
 LAW = law(80)
 INF = np.inf
@@ -303,7 +304,7 @@ def named(problem: CtaProblem) -> str:
 def test_a_secret_that_a_relation_holds_is_named_with_the_relation():
     """secret 1 + public 0 = public 2."""
     message = named(
-        table_problem(
+        adjusted(
             sp.csr_array(np.array([[0.0, 0, 0, 1, -1], [1, 1, -1, 0, 0]])),
             np.array([5, SENTINEL, 5 + SENTINEL, 7, 7]),
             np.zeros(5),
@@ -360,7 +361,7 @@ def test_how_many_more_are_stuck_is_told():
 @pytest.mark.parametrize("a", [6.07, 15.84, 0.03, 70.07, 1e9 / 7])
 def test_a_level_that_is_all_the_room_there_is_can_be_kept(a):
     """Bounds of ±10 % and a level of 10 %: 0.9 a − a and 0.1 a differ in the last digit only."""
-    problem = table_problem(
+    problem = adjusted(
         sp.csr_array(np.array([[1.0, 1, -1]])),
         np.array([a, 50, a + 50]),
         np.array([0.9 * a, 0, 0]),

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
@@ -28,6 +28,7 @@ from sdc_tasks.solver.qp import SeparableQP
 from support.laws import law
 from support.oracles.cta import small_problems
 from support.random_tables import random_2d
+from support.spread import adjusted
 
 LAW = law(60)
 CLOSE = 1e-6
@@ -176,9 +177,7 @@ def test_a_refusal_names_cells_and_the_remedy_and_no_value():
 
 def two_dimensional(rows: int, columns: int, sensitive: int, other_side: float = 1.0) -> CtaProblem:
     A, a, lb, ub, w, cells, lpl, upl = random_2d(rows, columns, sensitive, 1)
-    return table_problem(
-        A, a, lb, ub, w, cells, lpl, upl * other_side, np.zeros(sensitive), distance=Distance.L2
-    )
+    return adjusted(A, a, lb, ub, w, cells, lpl, upl * other_side, np.zeros(sensitive), distance=Distance.L2)
 
 
 @pytest.mark.parametrize(("other_side", "within"), [(1.0, 0.02), (1.4, 0.15)])

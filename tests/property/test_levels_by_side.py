@@ -19,14 +19,13 @@ from scipy.optimize import linprog
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.separable import Search
-from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.partial.intervals import width_weights
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.partial.search import narrow_intervals
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import problems
 from support.laws import law
 
@@ -37,7 +36,7 @@ SHARES = st.sampled_from(
 
 
 @st.composite
-def by_side(draw: st.DrawFn, kinds: tuple[str, ...]) -> SuppressionProblem:
+def by_side(draw: st.DrawFn, kinds: tuple[str, ...]) -> SensitiveTable:
     """A table without singletons, each level drawn for itself."""
     problem = draw(problems(kinds, general=False))
     n = len(problem.a)
@@ -52,6 +51,7 @@ def by_side(draw: st.DrawFn, kinds: tuple[str, ...]) -> SuppressionProblem:
         singleton=np.zeros(n, dtype=bool),
         respondent=None,
         guarded=None,
+        beside=np.zeros(0),
     )
 
 
@@ -62,7 +62,7 @@ def reach(M, low, high, rhs, cell: int, side: int) -> float:
     return np.inf if found.status == 3 else -side * float(found.fun)
 
 
-def short(problem: SuppressionProblem, low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
+def short(problem: SensitiveTable, low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
     """(cell, side) of what is asked and not kept by somebody who knows every cell to lie in [low, high]."""
     broken = []
     for p in np.flatnonzero(problem.primary).tolist():
@@ -78,7 +78,7 @@ def short(problem: SuppressionProblem, low: np.ndarray, high: np.ndarray) -> lis
     return broken
 
 
-def hidden(problem: SuppressionProblem, pattern: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def hidden(problem: SensitiveTable, pattern: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(pattern, problem.lb, problem.a), np.where(pattern, problem.ub, problem.a)
 
 
@@ -131,11 +131,14 @@ def test_intervals_keep_what_is_asked_of_each_side(problem):
 @given(problem=by_side(("flat", "wide")))
 def test_controlled_rounding_keeps_what_is_asked_of_each_side(problem):
     """Somebody reads the rounded table, and knows that each value lies within the reach of the base."""
-    base, p = 5.0, problem.primaries
-    table = RoundingTable(
-        problem.M, np.zeros(problem.M.shape[0]), problem.a, problem.lb, problem.ub, problem.a == 0, p,
-        np.minimum(problem.lpl, 9.0)[p], np.minimum(problem.upl, 9.0)[p], np.zeros(len(p)),
-    )  # fmt: skip
+    base = 5.0
+    table = replace(
+        problem,
+        lpl=np.minimum(problem.lpl, 9.0),
+        upl=np.minimum(problem.upl, 9.0),
+        spl=np.zeros(len(problem.a)),
+        fixed=(problem.a == 0) & ~problem.primary,
+    )
     try:
         found = round_table(table, TableOptions(base, Search(1)))
     except Unprotectable:

@@ -10,13 +10,13 @@ from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.linked import Link, LinkedTables
 from sdc_tasks.methods.suppression.linked import linked as linked_by
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import TREES, linked, relations
 from support.laws import law
 from support.oracles.suppression import least_by_model, unprotected
 
 
-def apart(merged: SuppressionProblem) -> tuple[dict[str, SuppressionProblem], LinkedTables]:
+def apart(merged: SensitiveTable) -> tuple[dict[str, SensitiveTable], LinkedTables]:
     """The two tables of a problem merged by hand, and what links make of them: the totals of the rows are
     shared.
     """
@@ -26,18 +26,18 @@ def apart(merged: SuppressionProblem) -> tuple[dict[str, SuppressionProblem], Li
     second[np.arange(n) % shape[1] != 0] = np.arange(n, len(merged.a))
     tables = {}
     for name, cells in (("first", np.arange(n)), ("second", second)):
-        columns = (
-            getattr(merged, column)[cells]
+        columns = {
+            column: getattr(merged, column)[cells]
             for column in ("a", "lb", "ub", "lpl", "upl", "spl", "cost", "primary", "fixed")
-        )
-        tables[name] = SuppressionProblem(M, *columns)
+        }
+        tables[name] = SensitiveTable(M, **columns)
     shared = [Link((("first", cell), ("second", cell))) for cell in range(0, n, shape[1])]
     return tables, linked_by(tables, shared)
 
 
 @given(linked())
 @law(12)
-def test_links_make_of_tables_what_is_merged_by_hand(merged: SuppressionProblem) -> None:
+def test_links_make_of_tables_what_is_merged_by_hand(merged: SensitiveTable) -> None:
     """As cheap as the whole model, safe by the oracle, and each table shows what the pattern says."""
     tables, both = apart(merged)
     assert len(both.problem.a) == len(merged.a)
@@ -61,7 +61,7 @@ def test_links_make_of_tables_what_is_merged_by_hand(merged: SuppressionProblem)
 @given(linked())
 @law(12)
 def test_tables_protected_one_by_one_are_judged_by_what_they_show_together(
-    merged: SuppressionProblem,
+    merged: SensitiveTable,
 ) -> None:
     tables, both = apart(merged)
     try:

@@ -20,20 +20,20 @@ from sdc_tasks.methods.suppression.partial.intervals import (
 )
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.partial.search import narrow_intervals
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import linked, problems
 from support.laws import law
 from support.oracles.intervals import exposed, least_loss
 from support.oracles.suppression import interval
 
 
-def searched(problem: SuppressionProblem, gap: float = 0.0) -> IntervalRun:
+def searched(problem: SensitiveTable, gap: float = 0.0) -> IntervalRun:
     run = IntervalRun(problem, width_weights(problem), gap=gap)
     narrow_intervals(run)
     return run
 
 
-def assert_least(problem: SuppressionProblem) -> None:
+def assert_least(problem: SensitiveTable) -> None:
     least = least_loss(problem, width_weights(problem))
     try:
         run = searched(problem)
@@ -51,21 +51,21 @@ def assert_least(problem: SuppressionProblem) -> None:
 
 @given(st.one_of(problems(("flat", "wide")), problems(("wide", "deep"))))
 @law(30)
-def test_two_dimensions_lose_as_little_as_the_whole_model(problem: SuppressionProblem) -> None:
+def test_two_dimensions_lose_as_little_as_the_whole_model(problem: SensitiveTable) -> None:
     assert_least(problem)
 
 
 @given(st.one_of(problems(("flat", "flat", "flat")), linked()))
 @law(20)
 def test_three_dimensions_and_linked_tables_lose_as_little_as_the_whole_model(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
 ) -> None:
     assert_least(problem)
 
 
 @given(st.one_of(problems(("flat", "wide")), problems(("flat", "flat", "flat"))))
 @law(15)
-def test_never_more_is_lost_than_by_hiding(problem: SuppressionProblem) -> None:
+def test_never_more_is_lost_than_by_hiding(problem: SensitiveTable) -> None:
     """What an attacker can work out of the blanks of a pattern are intervals too, and safe ones."""
     try:
         pattern = suppress(problem, PatternOptions(gap=0.0)).pattern
@@ -87,7 +87,7 @@ def test_never_more_is_lost_than_by_hiding(problem: SuppressionProblem) -> None:
 
 @given(problems(("wide", "deep")), st.integers(0, 2**32 - 1))
 @law(20)
-def test_the_judge_agrees_with_two_programs_a_cell(problem: SuppressionProblem, seed: int) -> None:
+def test_the_judge_agrees_with_two_programs_a_cell(problem: SensitiveTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = len(problem.a)
     some = (rng.random(n) < 0.7) | problem.primary
@@ -101,7 +101,7 @@ def test_the_judge_agrees_with_two_programs_a_cell(problem: SuppressionProblem, 
 
 @given(problems(("wide", "wide")), st.sampled_from([1.0, 10.0, 0.5]))
 @law(15)
-def test_ends_moved_outwards_protect_no_less(problem: SuppressionProblem, unit: float) -> None:
+def test_ends_moved_outwards_protect_no_less(problem: SensitiveTable, unit: float) -> None:
     try:
         run = searched(problem, gap=0.05)
     except Unprotectable:
@@ -117,7 +117,7 @@ def test_ends_moved_outwards_protect_no_less(problem: SuppressionProblem, unit: 
 
 @given(problems(("flat", "wide")))
 @law(10)
-def test_the_same_problem_gives_the_same_intervals(problem: SuppressionProblem) -> None:
+def test_the_same_problem_gives_the_same_intervals(problem: SensitiveTable) -> None:
     try:
         first, second = searched(problem), searched(problem)
     except Unprotectable:
@@ -133,7 +133,7 @@ def test_the_same_problem_gives_the_same_intervals(problem: SuppressionProblem) 
 @given(problems(("flat", "wide")), st.integers(0, 2**32 - 1))
 @law(10)
 def test_blurred_levels_are_no_smaller_and_no_larger_than_the_share(
-    problem: SuppressionProblem, seed: int
+    problem: SensitiveTable, seed: int
 ) -> None:
     other = blurred(problem, 0.5, seed)
     for name in ("lpl", "upl", "spl"):
@@ -145,8 +145,17 @@ def test_blurred_levels_are_no_smaller_and_no_larger_than_the_share(
 def test_a_primary_without_a_level_has_no_interval() -> None:
     none, mark = np.zeros(3), np.array([False, True, False])
     M = np.array([[-1.0, 1.0, 1.0]])
-    problem = SuppressionProblem(
-        M, np.array([3.0, 1, 2]), none, none + 9, none, none, none, none + 1, mark, none > 0
+    problem = SensitiveTable(
+        M,
+        np.array([3.0, 1, 2]),
+        none,
+        none + 9,
+        none,
+        none,
+        none,
+        cost=none + 1,
+        primary=mark,
+        fixed=none > 0,
     )
     with pytest.raises(InvalidInput, match=r"cell 1: primary without a level\. Remedy: "):
         searched(problem)
@@ -155,7 +164,7 @@ def test_a_primary_without_a_level_has_no_interval() -> None:
 def test_a_minimum_of_contributors_says_nothing_of_intervals() -> None:
     none, mark = np.zeros(3), np.array([False, True, False])
     M = np.array([[-1.0, 1.0, 1.0]])
-    problem = SuppressionProblem(
+    problem = SensitiveTable(
         M,
         np.array([3.0, 1, 2]),
         none,
@@ -163,9 +172,9 @@ def test_a_minimum_of_contributors_says_nothing_of_intervals() -> None:
         mark,
         mark,
         none,
-        none + 1,
-        mark,
-        none > 0,
+        cost=none + 1,
+        primary=mark,
+        fixed=none > 0,
         count=none + 5,
         minimum=3,
     )

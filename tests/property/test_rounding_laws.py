@@ -4,6 +4,7 @@ problem.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -20,11 +21,12 @@ from sdc_tasks.methods.rounding.pieces import nearest, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker
 from sdc_tasks.methods.rounding.quadratic import base_for, margins, round_quadratic
 from sdc_tasks.methods.rounding.separable import Search, filled, least_cost, relations, weak_duality
-from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
 from sdc_tasks.solver.lp import Status
 from support.laws import law
 from support.oracles.duality import Rounded, reach
+from support.spread import mask, spread
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -54,39 +56,31 @@ def summed(space: CellSpace, inner) -> Floats:
 
 def drawn(
     seed: int, axes: tuple[Hierarchy, ...], most: int = 40, primaries: int = 0, level: float = 3
-) -> RoundingTable:
+) -> SensitiveTable:
     rng = np.random.default_rng(seed)
     space = CellSpace(("X",), (), ("V",), axes)
     a = summed(space, lambda shape: rng.integers(0, most, shape) * (rng.random(shape) > 0.15))
     n, A = len(a), space.national_relations
-    inner = np.flatnonzero(~RoundingTable_totals(A, n) & (a > 0))
+    inner = np.flatnonzero(~totals_of(A, n) & (a > 0))
     p = (
         np.sort(rng.choice(inner, min(primaries, len(inner)), replace=False))
         if primaries
         else np.zeros(0, dtype=np.int64)
     )
     levels = [np.minimum(rng.integers(1, level + 1, len(p)), most).astype(float) for _ in range(2)]
-    return RoundingTable(
-        A,
-        np.zeros(A.shape[0]),
-        a,
-        np.zeros(n),
-        np.full(n, np.inf),
-        a == 0,
-        p,
-        levels[0],
-        levels[1],
-        levels[0] + levels[1],
+    lpl, upl, spl = spread(n, p, levels[0], levels[1], levels[0] + levels[1])
+    return SensitiveTable(
+        A, a, np.zeros(n), np.full(n, np.inf), lpl, upl, spl, primary=mask(n, p), fixed=a == 0
     )
 
 
-def RoundingTable_totals(A: sp.csr_array, n: int):  # noqa: N802
+def totals_of(A: sp.csr_array, n: int):
     total = np.zeros(n, dtype=bool)
     total[A.indices[A.data < 0]] = True
     return total
 
 
-def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> float:
+def least_by_scipy(table: SensitiveTable, base: float, zero_restricted: bool) -> float:
     """Controlled rounding within one base as anybody would write it, by scipy's MILP: an
     up and a down move of each cell.
     """
@@ -96,8 +90,8 @@ def least_by_scipy(table: RoundingTable, base: float, zero_restricted: bool) -> 
     down = np.where(whole & (not zero_restricted) & (floor > 0), 1.0, 0.0)
     up[table.fixed] = down[table.fixed] = 0
     gain = np.where(whole, base, (floor + 1) * base - a - (a - floor * base))
-    A = sp.hstack([table.A, -table.A])
-    right = -(table.A @ floor)
+    A = sp.hstack([table.M, -table.M])
+    right = -(table.M @ floor)
     result = milp(
         np.concatenate([gain, np.full(n, base)]),
         constraints=LinearConstraint(A, right, right),
@@ -116,7 +110,7 @@ def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restric
     assert found.reach == 1
     assert found.optimal
     assert found.distance == pytest.approx(least_by_scipy(table, base, zero_restricted))
-    assert not (table.A @ found.x).any()
+    assert not (table.M @ found.x).any()
     assert (np.abs(found.x - table.a) <= (base - 1 if zero_restricted else base)).all()
 
 
@@ -132,7 +126,7 @@ def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_
     else:
         assert found.reach > 1
     assert found.bound <= found.distance + 1e-6
-    assert not (table.A @ found.x).any()
+    assert not (table.M @ found.x).any()
     assert (found.x >= 0).all()
 
 
@@ -146,7 +140,7 @@ def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(s
         again = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
     finally:
         separable.WHOLE_BINARIES = small
-    assert not (table.A @ found.x).any()
+    assert not (table.M @ found.x).any()
     assert found.distance >= least_by_scipy(table, 5, False) - 1e-6 >= found.bound - 1e-4
     assert found.gap < 0.05
     assert np.array_equal(found.x, again.x)
@@ -161,20 +155,21 @@ def test_what_is_rounded_withstands_the_attacker(seed, three):
     try:
         found = round_table(table, TableOptions(base, Search(1)))
     except Unprotectable:
-        nothing = Rounded(table.A, table.a, table.a, np.where(table.fixed, 0.0, np.inf), table.lb, table.ub)
+        nothing = Rounded(table.M, table.a, table.a, np.where(table.fixed, 0.0, np.inf), table.lb, table.ub)
         assert not all(
-            _kept(table, nothing, i) for i in range(len(table.primary))
+            _kept(table, nothing, i) for i in range(len(table.primaries))
         )  # not even with nothing printed
         return
     printed = Rounded(
-        table.A, table.a, found.x, np.where(table.fixed, 0.0, found.reach * base), table.lb, table.ub
+        table.M, table.a, found.x, np.where(table.fixed, 0.0, found.reach * base), table.lb, table.ub
     )
-    assert all(_kept(table, printed, i) for i in range(len(table.primary)))
+    assert all(_kept(table, printed, i) for i in range(len(table.primaries)))
 
 
-def _kept(table: RoundingTable, printed: Rounded, i: int) -> bool:
-    down, up = reach(printed, int(table.primary[i]))
-    return down >= table.down[i] - 1e-5 and up >= table.up[i] - 1e-5 and down + up >= table.slide[i] - 1e-5
+def _kept(table: SensitiveTable, printed: Rounded, i: int) -> bool:
+    p = int(table.primaries[i])
+    down, up = reach(printed, p)
+    return down >= table.down[p] - 1e-5 and up >= table.up[p] - 1e-5 and down + up >= table.width[p] - 1e-5
 
 
 @law(15)
@@ -189,13 +184,13 @@ def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_s
     ]
     verdicts = [attacker.judge(x) for x in tables]
     for x, verdict in zip(tables, verdicts, strict=True):
-        printed = Rounded(table.A, table.a, x, half, table.lb, table.ub)
-        assert [_kept(table, printed, i) for i in range(len(table.primary))] == verdict.protected.tolist()
+        printed = Rounded(table.M, table.a, x, half, table.lb, table.ub)
+        assert [_kept(table, printed, i) for i in range(len(table.primaries))] == verdict.protected.tolist()
         for other in tables:
             broken = verdict.cuts.coefficients @ (other / base) < verdict.cuts.least - 1e-6
             if all(
-                _kept(table, Rounded(table.A, table.a, other, half, table.lb, table.ub), i)
-                for i in range(len(table.primary))
+                _kept(table, Rounded(table.M, table.a, other, half, table.lb, table.ub), i)
+                for i in range(len(table.primaries))
             ):
                 assert not broken.any()
         if not verdict.protected.all() and len(verdict.cuts.least):
@@ -216,15 +211,15 @@ def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind
         found = round_quadratic(table, base, Search(1))
     except Unprotectable:
         return
-    x, S = found.x, table.primary
-    assert not (table.A @ x).any()
+    x, S = found.x, table.primaries
+    assert not (table.M @ x).any()
     assert np.array_equal(x[found.margin], table.a[found.margin])
     assert not (x[S] % base).any()
     assert (np.abs(x - table.a) <= base).all()
     assert found.bound <= found.cost + 1e-9
     if found.sum_kept:
         assert x[S].sum() == table.a[S].sum()
-    printed = Rounded(table.A, table.a, x, np.where(found.margin, 0.0, base), table.lb, table.ub)
+    printed = Rounded(table.M, table.a, x, np.where(found.margin, 0.0, base), table.lb, table.ub)
     assert all(_kept(table, printed, i) for i in range(len(S)))
 
 
@@ -234,25 +229,17 @@ def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind
 def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
     """3 × 3 inner cells, margins kept: every set, and every adjustment, is tried."""
     table = drawn(seed, (flat("A", 3), flat("B", 3)), most=12, primaries=2, level=1)
-    table = RoundingTable(
-        table.A,
-        table.rhs,
-        table.a,
-        table.lb,
-        table.ub,
-        table.fixed,
-        table.primary,
-        *[np.zeros(len(table.primary))] * 3,
-    )
-    if not len(table.primary):
+    none = np.zeros(len(table.a))
+    table = replace(table, lpl=none, upl=none, spl=none)
+    if not len(table.primaries):
         return
     base, a = 3.0, table.a.reshape(4, 4)
     best = (np.inf, np.inf)
     kept = margins(table)
-    if not np.array_equal(kept, RoundingTable_totals(table.A, 16)):
+    if not np.array_equal(kept, totals_of(table.M, 16)):
         return  # a total with a single part moves as well
     span = range(-3, 4)
-    keep_sum = a.ravel()[table.primary].sum() % base == 0
+    keep_sum = a.ravel()[table.primaries].sum() % base == 0
     for corner in product(span, repeat=4):  # the other five cells follow
         d = np.zeros((4, 4))
         d[1:3, 1:3] = np.reshape(corner, (2, 2))
@@ -260,7 +247,7 @@ def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
         d[3, 3] = -d[3, 1:3].sum()
         x = (a + d).ravel()
         move = d.ravel()
-        s = table.primary
+        s = table.primaries
         if (np.abs(move) > base).any() or (x < 0).any() or move[table.fixed].any() or (x[s] % base).any():
             continue
         if (np.abs(move[s]) >= base).any() or (keep_sum and move[s].sum()):
@@ -303,11 +290,11 @@ def test_any_multipliers_bound_the_cost(seed):
     table = drawn(seed, (flat("A", 3), flat("B", 3), flat("C", 2)))
     lower, upper = np.floor(table.a / 5), np.ceil(table.a / 5) + 1
     pieces = nearest(table.a / 5, np.ones(len(table.a)), lower, upper)
-    rows = relations(table.A, table.rhs)
+    rows = relations(table.M, table.rhs)
     model = pieces.model(rows.A, rows.lower, rows.upper)
     found = least_cost(pieces, rows, Search(1))
     assert found.status is Status.OPTIMAL
-    assert weak_duality(model, rng.normal(size=table.A.shape[0])) + pieces.constant <= found.cost + 1e-9
+    assert weak_duality(model, rng.normal(size=table.M.shape[0])) + pieces.constant <= found.cost + 1e-9
     assert found.bound <= found.cost + 1e-9
 
 

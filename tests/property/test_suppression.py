@@ -16,19 +16,19 @@ from scipy.linalg import null_space
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.cubes.search import CubeSearch
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.grid import recognised
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, Flows, Programs
 from sdc_tasks.methods.suppression.pattern.reduce import is_network, reduce
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.pattern.witnesses import shown
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import recognised
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import TREES, linked, problems, relations
 from support.laws import law
 from support.oracles.suppression import least_by_enumeration, least_by_model, unprotected
 
 
-def least(problem: SuppressionProblem) -> float | None:
+def least(problem: SensitiveTable) -> float | None:
     """What the exact method finds and proves; None where it says that there is nothing."""
     try:
         result = suppress(problem, PatternOptions(gap=0.0))
@@ -54,7 +54,7 @@ CROSSED = {"cubes", "hypercube", "hitas"}  # methods for tables whose relations 
 
 
 def assert_safe_and_no_cheaper(
-    problem: SuppressionProblem, methods: list[PatternMethod], optimum: float | None
+    problem: SensitiveTable, methods: list[PatternMethod], optimum: float | None
 ) -> None:
     """Each method gives a pattern that the oracle finds safe, none cheaper than the
     optimum; or says that there is none.
@@ -76,7 +76,7 @@ def assert_safe_and_no_cheaper(
 @given(st.one_of(problems(("flat", "wide")), problems(("wide", "deep"))))
 @law(30)
 def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensions(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
 ) -> None:
     assert_safe_and_no_cheaper(problem, OTHERS, least(problem))
 
@@ -84,7 +84,7 @@ def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_two_dimensio
 @given(st.one_of(problems(("flat", "flat", "flat")), problems(("flat", "flat", "wide"))))
 @law(10)
 def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
 ) -> None:
     assert_safe_and_no_cheaper(problem, [name for name in OTHERS if name not in NETWORKS], least(problem))
 
@@ -92,7 +92,7 @@ def test_every_method_is_safe_and_never_cheaper_than_the_optimum_in_three(
 @given(linked())
 @law(10)
 def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
 ) -> None:
     optimum = least(problem)
     assert_same(optimum, least_by_model(problem))
@@ -110,24 +110,24 @@ def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(
 
 @given(problems(("flat", "wide")))
 @law(15)
-def test_two_dimensions_as_cheap_as_enumeration(problem: SuppressionProblem) -> None:
+def test_two_dimensions_as_cheap_as_enumeration(problem: SensitiveTable) -> None:
     assert_same(least(problem), least_by_enumeration(problem))
 
 
 @given(st.one_of(problems(("wide", "deep")), problems(("wide", "wide"))))
 @law(20)
-def test_hierarchies_as_cheap_as_the_whole_model(problem: SuppressionProblem) -> None:
+def test_hierarchies_as_cheap_as_the_whole_model(problem: SensitiveTable) -> None:
     assert_same(least(_without_width(problem)), least_by_model(_without_width(problem)))
 
 
 @given(problems(("flat", "flat", "flat")))
 @law(12)
-def test_three_dimensions_as_cheap_as_the_whole_model(problem: SuppressionProblem) -> None:
+def test_three_dimensions_as_cheap_as_the_whole_model(problem: SensitiveTable) -> None:
     assert_same(least(_without_width(problem)), least_by_model(_without_width(problem)))
 
 
-def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
-    return SuppressionProblem(
+def _without_width(problem: SensitiveTable) -> SensitiveTable:
+    return SensitiveTable(
         problem.M,
         problem.a,
         problem.lb,
@@ -135,9 +135,9 @@ def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
         problem.lpl,
         problem.upl,
         0 * problem.spl,
-        problem.cost,
-        problem.primary,
-        problem.fixed,
+        cost=problem.cost,
+        primary=problem.primary,
+        fixed=problem.fixed,
         singleton=problem.singleton,
         respondent=problem.respondent,
         guarded=problem.guarded,
@@ -148,7 +148,7 @@ def _without_width(problem: SuppressionProblem) -> SuppressionProblem:
 
 @given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
 @law(40)
-def test_the_verifier_agrees_with_two_programs_a_cell(problem: SuppressionProblem, seed: int) -> None:
+def test_the_verifier_agrees_with_two_programs_a_cell(problem: SensitiveTable, seed: int) -> None:
     some = problem.primary | (~problem.fixed & (np.random.default_rng(seed).random(len(problem.a)) < 0.5))
     assert verify(problem, some).unprotected.tolist() == unprotected(problem, some)
 
@@ -159,7 +159,7 @@ def test_the_verifier_agrees_with_two_programs_a_cell(problem: SuppressionProble
 )
 @law(20)
 def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(
-    problem: SuppressionProblem, seed: int
+    problem: SensitiveTable, seed: int
 ) -> None:
     """Cells that are tied to each other then move in ratios of many kinds; few hidden cells make many such
     ties.
@@ -184,7 +184,7 @@ def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(
 
 @given(st.one_of(problems(("wide", "deep")), problems(("flat", "wide", "flat"))), st.integers(0, 2**32 - 1))
 @law(20)
-def test_no_proposed_point_makes_an_unsafe_pattern_safe(problem: SuppressionProblem, seed: int) -> None:
+def test_no_proposed_point_makes_an_unsafe_pattern_safe(problem: SensitiveTable, seed: int) -> None:
     """Neither moves of everybody's own, nor true deviations of the table that move open cells
     or other respondents' singletons.
     """
@@ -203,7 +203,7 @@ def test_no_proposed_point_makes_an_unsafe_pattern_safe(problem: SuppressionProb
 
 @given(st.one_of(problems(("wide", "deep", "flat")), problems(("flat", "wide", "flat", "flat"))))
 @law(30)
-def test_what_a_hypercube_shows_programs_show_too(problem: SuppressionProblem) -> None:
+def test_what_a_hypercube_shows_programs_show_too(problem: SensitiveTable) -> None:
     """What witnesses alone protect is protected by the oracle's programs too; with witnesses the
     verdict is the same as without.
     """
@@ -217,7 +217,7 @@ def test_what_a_hypercube_shows_programs_show_too(problem: SuppressionProblem) -
     met &= rise + fall >= problem.width * (1 - 1e-6)
     at_risk = unprotected(problem, search.hidden)
     assert not set(np.flatnonzero(met).tolist()) & set(
-        unprotected(replace(problem, beside=None), search.hidden)
+        unprotected(replace(problem, beside=np.zeros(0)), search.hidden)
     )
     own = [
         number for number in sorted(search.movements) if number < len(problem.primaries)
@@ -233,7 +233,9 @@ def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:
     _, M = relations(TREES["flat"])
     a = np.array([3.0, 1.0, 2.0])
     mark, none = np.array([False, True, False]), np.zeros(3)
-    problem = SuppressionProblem(M, a, none, a + 9, none, none, none, a, mark, np.array([True, False, False]))
+    problem = SensitiveTable(
+        M, a, none, a + 9, none, none, none, cost=a, primary=mark, fixed=np.array([True, False, False])
+    )
     assert verify(problem, np.zeros(3, dtype=bool)).misused.tolist() == [1]
     assert verify(problem, np.array([True, True, True])).misused.tolist() == [0]
     assert verify(problem, mark).safe
@@ -241,7 +243,7 @@ def test_the_verifier_refuses_an_open_primary_and_a_hidden_fixed_cell() -> None:
 
 @given(problems(("wide", "deep")), st.integers(0, 2**32 - 1))
 @law(25)
-def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, seed: int) -> None:
+def test_every_cut_holds_for_every_safe_pattern(problem: SensitiveTable, seed: int) -> None:
     """From flows and from programs: whatever point is cut off, patterns that the oracle finds safe satisfy
     the cut.
     """
@@ -267,7 +269,7 @@ def test_every_cut_holds_for_every_safe_pattern(problem: SuppressionProblem, see
 
 @given(problems(("wide", "deep")))
 @law(15)
-def test_a_table_with_one_hierarchy_becomes_a_network(problem: SuppressionProblem) -> None:
+def test_a_table_with_one_hierarchy_becomes_a_network(problem: SensitiveTable) -> None:
     try:
         table = reduce(problem)
     except Unprotectable:
@@ -278,7 +280,7 @@ def test_a_table_with_one_hierarchy_becomes_a_network(problem: SuppressionProble
 
 @given(problems(("wide", "deep")))
 @law(10)
-def test_the_same_problem_gives_the_same_pattern(problem: SuppressionProblem) -> None:
+def test_the_same_problem_gives_the_same_pattern(problem: SensitiveTable) -> None:
     try:
         first, second = suppress(problem, PatternOptions(gap=0.0)), suppress(problem, PatternOptions(gap=0.0))
     except Unprotectable:

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.enough import RECALCULATED, enough
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import problems
 from support.laws import law
 from support.oracles.suppression import interval, unprotected
 
 
-def keeps(problem: SuppressionProblem, pattern: np.ndarray) -> bool:
+def keeps(problem: SensitiveTable, pattern: np.ndarray) -> bool:
     """Each relation with an open total: none of its parts is hidden, or those that stay unknown
     have enough contributors together.
     """
@@ -41,9 +41,9 @@ def keeps(problem: SuppressionProblem, pattern: np.ndarray) -> bool:
     return True
 
 
-def crowded(problem: SuppressionProblem, seed: int) -> SuppressionProblem:
+def crowded(problem: SensitiveTable, seed: int) -> SensitiveTable:
     count = np.where(problem.a != 0, np.random.default_rng(seed).integers(1, 5, len(problem.a)), 0)
-    return replace(problem, count=count, minimum=4, singleton=None, spl=0 * problem.spl)
+    return replace(problem, count=count, minimum=4, singleton=np.zeros(0), spl=0 * problem.spl)
 
 
 @given(problems(("flat", "wide"), general=False), st.integers(0, 2**32 - 1))
@@ -96,4 +96,6 @@ def test_a_minimum_needs_counts() -> None:
     a, none = np.array([3.0, 1.0, 2.0]), np.zeros(3)
     M = np.array([[-1.0, 1.0, 1.0]])
     with pytest.raises(InvalidInput, match=r"a minimum of contributors needs the number.*Remedy"):
-        SuppressionProblem(M, a, none, a + 9, none, none, none, a, none > 0, none > 0, minimum=3)
+        SensitiveTable(
+            M, a, none, a + 9, none, none, none, cost=a, primary=none > 0, fixed=none > 0, minimum=3
+        )

@@ -13,21 +13,19 @@ from hypothesis import strategies as st
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.given.earlier import EarlierPattern, coordinated, frozen, moved
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import problems
 from support.laws import law
 from support.oracles.suppression import least_by_enumeration, unprotected
 
 
-def earlier_of(problem: SuppressionProblem, hidden: np.ndarray) -> EarlierPattern:
+def earlier_of(problem: SensitiveTable, hidden: np.ndarray) -> EarlierPattern:
     return EarlierPattern("before", hidden, ~hidden, np.where(hidden, np.nan, problem.a))
 
 
 @given(problems(("flat", "wide")), st.integers(0, 2**32 - 1))
 @law(15)
-def test_a_frozen_pattern_is_the_cheapest_inside_what_was_hidden(
-    problem: SuppressionProblem, seed: int
-) -> None:
+def test_a_frozen_pattern_is_the_cheapest_inside_what_was_hidden(problem: SensitiveTable, seed: int) -> None:
     rng = np.random.default_rng(seed)
     before = problem.primary | (~problem.fixed & (rng.random(len(problem.a)) < 0.8))
     after = frozen(problem, earlier_of(problem, before))
@@ -46,7 +44,7 @@ def test_a_frozen_pattern_is_the_cheapest_inside_what_was_hidden(
 
 @given(problems(("wide", "wide")), st.integers(0, 2**32 - 1))
 @law(15)
-def test_a_discount_never_moves_the_pattern_further(problem: SuppressionProblem, seed: int) -> None:
+def test_a_discount_never_moves_the_pattern_further(problem: SensitiveTable, seed: int) -> None:
     """By exchange: with discount t, cost of the cells hidden now only, t times the rest … the optimum
     uses fewer of them, as t grows.
     """
@@ -72,7 +70,9 @@ def test_a_cell_tied_to_the_primary_that_has_too_little_room_is_told() -> None:
     a, none = np.array([11.0, 8.0, 3.0]), np.zeros(3)
     total, primary = np.array([[True, False, False], [False, True, False]])
     M = sp.csr_array(np.array([[-1.0, 1.0, 1.0]]))
-    problem = SuppressionProblem(M, a, none, none + 99, 5 * primary, 5 * primary, none, a, primary, total)
+    problem = SensitiveTable(
+        M, a, none, none + 99, 5 * primary, 5 * primary, none, cost=a, primary=primary, fixed=total
+    )
     with pytest.raises(
         Unprotectable,
         match=r"cell 1: a cell that its relations tie to it has less room than its level\. Remedy: ",
@@ -82,7 +82,7 @@ def test_a_cell_tied_to_the_primary_that_has_too_little_room_is_told() -> None:
 
 def test_a_table_that_was_published_as_a_whole_has_nothing_left_to_hide() -> None:
     a, none = np.array([11.0, 8.0, 3.0]), np.zeros(3)
-    problem = SuppressionProblem(
+    problem = SensitiveTable(
         sp.csr_array(np.array([[-1.0, 1.0, 1.0]])),
         a,
         none,
@@ -90,9 +90,9 @@ def test_a_table_that_was_published_as_a_whole_has_nothing_left_to_hide() -> Non
         none,
         none,
         none,
-        a,
-        none > 0,
-        none > 0,
+        cost=a,
+        primary=none > 0,
+        fixed=none > 0,
     )
     result = suppress(frozen(problem, earlier_of(problem, none > 0)))
     assert result.pattern is not None

@@ -19,7 +19,7 @@ from sdc_tasks.methods.suppression.covering.thinning import Thinning
 from sdc_tasks.methods.suppression.pattern.bridges import Bridges
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import linked, problems
 from support.laws import law
 from support.oracles.suppression import unprotected
@@ -28,7 +28,7 @@ thinning_null_space = thinning.null_space
 TABLES = st.one_of(problems(("flat", "wide", "wide")), problems(("flat", "deep", "wide")), linked())
 
 
-def reduced(problem: SuppressionProblem) -> Reduced | None:
+def reduced(problem: SensitiveTable) -> Reduced | None:
     try:
         return reduce(problem)
     except Unprotectable:
@@ -38,7 +38,7 @@ def reduced(problem: SuppressionProblem) -> Reduced | None:
 @given(TABLES, st.integers(0, 2**32 - 1))
 @law(15)
 def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(
-    problem: SuppressionProblem, seed: int
+    problem: SensitiveTable, seed: int
 ) -> None:
     table = reduced(problem)
     if table is None:
@@ -59,9 +59,7 @@ def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(
 
 @given(TABLES, st.integers(0, 2**32 - 1))
 @law(15)
-def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(
-    problem: SuppressionProblem, seed: int
-) -> None:
+def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(problem: SensitiveTable, seed: int) -> None:
     """The oracle finds it safe; it holds no bridge; with its witnesses the verifier needs fewer programs.
 
     Where it is said that nothing can be thinned, even everything hidden is not safe.
@@ -88,7 +86,7 @@ def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(
 
 @given(TABLES)
 @law(5)
-def test_a_null_space_is_whole_and_orthonormal(problem: SuppressionProblem) -> None:
+def test_a_null_space_is_whole_and_orthonormal(problem: SensitiveTable) -> None:
     basis = thinning.null_space(problem.M, np.random.default_rng(0))
     assert basis.shape[1] == null_space(problem.M.toarray()).shape[1]
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-9)
@@ -98,7 +96,7 @@ def test_a_null_space_is_whole_and_orthonormal(problem: SuppressionProblem) -> N
 @given(TABLES, st.integers(0, 2**32 - 1))
 @law(15)
 def test_another_basis_and_other_last_digits_give_the_same_pattern(
-    problem: SuppressionProblem, seed: int
+    problem: SensitiveTable, seed: int
 ) -> None:
     """Another machine's linear algebra may turn the basis of the space of deviations, and rounds
     otherwise: no decision leans on either.

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 
 TREES = {"flat": {0: [1, 2]}, "wide": {0: [1, 2, 3]}, "deep": {0: [1, 2], 2: [3, 4]}}
 
@@ -42,7 +42,7 @@ def filled(trees: tuple[dict[int, list[int]], ...], inner: np.ndarray, shape: tu
 
 
 @st.composite
-def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> SuppressionProblem:
+def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> SensitiveTable:
     """Random values, zeros among them; levels of some to many percent; sliding levels,
     singletons, signed tables now and then.
     """
@@ -59,7 +59,7 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
     spl = np.abs(a) * rng.uniform(0.0, 2.0, size=n) * draw(st.sampled_from([0.0, 1.0]))
     lone = primary & (rng.random(n) < 0.3) & draw(st.booleans())
     most = 3 * np.abs(a).max(initial=1.0)
-    problem = SuppressionProblem(
+    problem = SensitiveTable(
         M,
         a,
         np.full(n, -most if signed else 0.0),
@@ -67,9 +67,9 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
         level * rng.uniform(0.2, 1, n),
         level,
         spl,
-        np.round(np.abs(a) ** draw(st.sampled_from([0.0, 0.5, 1.0])), 1),
-        primary,
-        ~primary & (a == 0),
+        cost=np.round(np.abs(a) ** draw(st.sampled_from([0.0, 0.5, 1.0])), 1),
+        primary=primary,
+        fixed=~primary & (a == 0),
         singleton=lone,
     )
     if not (lone.any() and draw(st.booleans())):
@@ -84,7 +84,7 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], general: bool = True) -> S
 
 
 @st.composite
-def linked(draw: st.DrawFn) -> SuppressionProblem:
+def linked(draw: st.DrawFn) -> SensitiveTable:
     """Two tables, A × B and A × C, that share the margin of A: the column of totals is one and the same."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     trees = (TREES["wide"], TREES["flat"])
@@ -107,7 +107,7 @@ def linked(draw: st.DrawFn) -> SuppressionProblem:
     primary = (rng.random(len(a)) < 0.2) & (a != 0)
     level = np.abs(a) * rng.uniform(0.05, 0.4, size=len(a))
     none = np.zeros(len(a))
-    return SuppressionProblem(
+    return SensitiveTable(
         sp.csr_array(both @ joined),
         a,
         none,
@@ -115,7 +115,7 @@ def linked(draw: st.DrawFn) -> SuppressionProblem:
         level,
         level,
         none,
-        a,
-        primary,
-        a == 0,
+        cost=a,
+        primary=primary,
+        fixed=a == 0,
     )

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from sdc_tasks.methods.cta.local.heavy import exchange
-from sdc_tasks.methods.cta.model import CtaProblem, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP
 from support.oracles.cta_tables import blocks, faults, random_cube
+from support.spread import adjusted
 
 
 def problem_of(known) -> CtaProblem:
     n = len(known.a)
-    return table_problem(
+    return adjusted(
         known.A,
         known.a,
         np.zeros(n),

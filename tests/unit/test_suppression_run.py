@@ -18,7 +18,7 @@ from sdc_tasks.methods.suppression.exact import Work
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.solver.clock import Abort, TimeUp
 
 
@@ -162,6 +162,6 @@ def test_what_no_problem_can_be_is_told_without_a_value(
     }
     arrays[name][cell] = value
     with pytest.raises(InvalidInput, match=message) as refused:
-        SuppressionProblem(good.M, **arrays)
+        SensitiveTable(good.M, **arrays)
     assert "Remedy: " in str(refused.value)
     assert "50" not in str(refused.value)

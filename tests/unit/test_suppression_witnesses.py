@@ -10,14 +10,14 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.pattern.witnesses import shown
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import TREES, filled, relations
 
 P = 5  # the primary, at row 1 and column 1 of 4 × 4 cells, the totals first
 SQUARE = {5: 4.0, 6: -4.0, 9: -4.0, 10: 4.0}
 
 
-def table(singleton: bool = False) -> SuppressionProblem:
+def table(singleton: bool = False) -> SensitiveTable:
     """Inner cells 10 … 90; the primary holds 10 and has to rise and fall by 4."""
     trees = (TREES["wide"], TREES["wide"])
     shape, M = relations(*trees)
@@ -26,7 +26,7 @@ def table(singleton: bool = False) -> SuppressionProblem:
     primary = np.arange(16) == P
     lone = primary | (singleton & (np.arange(16) == 10))
     level = np.where(primary, 4.0, 0.0)
-    return SuppressionProblem(
+    return SensitiveTable(
         M,
         a,
         none,
@@ -34,10 +34,10 @@ def table(singleton: bool = False) -> SuppressionProblem:
         level,
         level,
         none,
-        a,
-        primary | lone,
-        a == 0,
-        singleton=lone if singleton else None,
+        cost=a,
+        primary=primary | lone,
+        fixed=a == 0,
+        singleton=lone & singleton,
     )
 
 
@@ -114,7 +114,9 @@ def test_a_relation_in_small_units_is_missed_all_the_same(unit: float) -> None:
     a = np.array([15e6, 4e6, 6e6, 5e6, unit * 4e6])
     none, primary = np.zeros(5), np.arange(5) == 1
     level = np.where(primary, 4e5, 0.0)
-    problem = SuppressionProblem(M, a, none, none + 1e15, level, level, none, none + 1.0, primary, none > 0)
+    problem = SensitiveTable(
+        M, a, none, none + 1e15, level, level, none, cost=none + 1.0, primary=primary, fixed=none > 0
+    )
     pattern = np.isin(np.arange(5), [1, 2])
     moves = sp.csr_array(np.array([[0.0, 1.0, -1.0, 0.0, 0.0]]))
     assert not verify(problem, pattern).safe

@@ -31,7 +31,7 @@ from sdc_tasks.model.secret import drawn_seed
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
-    from sdc_tasks.methods.rounding.table import RoundingTable
+    from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Floats
 
 
@@ -122,7 +122,7 @@ def round_table(
     source = _source(file, dims, value, totals or [], hierarchy or [])
     table = source.table
     out.print(
-        f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primary)} primaries",
+        f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primaries)} primaries",
         style="dim",
     )
     began = time.monotonic()
@@ -141,7 +141,7 @@ def round_table(
         "method": method,
         "cells": len(table.a),
         "relations": len(table.rhs),
-        "primaries": len(table.primary),
+        "primaries": len(table.primaries),
         **found,
     }
     if rounded is not None:
@@ -161,7 +161,7 @@ def round_table(
 class Source:
     """The table that was read, and how to write it with other values."""
 
-    table: RoundingTable
+    table: SensitiveTable
     header: list[str]
     keys: list[tuple[str, ...]]
 
@@ -178,9 +178,8 @@ class Source:
 
 
 def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarchy: list[str]) -> Source:
-    from sdc_tasks.intake.tables.jj import read_jj
+    from sdc_tasks.intake.tables.jj import read_jj, sensitive_of
     from sdc_tasks.intake.tables.keyed import read_table
-    from sdc_tasks.intake.tables.rounding import of_jj
 
     if is_jj(file):
         if dims is not None or hierarchy or totals:
@@ -188,7 +187,7 @@ def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarc
                 f"{file}: a JJ file brings its own relations. Remedy: leave out --dims, --totals and "
                 f"--hierarchy"
             )
-        table = of_jj(read_jj(file))
+        table = sensitive_of(read_jj(file))
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
     read = read_table(
         file, dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy)

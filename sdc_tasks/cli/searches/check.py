@@ -16,7 +16,7 @@ from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable, and_more
 
 if TYPE_CHECKING:
     from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand
-    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+    from sdc_tasks.model.sensitive import SensitiveTable
 
 USUAL_SEARCH = ("auto", 1e-4, 1)  # method, gap and seed of who asks for no others
 CheckOption = Annotated[
@@ -105,7 +105,7 @@ def check(
     raise typer.Exit(0 if safe else Unprotectable.exit_code)
 
 
-def _named(problem: SuppressionProblem, cells: Sequence[int]) -> str:
+def _named(problem: SensitiveTable, cells: Sequence[int]) -> str:
     return ", ".join(problem.name(cell) for cell in cells[:NAMED_CELLS]) + and_more(
         max(0, len(cells) - NAMED_CELLS)
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
     from sdc_tasks.methods.suppression.given.instructions import Instruction
-    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+    from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Bools
 
 APRIORI_HELP = (
@@ -54,7 +54,7 @@ class GivenProblem:
     without one.
     """
 
-    problem: SuppressionProblem = field(repr=False)
+    problem: SensitiveTable = field(repr=False)
     instructions: Sequence[Instruction] = field(repr=False)
     last: EarlierPattern | None = field(repr=False)
 
@@ -70,7 +70,7 @@ class GivenProblem:
 
 def given_problem(
     files: GivenFiles,
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
     keys: Sequence[tuple[str, ...]],
     read: Callable[[Path], EarlierPattern],
 ) -> GivenProblem:

@@ -27,7 +27,7 @@ from sdc_tasks.model.secret import drawn_seed
 if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.partial.intervals import Intervals
     from sdc_tasks.methods.suppression.partial.run import IntervalRun
-    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+    from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Floats
 
 PRINTED_DECIMALS = 6
@@ -39,7 +39,7 @@ class KeyedProblem:
     dimension; a JJ cell has its number.
     """
 
-    problem: SuppressionProblem = field(repr=False)
+    problem: SensitiveTable = field(repr=False)
     dimensions: Sequence[str]
     keys: Sequence[tuple[str, ...]] = field(repr=False)
 
@@ -175,7 +175,7 @@ def _crossed(
     return KeyedProblem(table.problem, table.dimensions, table.keys)
 
 
-def _last_decimal(problem: SuppressionProblem) -> float:
+def _last_decimal(problem: SensitiveTable) -> float:
     """The place of the last decimal that any value has."""
     from sdc_tasks.intake.tables.jj import printed
 

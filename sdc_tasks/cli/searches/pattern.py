@@ -26,7 +26,7 @@ from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
 if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-    from sdc_tasks.methods.suppression.problem import SuppressionProblem
+    from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Bools
 
 
@@ -50,7 +50,7 @@ class TableAtHand:
     with a pattern, what more to tell of one, if there is one, and how to read one that was written.
     """
 
-    problem: SuppressionProblem
+    problem: SensitiveTable
     keys: Sequence[tuple[str, ...]]
     write: Callable[[Path, Bools], None]
     more: Callable[[Bools | None], Mapping[str, int]]

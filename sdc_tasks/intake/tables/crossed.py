@@ -24,11 +24,10 @@ from sdc_tasks.intake.tables.keyed import (
 )
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
-from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
 from sdc_tasks.untrusted import SEPARATORS
 
@@ -69,7 +68,7 @@ class CrossedSuppression:
     `status` (n): its status before.
     """
 
-    problem: SuppressionProblem
+    problem: SensitiveTable
     dimensions: tuple[str, ...]
     value: str
     keys: tuple[tuple[str, ...], ...] = field(repr=False)
@@ -157,42 +156,28 @@ def suppression_in(
     keyed = keyed_table(
         records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing
     )
-    table, n = keyed.table, len(keyed.table.a)
-    primary = np.zeros(n, dtype=bool)
-    primary[table.primary] = True
-    levels = np.zeros((3, n))
-    levels[:, table.primary] = [table.lpl, table.upl, table.spl]
+    table = keyed.table
     count = numbers_at_cells(records, keyed, columns, "count") if wanted.minimum else None
     own = {
         name: numbers_at_cells(records, keyed, columns, column)
         for name, column in TOLD_IN.items()
         if name == costs
     }
-    grid = grid_of(keyed.axes)
+    assert table.grid is not None
     cost = (
-        cell_costs(Priced(table.A, table.a, primary, own.get("file"), own.get("frequency")), costs)
-        * margins**grid.margins
+        cell_costs(Priced(table.M, table.a, table.primary, own.get("file"), own.get("frequency")), costs)
+        * margins**table.grid.margins
     )
     singleton, respondent = _respondents(records, keyed, columns)
-    problem = SuppressionProblem(
-        table.A,
-        table.a,
-        table.lb,
-        table.ub,
-        levels[0],
-        levels[1],
-        levels[2],
-        cost,
-        primary,
-        ~primary & (table.fixed | (table.a == 0)),
-        table.A @ table.a,
-        singleton,
-        table.label,
-        grid,
-        respondent,
-        None,
-        count,
-        wanted.minimum,
+    problem = replace(
+        table,
+        cost=cost,
+        fixed=~table.primary & (table.fixed | (table.a == 0)),
+        rhs=table.M @ table.a,
+        singleton=singleton,
+        respondent=respondent,
+        count=count,
+        minimum=wanted.minimum,
     )
     return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
 

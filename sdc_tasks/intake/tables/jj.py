@@ -29,6 +29,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.untrusted import unpacked
@@ -117,26 +118,33 @@ def primaries_of(table: JJTable) -> Bools:
     return primary
 
 
+def sensitive_of(table: JJTable) -> SensitiveTable:
+    """The table with its primaries and levels."""
+    primary = table.status == "u"
+    return SensitiveTable(
+        table.A,
+        table.a,
+        table.lb,
+        table.ub,
+        np.where(primary, table.lpl, 0.0),
+        np.where(primary, table.upl, 0.0),
+        np.where(primary, table.spl, 0.0),
+        primary,
+        fixed=table.fixed & ~primary,
+        rhs=table.rhs,
+        within=np.inf,  # the reader has judged the sums, by the digits that the file prints
+    )
+
+
 def problem_of(table: JJTable, weights: CellWeights = "file", distance: Distance = Distance.L1) -> CtaProblem:
     """The CTA problem of a table in the paper setting: all cells move but the fixed ones; an
     empty cell with status s may rise.
 
     `file`: the costs of the file are the weights. Raises InvalidInput for a primary without a level.
     """
-    p = np.flatnonzero(primaries_of(table))
-    return table_problem(
-        table.A,
-        table.a,
-        table.lb,
-        table.ub,
-        table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights]),
-        p,
-        table.lpl[p],
-        table.upl[p],
-        table.spl[p],
-        table.fixed,
-        distance,
-    )
+    primaries_of(table)
+    w = table.cost if weights == "file" else weights_of(table.a, FORMULAS[weights])
+    return table_problem(sensitive_of(table), w, distance)
 
 
 def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:

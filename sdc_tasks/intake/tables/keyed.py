@@ -25,8 +25,9 @@ from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, L
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
 from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
-from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 from sdc_tasks.untrusted import FORMULA, formula
 
@@ -53,7 +54,7 @@ class KeyedTable:
     status z.
     """
 
-    table: RoundingTable
+    table: SensitiveTable
     dimensions: tuple[str, ...]
     axes: tuple[Hierarchy, ...] = field(repr=False)
     keys: tuple[tuple[str, ...], ...] = field(repr=False)
@@ -400,7 +401,7 @@ def _table(
     cell: Ints,
     given: Bools,
     keys: Sequence[tuple[str, ...]],
-) -> RoundingTable:
+) -> SensitiveTable:
     n = len(a)
     low, high = usual_bounds(a)
     ends = {"lb": low, "ub": high, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
@@ -432,20 +433,22 @@ def _table(
         if mask[cell].any():
             i = int(np.flatnonzero(mask[cell])[0])
             raise InvalidInput(f"{records.at(i)}: {printed_key(keys[int(cell[i])])}: {what}")
-    p = np.flatnonzero(status == "u")
-    empty = ~given & (a == 0)
-    return RoundingTable(
-        A=space.national_relations,
-        rhs=np.zeros(space.national_relations.shape[0]),
-        a=a,
-        lb=told["lb"],
-        ub=told["ub"],
-        fixed=(status == "z") | (told["lb"] == told["ub"]) | empty,
-        primary=p,
-        lpl=told["lpl"][p],
-        upl=told["upl"][p],
-        spl=told["spl"][p],
+    primary = status == "u"
+    stays = (status == "z") | (told["lb"] == told["ub"]) | (~given & (a == 0))
+    levels = np.where(primary, levels, 0.0)
+    return SensitiveTable(
+        space.national_relations,
+        a,
+        told["lb"],
+        told["ub"],
+        levels[0],
+        levels[1],
+        levels[2],
+        primary,
+        fixed=stays & ~primary,
         label=lambda i: printed_key(keys[i]),
+        grid=grid_of(space.hierarchies),
+        within=np.inf,  # the reader has judged the sums, by the digits that the file prints
     )
 
 

@@ -29,11 +29,12 @@ from sdc_tasks.methods.contributions import (
     usual_of,
 )
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
-from sdc_tasks.methods.suppression.grid import grid_of
 from sdc_tasks.methods.suppression.names import CellCosts
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.additive import absent
+from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 
 LEFT_BY_PRINTING = 1e-6  # of a cell: what printing its contributions with fewer digits may leave
@@ -286,7 +287,7 @@ def _protected(
     cost = cell_costs(Priced(M, a, primary, own, cells.count.astype(float)), costs) * margins**grid.margins
     none, free = np.zeros(n), np.full(n, np.inf)
     low = none if (cells.size - np.abs(a) <= 1e-9 * cells.size).all() and (a >= 0).all() else -free
-    problem = SuppressionProblem(
+    problem = SensitiveTable(
         M,
         a,
         low,
@@ -294,21 +295,21 @@ def _protected(
         level,
         level,
         none,
-        cost,
-        primary,
-        ~primary & (stays | (a == 0)),
-        M @ a,
-        singleton & primary,
-        lambda i: printed_key(keys[i]),
-        grid,
-        np.where(primary, cells.respondent, NOBODY) if known else None,
-        cells.protected if known else None,
-        cells.count.astype(float),
-        wanted.minimum,
-        np.where(primary, cells.beside, 0.0) if known else None,
-        cells.beside_respondent if known else None,
-        behind,
-        True,
+        cost=cost,
+        primary=primary,
+        fixed=~primary & (stays | (a == 0)),
+        rhs=M @ a,
+        singleton=singleton & primary,
+        label=lambda i: printed_key(keys[i]),
+        grid=grid,
+        respondent=np.where(primary, cells.respondent, NOBODY) if known else None,
+        guarded=cells.protected if known else None,
+        count=cells.count.astype(float),
+        minimum=wanted.minimum,
+        beside=np.where(primary, cells.beside, 0.0) if known else absent(),
+        beside_guarded=cells.beside_respondent if known else absent(),
+        behind=behind,
+        by_rules=True,
     )
     table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

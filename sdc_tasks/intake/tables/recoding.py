@@ -74,11 +74,11 @@ def recodable(rows: TextRows, wanted: Wanted, by_count: bool) -> Recodable:
     keyed = keyed_table(
         rows, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing
     )
-    table, n = keyed.table, len(keyed.keys)
-    primary, levels = np.zeros(n, dtype=bool), np.zeros((3, n))
-    primary[table.primary] = True
-    levels[:, table.primary] = [table.lpl, table.upl, table.spl]
-    return Recodable(keyed.axes, table.a, primary, levels, _counts(rows, keyed, wanted) if by_count else None)
+    table = keyed.table
+    levels = np.array([table.lpl, table.upl, table.spl])
+    return Recodable(
+        keyed.axes, table.a, table.primary, levels, _counts(rows, keyed, wanted) if by_count else None
+    )
 
 
 def _counts(rows: TextRows, keyed: KeyedTable, wanted: Wanted) -> Floats:

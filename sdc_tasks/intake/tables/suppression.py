@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
-from sdc_tasks.intake.tables.jj import JJTable, primaries_of
+from sdc_tasks.intake.tables.jj import JJTable, primaries_of, sensitive_of
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.names import CellCosts
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.untrusted import unpacked
 
@@ -22,7 +22,7 @@ HEADER = ["cell", "count"]
 
 def suppression_of(
     table: JJTable, costs: CellCosts = "value", frequency: Floats | None = None
-) -> SuppressionProblem:
+) -> SensitiveTable:
     """The suppression problem of a table. Cells of status z and empty cells stay open: empty cells are public
     zeros.
 
@@ -32,22 +32,15 @@ def suppression_of(
     """
     primary = primaries_of(table)
     priced = Priced(table.A, table.a, primary, table.cost, frequency)
-    return SuppressionProblem(
-        table.A,
-        table.a,
-        table.lb,
-        table.ub,
-        table.lpl,
-        table.upl,
-        table.spl,
-        cell_costs(priced, costs),
-        primary,
-        ~primary & (table.fixed | (table.a == 0)),
-        table.A @ table.a,
+    return replace(
+        sensitive_of(table),
+        cost=cell_costs(priced, costs),
+        fixed=~primary & (table.fixed | (table.a == 0)),
+        rhs=table.A @ table.a,
     )
 
 
-def suppressed(table: JJTable, problem: SuppressionProblem, hidden: Bools, stays: Bools) -> JJTable:
+def suppressed(table: JJTable, problem: SensitiveTable, hidden: Bools, stays: Bools) -> JJTable:
     """The table with the statuses of a pattern `hidden` (n) of a problem of its cells, and the levels of the
     problem.
 

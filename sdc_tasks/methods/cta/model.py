@@ -41,6 +41,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.solver.milp import Milp
 
@@ -197,34 +198,24 @@ def unit_of(levels: Floats) -> float:
     return float(2.0 ** np.round(np.log2(np.median(positive)))) if len(positive) else 1.0
 
 
-def table_problem(
-    A: sp.csr_array,
-    a: Floats,
-    lb: Floats,
-    ub: Floats,
-    w: Floats,
-    sensitive: Ints,
-    lpl: Floats,
-    upl: Floats,
-    spl: Floats,
-    fixed: Bools | None = None,
-    distance: Distance = Distance.L1,
-) -> CtaProblem:
-    """The paper setting ([1] eq. 2a–2e): a table `A a = 0` (or = b) of n cells; a, lb, ub, w, fixed (n,).
+def table_problem(table: SensitiveTable, w: Floats, distance: Distance = Distance.L1) -> CtaProblem:
+    """The paper setting ([1] eq. 2a–2e): every cell of a table may move but the fixed ones; `w` (n) are its
+    weights.
 
-    `sensitive` (s,) are indices, `lpl upl spl` (s,) their levels; `fixed` cells keep their value a. A level
-    of 0 beside one above 0 asks for the other side alone, whatever `spl` is.
+    A level of 0 beside one above 0 asks for the other side alone, whatever `spl` is.
     """
-    stay = np.zeros(len(a), dtype=bool) if fixed is None else fixed
-    lower, upper = np.where(stay, 0.0, np.minimum(lb - a, 0.0)), np.where(stay, 0.0, np.maximum(ub - a, 0.0))
+    sensitive = table.primaries
+    lpl, upl, spl = (level[sensitive] for level in (table.lpl, table.upl, table.spl))
+    lower = np.where(table.fixed, 0.0, np.minimum(table.lb - table.a, 0.0))
+    upper = np.where(table.fixed, 0.0, np.maximum(table.ub - table.a, 0.0))
     lower[sensitive[(lpl == 0) & (upl > 0)]] = 0.0
     upper[sensitive[(upl == 0) & (lpl > 0)]] = 0.0
     down, up = (np.maximum(np.where(own == 0, other, own), spl) for own, other in ((lpl, upl), (upl, lpl)))
     unit = unit_of(np.maximum(down, up))
     return CtaProblem(
         unit=unit,
-        cells=np.arange(len(a)),
-        A=sp.csr_array(A),
+        cells=np.arange(len(table.a)),
+        A=table.M,
         w=w,
         lower=lower / unit,
         upper=upper / unit,
@@ -232,6 +223,7 @@ def table_problem(
         lpl=down / unit,
         upl=up / unit,
         distance=distance,
+        label=table.label,
     )
 
 

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.receiver.options import ReceiverCosts
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats
 
 CHEAPEST = 1e-6  # of the mean cost: what hiding an open cell costs at least
@@ -65,7 +65,7 @@ def totals_over(table: ProtectionProblem, cells: Bools) -> Bools:
 
 def as_suppression(
     table: ProtectionProblem, may_hide: Bools, needs: Requirements, lone: Bools, costs: ReceiverCosts
-) -> SuppressionProblem:
+) -> SensitiveTable:
     """Cell suppression of the table: cells that the country hides cost nothing, open ones
     that `may_hide` cost by `costs`.
 
@@ -83,7 +83,7 @@ def as_suppression(
     told = table.public & ~may_hide
     if lone.any():
         told |= ~table.public & ~table.primary & (table.known == table.a)
-    return SuppressionProblem(
+    return SensitiveTable(
         M,
         table.a,
         table.lb,
@@ -91,10 +91,10 @@ def as_suppression(
         levels["down"],
         levels["up"],
         levels["slide"],
-        cost,
-        table.primary,
-        told,
-        M @ table.a,
-        lone,
-        table.space.key,
+        cost=cost,
+        primary=table.primary,
+        fixed=told,
+        rhs=M @ table.a,
+        singleton=lone,
+        label=table.space.key,
     )

@@ -28,9 +28,9 @@ from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
 from sdc_tasks.methods.rounding.separable import Search
-from sdc_tasks.methods.rounding.table import RoundingTable
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Floats, Ints
 from sdc_tasks.solver.clock import Abort
 
@@ -85,13 +85,13 @@ def quadratic_aggregates(
         sensitive = np.flatnonzero(members @ problem.suppressed[: cells[0]].astype(float) > 0)
     for base in _bases(wanted.base, float(np.abs(table.a).max(initial=0.0))):
         while True:
-            none, search = (
-                np.zeros(len(sensitive)),
-                _counted(wanted, seed, f"quadratic rounding to base {base:g}"),
-            )
+            search = _counted(wanted, seed, f"quadratic rounding to base {base:g}")
             try:
                 found = round_quadratic(
-                    replace(table, primary=sensitive, lpl=none, upl=none, spl=none), base, search, progress
+                    replace(table, primary=np.isin(np.arange(len(table.a)), sensitive)),
+                    base,
+                    search,
+                    progress,
                 )
             except Unprotectable:
                 more = _totals_of(table, sensitive)
@@ -112,12 +112,12 @@ def _counted(wanted: ControlledRounding | QuadraticRounding, seed: int, what: st
     return Search(seed, clock=Abort(what, wanted.seconds), gap=wanted.gap, nodes=wanted.nodes)
 
 
-def _totals_of(table: RoundingTable, cells: Ints) -> Ints:
+def _totals_of(table: SensitiveTable, cells: Ints) -> Ints:
     """The totals of which one of the cells is a part."""
     part = np.zeros(len(table.a))
     part[cells] = 1.0
     return np.unique(
-        table.A.indices[(table.A.data < 0) & np.repeat(abs(table.A) @ part > 0, np.diff(table.A.indptr))]
+        table.M.indices[(table.M.data < 0) & np.repeat(abs(table.M) @ part > 0, np.diff(table.M.indptr))]
     )
 
 
@@ -130,7 +130,7 @@ def _leaned(attacker: Attacker, publication: Publication) -> Ints:
     )
 
 
-def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
+def aggregate_table(problem: ProtectionProblem) -> SensitiveTable:
     """The aggregates as a table to be rounded. It has no primary cells, because the
     audit of the release judges it.
     """
@@ -138,20 +138,19 @@ def aggregate_table(problem: ProtectionProblem) -> RoundingTable:
     inside = sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr")
     between = sp.kron(sp.csr_array(_between(space)), sp.eye_array(space.national_size), format="csr")
     A = sp.csr_array(sp.vstack([inside, between], format="csr"))
-    none = np.zeros(0)
+    none = np.zeros(A.shape[1])
     first = int(np.flatnonzero(at)[0])
-    return RoundingTable(
+    return SensitiveTable(
         A,
-        np.zeros(A.shape[0]),
         problem.a[at],
         problem.lb[at],
         problem.ub[at],
-        np.zeros(A.shape[1], dtype=bool),
-        np.zeros(0, dtype=np.int64),
         none,
         none,
         none,
+        primary=none > 0,
         label=lambda i: space.key(first + i),
+        within=np.inf,  # the domain's tolerance, by which its deliveries were judged
     )
 
 

@@ -21,11 +21,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
+from sdc_tasks.methods.rounding.multiples import multiples
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import Found, Search, least_cost, relations
-from sdc_tasks.methods.rounding.table import RoundingTable, multiples
 from sdc_tasks.model.progress import Say, silent
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
 from sdc_tasks.solver.lp import Status
 
@@ -75,7 +76,7 @@ class ControlledTable:
         return max(0.0, (self.distance - self.bound) / self.distance) if self.distance > 0 else 0.0
 
 
-def round_table(table: RoundingTable, options: TableOptions, progress: Say = silent) -> ControlledTable:
+def round_table(table: SensitiveTable, options: TableOptions, progress: Say = silent) -> ControlledTable:
     """The closest table of multiples that keeps all levels.
 
     Raises InvalidInput where a relation's sum or a fixed cell is no multiple of the base, and
@@ -91,7 +92,7 @@ def round_table(table: RoundingTable, options: TableOptions, progress: Say = sil
         )
     _, multiple = multiples(table.a, base)
     if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
-        names = ", ".join(table.label(int(i)) for i in stuck[:NAMED_CELLS])
+        names = ", ".join(table.name(int(i)) for i in stuck[:NAMED_CELLS])
         raise InvalidInput(
             f"{names} and {len(stuck) - 1} more: fixed, but not multiples of the base. Remedy: let them move"
         )
@@ -99,7 +100,7 @@ def round_table(table: RoundingTable, options: TableOptions, progress: Say = sil
     for reach in range(1, options.reach + 1):
         if (tight := cells_too_wide(table, reach * base)).size:
             reason = (
-                f"{table.label(int(tight[0]))} and {len(tight) - 1} more need a wider interval "
+                f"{table.name(int(tight[0]))} and {len(tight) - 1} more need a wider interval "
                 f"than the base gives"
             )
             continue
@@ -120,7 +121,7 @@ def round_table(table: RoundingTable, options: TableOptions, progress: Say = sil
 
 
 def _at_reach(
-    table: RoundingTable, options: TableOptions, reach: int, rhs: Floats, progress: Say
+    table: SensitiveTable, options: TableOptions, reach: int, rhs: Floats, progress: Say
 ) -> ControlledTable | Found:
     """The table within a reach, or the result of the search that found none."""
     base, n = options.base, len(table.a)
@@ -129,7 +130,7 @@ def _at_reach(
     lower, upper = _ends(table, options, reach)
     half = np.where(table.fixed, 0.0, reach * base)
     lowest, highest = necessary(table, reach * base)
-    p = table.primary
+    p = table.primaries
     lower[p] = np.maximum(lower[p], np.ceil(lowest / base - SUM_SHARE))
     upper[p] = np.minimum(upper[p], np.floor(highest / base + SUM_SHARE))
     if (lower > upper).any():
@@ -143,7 +144,7 @@ def _at_reach(
     )
     pieces = nearest(target, weights, lower, upper)
     for rounds in range(1, CONTROLLED_ROUNDS + 1):
-        found = least_cost(pieces, relations(table.A, rhs, rows, least), options.search, progress)
+        found = least_cost(pieces, relations(table.M, rhs, rows, least), options.search, progress)
         if found.k is None:
             return found
         x = found.k * base
@@ -166,7 +167,7 @@ def _at_reach(
     return Found(Status.STOPPED, None)
 
 
-def _ends(table: RoundingTable, options: TableOptions, reach: int) -> tuple[Floats, Floats]:
+def _ends(table: SensitiveTable, options: TableOptions, reach: int) -> tuple[Floats, Floats]:
     """The lowest and the highest multiple of each cell, in units of the base."""
     base = options.base
     down, multiple = multiples(table.a, base)
@@ -179,15 +180,15 @@ def _ends(table: RoundingTable, options: TableOptions, reach: int) -> tuple[Floa
     return np.where(table.fixed, down, lower), np.where(table.fixed, down, upper)
 
 
-def _check(table: RoundingTable, x: Floats, options: TableOptions, reach: int) -> None:
+def _check(table: SensitiveTable, x: Floats, options: TableOptions, reach: int) -> None:
     """Checks the table by plain arithmetic. A failure is a defect of this program, not of the input."""
     base, k = options.base, np.rint(x / options.base)
-    size = abs(table.A) @ np.abs(k) + 1
+    size = abs(table.M) @ np.abs(k) + 1
     noise = SUM_SHARE * (np.abs(table.a) + base)
     _, multiple = multiples(table.a, base)
     wrong: tuple[tuple[Bools | Ints, str], ...] = (
         (np.abs(k * base - x) > noise, "no multiple of the base"),
-        (np.abs(table.A @ k - table.rhs / base) > SUM_SHARE * size, "not additive"),
+        (np.abs(table.M @ k - table.rhs / base) > SUM_SHARE * size, "not additive"),
         (np.abs(x - table.a) > reach * base + noise, "further from the truth than its reach"),
         (
             (x < np.floor(table.lb / base + SUM_SHARE) * base)

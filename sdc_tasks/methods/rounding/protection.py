@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS, FEASIBLE_UNITS
-from sdc_tasks.methods.rounding.table import RoundingTable
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
@@ -67,13 +67,13 @@ class RoundingAttacker:
     cell.
     """
 
-    def __init__(self, table: RoundingTable, half: Floats, unit: float) -> None:
+    def __init__(self, table: SensitiveTable, half: Floats, unit: float) -> None:
         self._table, self._unit, self._half = table, unit, half / unit
         self._a = table.a / unit
         self._first, self._last = (table.lb - table.a) / unit, (table.ub - table.a) / unit
-        n, m = len(table.a), table.A.shape[0]
-        self._size = sp.csr_array(abs(table.A))
-        self._live = LiveLP(np.zeros(n), table.A, np.zeros(m), np.zeros(m), np.zeros(n), np.zeros(n))
+        n, m = len(table.a), table.M.shape[0]
+        self._size = sp.csr_array(abs(table.M))
+        self._live = LiveLP(np.zeros(n), table.M, np.zeros(m), np.zeros(m), np.zeros(n), np.zeros(n))
         self._live.method("primal")  # from one cell to the next only the cost changes
 
     def judge(self, x: Floats, clock: Clock | None = None) -> RoundingVerdict:
@@ -93,9 +93,9 @@ class RoundingAttacker:
             np.maximum(np.minimum(self._last, near_high), 0.0),
         )
         lower, upper = np.maximum(lower, -FARTHEST_UNITS), np.minimum(upper, FARTHEST_UNITS)
-        n, p = len(off), table.primary
+        n, p = len(off), table.primaries
         self._live.set_bounds(np.arange(n), lower, upper)
-        need = table.down / unit, table.up / unit, table.slide / unit
+        need = table.down[p] / unit, table.up[p] / unit, table.width[p] / unit
         low, high = np.zeros(len(p)), np.zeros(len(p))  # what witnesses reach
         met_down, met_up, met_slide = (np.zeros(len(p), dtype=bool) for _ in range(3))
         rows: list[Floats] = []
@@ -163,7 +163,7 @@ class RoundingAttacker:
     def _is_witness(self, z: Floats, lower: Floats, upper: Floats) -> bool:
         slack = FEASIBLE_UNITS + 1e-12 * (self._size @ np.abs(z))
         return bool(
-            (np.abs(self._table.A @ z) <= slack).all()
+            (np.abs(self._table.M @ z) <= slack).all()
             and (z >= lower - FEASIBLE_UNITS).all()
             and (z <= upper + FEASIBLE_UNITS).all()
         )
@@ -181,7 +181,7 @@ class RoundingAttacker:
         """(c, d) with reach ≤ c · x + d for every table x: weak duality with the multipliers of the last
         solve.
         """
-        reduced = -(self._table.A.T @ dual)
+        reduced = -(self._table.M.T @ dual)
         reduced[cell] -= side  # of min −side · z: reach ≤ −Σ r⁺ lower − Σ r⁻ upper
         reduced[np.abs(reduced) < 1e-12] = 0.0
         at_low, at_high = np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0)
@@ -195,15 +195,16 @@ class RoundingAttacker:
         return c, float(fixed.sum())
 
 
-def necessary(table: RoundingTable, half: float) -> tuple[Floats, Floats]:
+def necessary(table: SensitiveTable, half: float) -> tuple[Floats, Floats]:
     """(lowest, highest) printed value of each primary by its own interval alone: x +
     half ≥ a + upl, x − half ≤ a − lpl.
     """
-    a = table.a[table.primary]
-    return a + table.up - half, a - table.down + half
+    a = table.a[table.primaries]
+    p = table.primaries
+    return a + table.up[p] - half, a - table.down[p] + half
 
 
-def cells_too_wide(table: RoundingTable, half: float) -> Ints:
+def cells_too_wide(table: SensitiveTable, half: float) -> Ints:
     """Primaries whose requirement is wider than an interval of twice `half`, wherever the interval lies."""
     noise = 1e-9 * half
-    return table.primary[np.maximum(table.down + table.up, table.slide) > 2 * half + noise]
+    return np.flatnonzero(table.primary & (np.maximum(table.down + table.up, table.width) > 2 * half + noise))

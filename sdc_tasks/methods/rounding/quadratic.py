@@ -36,11 +36,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
+from sdc_tasks.methods.rounding.multiples import multiples
 from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import Search, least_cost, relations
-from sdc_tasks.methods.rounding.table import RoundingTable, multiples
 from sdc_tasks.model.progress import Say, silent
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
@@ -79,26 +80,26 @@ class QuadraticTable:
     verdict: RoundingVerdict = field(repr=False)
 
 
-def distance(table: RoundingTable, x: Floats) -> float:
+def distance(table: SensitiveTable, x: Floats) -> float:
     """(3.1)."""
     return float(np.sqrt(((x - table.a) ** 2).sum()))
 
 
-def directed_distance(table: RoundingTable, x: Floats) -> float:
+def directed_distance(table: SensitiveTable, x: Floats) -> float:
     """(3.2) over the cells inside the table that are neither sensitive nor empty."""
     inner = ~table.totals & (table.a != 0)
-    inner[table.primary] = False
+    inner[table.primaries] = False
     return float((x[inner] ** 2 / table.a[inner]).sum()) - 1.0
 
 
-def base_for(table: RoundingTable) -> float:
+def base_for(table: SensitiveTable) -> float:
     """The least whole base under which every sensitive cell can be rounded and keep its levels.
 
     If a base of at most twice that divides the sum of the sensitive cells, the least such base is returned.
     """
     _refuse(table)
-    widest = float(np.maximum((table.down + table.up) / 2, table.slide / 2).max())
-    total, least = float(table.a[table.primary].sum()), 0.0
+    widest = float(np.maximum((table.down + table.up) / 2, table.width / 2).max())
+    total, least = float(table.a[table.primaries].sum()), 0.0
     base = max(2.0, float(np.ceil(widest)))
     while not least or base <= 2 * least:
         if _allows(table, base):
@@ -110,7 +111,7 @@ def base_for(table: RoundingTable) -> float:
 
 
 def round_quadratic(
-    table: RoundingTable, base: float, search: Search, progress: Say = silent
+    table: SensitiveTable, base: float, search: Search, progress: Say = silent
 ) -> QuadraticTable:
     """The table of least distance that keeps all margins and levels. Totals that would tell
     a sensitive cell are no margins.
@@ -123,7 +124,7 @@ def round_quadratic(
         raise InvalidInput(f"base {base:g}: not a whole number above 1. Remedy: give a whole number above 1")
     if (tight := cells_too_wide(table, base)).size or not _allows(table, base):
         names = [
-            table.label(int(i)) for i in (tight if tight.size else table.primary[~_possible(table, base)])
+            table.name(int(i)) for i in (tight if tight.size else table.primaries[~_possible(table, base)])
         ]
         more = f" and {len(names) - NAMED_CELLS} more" if len(names) > NAMED_CELLS else ""
         raise Unprotectable(
@@ -133,13 +134,13 @@ def round_quadratic(
     return _Work(table, base, search, progress).run()
 
 
-def margins(table: RoundingTable) -> Bools:
+def margins(table: SensitiveTable) -> Bools:
     """(n,): the totals that stay. They are not sensitive, not beside a sensitive total, and not
     beside a total that is beside one.
 
     A total with a single part that is not empty repeats that part, and is as sensitive as it.
     """
-    A, total = table.A, table.totals
+    A, total = table.M, table.totals
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     sign = np.sign(A.data)
     alone = np.column_stack([np.bincount(row[sign == side], minlength=A.shape[0]) == 1 for side in (-1, 1)])
@@ -152,7 +153,7 @@ def margins(table: RoundingTable) -> Bools:
     above = sp.csr_array((head.astype(float), A.indices, A.indptr), shape=A.shape)
     single = part @ np.ones(A.shape[1]) == 1
     moved = np.zeros(len(total), dtype=bool)
-    moved[table.primary] = True
+    moved[table.primaries] = True
     while True:
         beside = total & (part.T @ (part @ (moved & total).astype(float)) > 0)
         over = above.T @ (single & (part @ moved.astype(float) > 0)).astype(float) > 0
@@ -164,9 +165,9 @@ def margins(table: RoundingTable) -> Bools:
 class _Work:
     """One table and one base: the columns are the sensitive cells, then those that are adjusted."""
 
-    def __init__(self, table: RoundingTable, base: float, search: Search, progress: Say) -> None:
+    def __init__(self, table: SensitiveTable, base: float, search: Search, progress: Say) -> None:
         self.table, self.base, self.search, self.progress = table, base, search, progress
-        a, S = table.a, table.primary
+        a, S = table.a, table.primaries
         self.margin = margins(table) | table.fixed | (a == 0)
         self.margin[S] = False
         self.adjusted = np.setdiff1d(np.flatnonzero(~self.margin), S)
@@ -181,7 +182,7 @@ class _Work:
         adjusted = a[self.adjusted]
         self.lower = np.maximum(np.ceil(table.lb[self.adjusted]) - adjusted, -base)
         self.upper = np.minimum(np.floor(table.ub[self.adjusted]) - adjusted, base)
-        columns = sp.csc_array(table.A)
+        columns = sp.csc_array(table.M)
         self.A_set, self.A_adjusted = (
             sp.csr_array(columns[:, S] * base),
             sp.csr_array(columns[:, self.adjusted]),
@@ -193,7 +194,7 @@ class _Work:
         table, base, a = self.table, self.base, self.table.a
         half = np.where(self.margin, 0.0, base)
         attacker = RoundingAttacker(table, half, base)
-        total = a[table.primary].sum()
+        total = a[table.primaries].sum()
         keep_sum = bool(total % base == 0)
         beyond = -np.inf
         for rounds in range(1, QUADRATIC_ROUNDS + 1):
@@ -210,7 +211,7 @@ class _Work:
                 continue
             y, z, bound, optimal = found
             x = a.copy()
-            x[table.primary] = self.floor + base * y
+            x[table.primaries] = self.floor + base * y
             x[self.adjusted] += z
             verdict = attacker.judge(x, self.search.clock)
             exposed = int((~verdict.protected).sum())
@@ -224,7 +225,7 @@ class _Work:
                     base,
                     self.margin,
                     table.totals & ~self.margin,
-                    float(np.sqrt(((x - a)[table.primary] ** 2).sum())),
+                    float(np.sqrt(((x - a)[table.primaries] ** 2).sum())),
                     distance(table, x),
                     directed_distance(table, x),
                     float(self.weight @ z**2),
@@ -293,7 +294,7 @@ class _Work:
         rows = relations(self.A_adjusted, self.right - self.A_set @ chosen)
         if len(self.least):
             a = self.table.a.copy()
-            a[self.table.primary] = self.floor + self.base * chosen
+            a[self.table.primaries] = self.floor + self.base * chosen
             of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted])
             rows = relations(rows.A, rows.lower, of_adjusted, self.least * self.base - self.cuts @ a)
         found = least_cost(pieces, rows, self.search, self.progress)
@@ -343,7 +344,7 @@ class _Work:
         """Relations, cuts, distance and sum over the set and columns u with adjustment = origin +
         spread · u.
         """
-        k, S = len(self.cost), self.table.primary
+        k, S = len(self.cost), self.table.primaries
         of_set = sp.csr_array(sp.csc_array(self.cuts)[:, S])
         of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted] * (1 / self.base))
         a = self.table.a.copy()
@@ -372,9 +373,9 @@ class _Work:
         table, base = self.table, self.base
         wrong = (
             (x != np.rint(x), "not whole"),
-            (table.A @ (x - table.a) != 0, "not additive"),
+            (table.M @ (x - table.a) != 0, "not additive"),
             ((x != table.a) & self.margin, "a margin that moved"),
-            (x[table.primary] % base != 0, "no multiple of the base"),
+            (x[table.primaries] % base != 0, "no multiple of the base"),
             ((np.abs(x - table.a) > base) | (x < table.lb) | (x > table.ub), "outside its bounds"),
         )
         for mask, what in wrong:
@@ -382,37 +383,33 @@ class _Work:
                 raise RuntimeError(f"quadratic rounding: {what}")
 
 
-def _refuse(table: RoundingTable) -> None:
-    if not len(table.primary):
+def _refuse(table: SensitiveTable) -> None:
+    if not len(table.primaries):
         raise InvalidInput(
             "no cell is sensitive: there is nothing to round. Remedy: mark primary cells (status u) and give "
             "their levels"
         )
-    wrong = (table.a != np.rint(table.a)) | (np.abs(table.a) >= EXACT_BELOW)
-    for mask, what, remedy in (
-        (wrong, "not whole numbers", "give the table in a unit in which all values are whole"),
-        (np.isin(np.arange(len(wrong)), table.primary) & table.fixed, "fixed and sensitive", "let them move"),
-    ):
-        if mask.any():
-            names = ", ".join(table.label(int(i)) for i in np.flatnonzero(mask)[:NAMED_CELLS])
-            raise InvalidInput(
-                f"{names} and {int(mask.sum()) - min(NAMED_CELLS, int(mask.sum()))} more: {what}. Remedy: "
-                f"{remedy}"
-            )
+    wrong = np.flatnonzero((table.a != np.rint(table.a)) | (np.abs(table.a) >= EXACT_BELOW))
+    if len(wrong):
+        names = ", ".join(table.name(int(i)) for i in wrong[:NAMED_CELLS])
+        raise InvalidInput(
+            f"{names} and {max(0, len(wrong) - NAMED_CELLS)} more: not whole numbers. Remedy: give the table "
+            "in a unit in which all values are whole"
+        )
 
 
-def _allows(table: RoundingTable, base: float) -> bool:
+def _allows(table: SensitiveTable, base: float) -> bool:
     return not cells_too_wide(table, base).size and bool(_possible(table, base).all())
 
 
-def _possible(table: RoundingTable, base: float) -> Bools:
+def _possible(table: SensitiveTable, base: float) -> Bools:
     """Sensitive cells for which a multiple next to the true value keeps the levels by its own interval."""
-    a = table.a[table.primary]
+    a = table.a[table.primaries]
     down, multiple = multiples(a, base)
     lowest, highest = necessary(table, base)
     lowest, highest = (
-        np.maximum(lowest, table.lb[table.primary]),
-        np.minimum(highest, table.ub[table.primary]),
+        np.maximum(lowest, table.lb[table.primaries]),
+        np.minimum(highest, table.ub[table.primaries]),
     )
     found = np.zeros(len(a), dtype=bool)
     for k in (down, np.where(multiple, down, down + 1)):

@@ -16,7 +16,7 @@ import numpy as np
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.pattern.enough import RECALCULATED, too_few
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 
 
@@ -46,7 +46,7 @@ def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> s
     return ended
 
 
-def _secret(problem: SuppressionProblem, cells: Ints) -> SuppressionProblem:
+def _secret(problem: SensitiveTable, cells: Ints) -> SensitiveTable:
     """The problem with more cells that nobody may recalculate."""
     primary, level = problem.primary.copy(), np.zeros(len(problem.a))
     primary[cells] = True
@@ -56,7 +56,7 @@ def _secret(problem: SuppressionProblem, cells: Ints) -> SuppressionProblem:
     )
 
 
-def _promoted(problem: SuppressionProblem, hidden: Bools, primary: Bools, barred: Bools) -> Ints:
+def _promoted(problem: SensitiveTable, hidden: Bools, primary: Bools, barred: Bools) -> Ints:
     """Cells that become primary, so that each relation that is short has one more."""
     M = problem.M
     found = set()

@@ -38,8 +38,8 @@ from sdc_tasks.methods.suppression.paths import shortest_paths
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.pattern.sums import judged
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
 from sdc_tasks.methods.suppression.summed import with_sums_kept
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Limit
 
@@ -62,7 +62,7 @@ class PatternOptions:
 
 
 def suppress(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
     options: PatternOptions | None = None,
     report: Callable[[Moment], None] | None = None,
 ) -> SuppressionResult:

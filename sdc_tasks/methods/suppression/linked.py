@@ -21,8 +21,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.suppression.problem import ADDITIVE, SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.additive import ADDITIVE
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 CellOf = tuple[str, int]  # table, position in it
@@ -44,7 +45,7 @@ class Link:
 class LinkedTables:
     """One problem of several tables. `cells`: of each table, where its cells lie in the problem."""
 
-    problem: SuppressionProblem
+    problem: SensitiveTable
     cells: Mapping[str, Ints] = field(repr=False)
 
     def patterns(self, hidden: Bools) -> dict[str, Bools]:
@@ -68,7 +69,7 @@ class LinkedTables:
         return found
 
 
-def linked(problems: Mapping[str, SuppressionProblem], links: Sequence[Link]) -> LinkedTables:
+def linked(problems: Mapping[str, SensitiveTable], links: Sequence[Link]) -> LinkedTables:
     """The tables, by name, as one problem.
 
     Raises InvalidInput, with place, cells and remedy: where a link names a table or cell that is not there,
@@ -110,7 +111,7 @@ def _neighbours(link: Link) -> list[tuple[CellOf, CellOf]]:
     return list(zip(link.cells[:-1], link.cells[1:], strict=True))
 
 
-def _refuse_unknown(problems: Mapping[str, SuppressionProblem], links: Sequence[Link]) -> None:
+def _refuse_unknown(problems: Mapping[str, SensitiveTable], links: Sequence[Link]) -> None:
     for link in links:
         for table, cell in link.cells:
             if table not in problems:
@@ -161,7 +162,7 @@ class _Merged:
 
     def __init__(
         self,
-        problems: list[SuppressionProblem],
+        problems: list[SensitiveTable],
         names: list[str],
         k: int,
         cell: Ints,
@@ -192,7 +193,7 @@ class _Merged:
             )
         return found
 
-    def problem(self, M: sp.csr_array, a: Floats) -> SuppressionProblem:
+    def problem(self, M: sp.csr_array, a: Floats) -> SensitiveTable:
         primary = self.extreme(self.column("primary"), True) > 0
         fixed = self.extreme(self.column("fixed"), True) > 0
         lb, ub = self.extreme(self.column("lb"), True), self.extreme(self.column("ub"), False)
@@ -212,7 +213,7 @@ class _Merged:
             for name in ("lpl", "upl", "spl")
         )
         minimum = max(each.minimum for each in self.problems)
-        return SuppressionProblem(
+        return SensitiveTable(
             M,
             a,
             np.minimum(lb, a),
@@ -220,12 +221,12 @@ class _Merged:
             lpl,
             upl,
             spl,
-            self.extreme(self.column("cost"), True),
-            primary,
-            fixed,
-            M @ a,
-            self.extreme(self.column("singleton"), True) > 0,
-            self.name,
+            cost=self.extreme(self.column("cost"), True),
+            primary=primary,
+            fixed=fixed,
+            rhs=M @ a,
+            singleton=self.extreme(self.column("singleton"), True) > 0,
+            label=self.name,
             respondent=self.respondents(),
             count=self.counts() if minimum else None,
             minimum=minimum,

@@ -13,7 +13,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 
 
 def minimum_cost_flows(run: SuppressionRun, seed: int = 1) -> str:
@@ -23,7 +23,7 @@ def minimum_cost_flows(run: SuppressionRun, seed: int = 1) -> str:
     return cover(run, seed, network_of(run.problem, "network"))
 
 
-def network_of(problem: SuppressionProblem, method: str) -> Reduced:
+def network_of(problem: SensitiveTable, method: str) -> Reduced:
     """The reduced problem of a table that is a network. Raises InvalidInput, with a method to
     choose instead, for any other table.
     """

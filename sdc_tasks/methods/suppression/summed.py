@@ -24,7 +24,7 @@ from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.methods.suppression.pattern.sums import judge, with_sums
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 
 MOST_TIMES = 40  # that a pattern grows because of its sums
@@ -35,7 +35,7 @@ class _Inside(SuppressionRun):
     the run that asks for all of them.
     """
 
-    def __init__(self, problem: SuppressionProblem, into: SuppressionRun, bounds: bool) -> None:
+    def __init__(self, problem: SensitiveTable, into: SuppressionRun, bounds: bool) -> None:
         self._into, self._bounds = into, bounds
         super().__init__(problem, Shared(into), into.gap_wanted)
 

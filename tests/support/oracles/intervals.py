@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from support.oracles.suppression import asked
 
 SLACK = 1e-6
 
 
-def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
+def least_loss(problem: SensitiveTable, weight: np.ndarray) -> float | None:
     """The least loss; None where nothing is safe. A width is a copy for each end of it."""
     n = len(problem.a)
     copies = [
@@ -61,7 +61,7 @@ def least_loss(problem: SuppressionProblem, weight: np.ndarray) -> float | None:
 
 
 def attacked(
-    problem: SuppressionProblem, below: np.ndarray, above: np.ndarray, cell: int, guard: int
+    problem: SensitiveTable, below: np.ndarray, above: np.ndarray, cell: int, guard: int
 ) -> tuple[float, float]:
     """The smallest and the largest value of a cell that agree with relations and intervals; other
     single respondents know theirs.
@@ -80,7 +80,7 @@ def attacked(
     return ends[0], -ends[1]
 
 
-def exposed(problem: SuppressionProblem, below: np.ndarray, above: np.ndarray) -> list[int]:
+def exposed(problem: SensitiveTable, below: np.ndarray, above: np.ndarray) -> list[int]:
     """The primaries that fall short of a level."""
     short = []
     for p, down, up, width, guard in asked(problem):

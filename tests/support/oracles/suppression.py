@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 
 SLACK = 1e-6
 
 
-def asked(problem: SuppressionProblem) -> list[tuple[int, float, float, float, int]]:
+def asked(problem: SensitiveTable) -> list[tuple[int, float, float, float, int]]:
     """(cell, down, up, width, whom it protects) of every level: the primaries' own, then those of further
     contributors.
     """
@@ -45,7 +45,7 @@ def asked(problem: SuppressionProblem) -> list[tuple[int, float, float, float, i
 
 
 def interval(
-    problem: SuppressionProblem, pattern: np.ndarray, cell: int, guard: int | None = None
+    problem: SensitiveTable, pattern: np.ndarray, cell: int, guard: int | None = None
 ) -> tuple[float, float]:
     """The smallest and the largest value of a cell that agree with what is open ([2] eq. 6, 9),
     for all respondents but the guard.
@@ -65,7 +65,7 @@ def interval(
     return float(ends[0]), float(-ends[1])
 
 
-def unprotected(problem: SuppressionProblem, pattern: np.ndarray) -> list[int]:
+def unprotected(problem: SensitiveTable, pattern: np.ndarray) -> list[int]:
     """The primaries that fall short of a requirement."""
     short = []
     for p, down, up, width, guard in asked(problem):
@@ -77,7 +77,7 @@ def unprotected(problem: SuppressionProblem, pattern: np.ndarray) -> list[int]:
     return sorted(set(short))
 
 
-def least_by_enumeration(problem: SuppressionProblem) -> float | None:
+def least_by_enumeration(problem: SensitiveTable) -> float | None:
     """The least cost of a safe pattern, trying all of them from the cheapest on; None where there is none."""
     free = np.flatnonzero(~problem.primary & ~problem.fixed)
     patterns = [chosen for size in range(len(free) + 1) for chosen in combinations(free.tolist(), size)]
@@ -95,7 +95,7 @@ def least_by_enumeration(problem: SuppressionProblem) -> float | None:
     return None
 
 
-def least_by_model(problem: SuppressionProblem) -> float | None:
+def least_by_model(problem: SensitiveTable) -> float | None:
     """The least cost by the whole model ([2] eq. 7): one copy of the table for each primary
     and side; bounds must be finite.
     """

@@ -9,18 +9,18 @@ from __future__ import annotations
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.covering.cover import Cover, LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
-from sdc_tasks.methods.suppression.grid import Grid, recognised
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.result import Alone
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import Grid, recognised
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools
 
 
-def grid_for(problem: SuppressionProblem, method: str) -> Grid:
+def grid_for(problem: SensitiveTable, method: str) -> Grid:
     """The dimensions of a problem: those it came with, else those that its relations tell. Raises
     InvalidInput if they tell none.
     """

@@ -24,9 +24,9 @@ import numpy as np
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
-from sdc_tasks.methods.suppression.grid import Grid, Subtable
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import Grid, Subtable
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 
 OF_A_TABLE = Work(
@@ -117,7 +117,7 @@ class _TopDown:
         hidden = self.hidden[cells]
         lpl, upl, spl = self.level[:, cells]
         M = table.relations
-        inside = SuppressionProblem(
+        inside = SensitiveTable(
             M,
             problem.a[cells],
             problem.lb[cells],
@@ -125,11 +125,11 @@ class _TopDown:
             lpl,
             upl,
             spl,
-            problem.cost[cells],
-            hidden,
-            ~hidden & (problem.fixed[cells] | sealed),
-            M @ problem.a[cells],
-            problem.lone[cells],
+            cost=problem.cost[cells],
+            primary=hidden,
+            fixed=~hidden & (problem.fixed[cells] | sealed),
+            rhs=M @ problem.a[cells],
+            singleton=problem.lone[cells],
             respondent=problem.respondents[cells],
             guarded=problem.guards[cells],
             beside=self.beside[0][:, cells],

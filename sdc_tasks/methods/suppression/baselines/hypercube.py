@@ -26,9 +26,9 @@ from itertools import product
 import numpy as np
 
 from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
-from sdc_tasks.methods.suppression.grid import Grid
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import Grid
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 BY_ROUNDING = 1e-9  # relative: a hypercube that falls short by rounding alone is wide enough
@@ -42,7 +42,7 @@ def hypercubes(run: SuppressionRun, seed: int = 1) -> str:
     return complete(run, corners(run.problem, grid), seed, "hypercube")
 
 
-def corners(problem: SuppressionProblem, grid: Grid) -> Bools:
+def corners(problem: SensitiveTable, grid: Grid) -> Bools:
     """(n): the cells that the hypercube method alone hides."""
     return _Corners(problem, grid).found()
 
@@ -57,7 +57,7 @@ class _Wanted:
 
 
 class _Corners:
-    def __init__(self, problem: SuppressionProblem, grid: Grid) -> None:
+    def __init__(self, problem: SensitiveTable, grid: Grid) -> None:
         self.problem, self.grid = problem, grid
         self.hidden = problem.primary.copy()
         self.above, self.below = problem.ub - problem.a, problem.a - problem.lb

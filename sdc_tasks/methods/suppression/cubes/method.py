@@ -11,12 +11,12 @@ from sdc_tasks.methods.suppression.baselines.completed import grid_for
 from sdc_tasks.methods.suppression.covering.cover import Cover, LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.cubes.search import CubeSearch
-from sdc_tasks.methods.suppression.grid import Grid, recognised
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.grid import Grid, recognised
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Ints
 
 ROUNDS = 2  # in which primaries choose anew
@@ -25,7 +25,7 @@ MOST_NAMED = 5  # cells in a message
 MOST_EXACT = 12_000  # cells of a table that is no network up to which `auto` is the exact method
 
 
-def large_grid(problem: SuppressionProblem) -> Grid | None:
+def large_grid(problem: SensitiveTable) -> Grid | None:
     """The dimensions of a table that is so large, and so crossed, that hypercubes are the way
     to a pattern; None for any other.
     """
@@ -73,7 +73,7 @@ def cubes(run: SuppressionRun, seed: int = 1, grid: Grid | None = None) -> str:
     return "time" if run.left <= 0 else "work"
 
 
-def _without(problem: SuppressionProblem, left: Ints) -> str:
+def _without(problem: SensitiveTable, left: Ints) -> str:
     named = ", ".join(problem.name(cell) for cell in left[:MOST_NAMED]) + (
         ", …" if len(left) > MOST_NAMED else ""
     )

@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.cubes.ways import Dimension, Ways
-from sdc_tasks.methods.suppression.grid import Grid
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.grid import Grid
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats, Ints
 
 MOST_CUBES = 20_000  # priced at once for one primary: of longer lists of ways the cheapest
@@ -59,7 +59,7 @@ class CubeSearch:
     """
 
     def __init__(
-        self, problem: SuppressionProblem, grid: Grid, tell: Callable[[str], None], over: Callable[[], bool]
+        self, problem: SensitiveTable, grid: Grid, tell: Callable[[str], None], over: Callable[[], bool]
     ) -> None:
         self.problem, self.shape = problem, grid.sizes
         self.hidden = problem.primary.copy()
@@ -250,7 +250,7 @@ class CubeSearch:
         return np.asarray(price)
 
 
-def _wants(problem: SuppressionProblem) -> _Wants:
+def _wants(problem: SensitiveTable) -> _Wants:
     """How far movements must let each primary go to either side; what its own bounds cut off
     one side the other one makes good.
     """

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.grid import Family
+from sdc_tasks.model.grid import Family
 from sdc_tasks.model.table import Floats, Ints
 
 Line = tuple[int, ...]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, read_only
 
 SAME_VALUE = 1e-9  # relative: what writing and reading a number may change
@@ -47,7 +47,7 @@ class PatternShift:
     opened_now: int
 
 
-def hidden_in(problem: SuppressionProblem, pattern: EarlierPattern) -> Bools:
+def hidden_in(problem: SensitiveTable, pattern: EarlierPattern) -> Bools:
     """(n): what a pattern of this very table hides.
 
     Raises InvalidInput, naming cell and remedy, for a cell that it does not have, or shows with another
@@ -57,7 +57,7 @@ def hidden_in(problem: SuppressionProblem, pattern: EarlierPattern) -> Bools:
     return np.asarray(pattern.hidden)
 
 
-def frozen(problem: SuppressionProblem, earlier: EarlierPattern) -> SuppressionProblem:
+def frozen(problem: SensitiveTable, earlier: EarlierPattern) -> SensitiveTable:
     """The problem of a table that was published before: cells that were open stay open.
 
     Raises InvalidInput, naming cell and remedy: for a cell that the earlier publication did
@@ -75,7 +75,7 @@ def frozen(problem: SuppressionProblem, earlier: EarlierPattern) -> SuppressionP
     return replace(problem, fixed=problem.fixed | earlier.open)
 
 
-def coordinated(problem: SuppressionProblem, earlier: EarlierPattern, discount: float) -> SuppressionProblem:
+def coordinated(problem: SensitiveTable, earlier: EarlierPattern, discount: float) -> SensitiveTable:
     """The problem with the costs of cells that were hidden in the last period divided by `discount` (≥ 1)."""
     if not (np.isfinite(discount) and discount >= 1):
         raise InvalidInput(
@@ -94,7 +94,7 @@ def moved(hidden: Bools, earlier: EarlierPattern) -> PatternShift:
     )
 
 
-def _refuse_another(problem: SuppressionProblem, earlier: EarlierPattern) -> None:
+def _refuse_another(problem: SensitiveTable, earlier: EarlierPattern) -> None:
     """Refuses the pattern of another table: without some of the cells, or with other open values."""
     _refuse(
         problem,
@@ -114,9 +114,7 @@ def _refuse_another(problem: SuppressionProblem, earlier: EarlierPattern) -> Non
     )
 
 
-def _refuse(
-    problem: SuppressionProblem, earlier: EarlierPattern, wrong: Bools, why: str, remedy: str
-) -> None:
+def _refuse(problem: SensitiveTable, earlier: EarlierPattern, wrong: Bools, why: str, remedy: str) -> None:
     cells = np.flatnonzero(wrong)
     if len(cells):
         more = f" and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else ""

@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools
 
 What = Literal["u", "s", "z", "c", "pl"]
@@ -37,7 +37,7 @@ class Instruction:
     place: str
 
 
-def instructed(problem: SuppressionProblem, instructions: Sequence[Instruction]) -> SuppressionProblem:
+def instructed(problem: SensitiveTable, instructions: Sequence[Instruction]) -> SensitiveTable:
     """The problem after the instructions.
 
     Raises InvalidInput, with place, cell and remedy, where they contradict each other or the table.
@@ -107,7 +107,7 @@ def kept_open(instructions: Sequence[Instruction], n: int) -> Bools:
     return found
 
 
-def _refuse_twice(problem: SuppressionProblem, instructions: Sequence[Instruction]) -> None:
+def _refuse_twice(problem: SensitiveTable, instructions: Sequence[Instruction]) -> None:
     first: dict[tuple[int, str], Instruction] = {}
     for each in instructions:
         about = (each.cell, "status" if each.what in STATUS else each.what)
@@ -121,5 +121,5 @@ def _refuse_twice(problem: SuppressionProblem, instructions: Sequence[Instructio
         first[about] = each
 
 
-def _refused(problem: SuppressionProblem, instruction: Instruction, why: str) -> InvalidInput:
+def _refused(problem: SensitiveTable, instruction: Instruction, why: str) -> InvalidInput:
     return InvalidInput(f"{instruction.place}: {problem.name(instruction.cell)}: {why}")

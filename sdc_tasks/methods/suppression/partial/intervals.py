@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 ROOM_MET = 1 - 1e-6  # of a level: a side that reaches this far has room for it
@@ -49,7 +49,7 @@ class Intervals:
         return 0.0 if self.loss <= 0 else max(0.0, (self.loss - bound) / self.loss)
 
 
-def width_weights(problem: SuppressionProblem) -> Floats:
+def width_weights(problem: SensitiveTable) -> Floats:
     """(n): what a unit of width costs: cost / |value|. An interval as wide as the value of its cell
     costs what hiding the cell does.
     """
@@ -57,7 +57,7 @@ def width_weights(problem: SuppressionProblem) -> Floats:
     return np.where(size > 0, problem.cost / np.where(size > 0, size, 1.0), problem.cost)
 
 
-def judge(problem: SuppressionProblem, intervals: Intervals) -> Ints:
+def judge(problem: SensitiveTable, intervals: Intervals) -> Ints:
     """The positions of primaries that are not shown to be protected, of cells that must stay open and do not,
     and of cells whose interval leaves the bounds.
     """
@@ -85,7 +85,7 @@ def judge(problem: SuppressionProblem, intervals: Intervals) -> Ints:
     return verify(inside, wide | problem.primary).unprotected
 
 
-def rounded_outwards(problem: SuppressionProblem, intervals: Intervals, unit: float) -> tuple[Floats, Floats]:
+def rounded_outwards(problem: SensitiveTable, intervals: Intervals, unit: float) -> tuple[Floats, Floats]:
     """(n), (n): the ends of the intervals, moved outwards to whole units but not beyond the bounds;
     wider intervals protect no less.
 
@@ -96,7 +96,7 @@ def rounded_outwards(problem: SuppressionProblem, intervals: Intervals, unit: fl
     return np.where(intervals.open, problem.a, low), np.where(intervals.open, problem.a, high)
 
 
-def blurred(problem: SuppressionProblem, share: float, seed: int) -> SuppressionProblem:
+def blurred(problem: SensitiveTable, share: float, seed: int) -> SensitiveTable:
     """The problem with each level enlarged by a random share of it, up to `share`, each side by its own.
 
     The narrowest intervals end where the levels end. Who knows the rule of the levels could then

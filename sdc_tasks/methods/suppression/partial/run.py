@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sdc_tasks.methods.suppression.partial.intervals import Intervals, judge
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Clock, Limit
@@ -26,7 +26,7 @@ class IntervalRun(TimedSearch):
 
     def __init__(
         self,
-        problem: SuppressionProblem,
+        problem: SensitiveTable,
         weight: Floats,
         clock: Clock | None = None,
         gap: float = 1e-3,

@@ -18,18 +18,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.additive import absent
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 
 RECALCULATED = 1e-4  # of the value: who comes closer than this has recalculated a cell
 
 
-def enough(problem: SuppressionProblem, hidden: Bools) -> bool:
+def enough(problem: SensitiveTable, hidden: Bools) -> bool:
     """Whether a pattern (n) keeps the minimum of its problem; True where there is none."""
     return not problem.minimum or not len(too_few(problem, hidden))
 
 
-def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
+def too_few(problem: SensitiveTable, hidden: Bools) -> Ints:
     """The relations with an open total whose hidden parts have fewer contributors than the minimum."""
     assert problem.count is not None
     unknown = _unknown(problem, hidden)
@@ -41,7 +42,7 @@ def too_few(problem: SuppressionProblem, hidden: Bools) -> Ints:
     )
 
 
-def _unknown(problem: SuppressionProblem, hidden: Bools) -> Bools:
+def _unknown(problem: SensitiveTable, hidden: Bools) -> Bools:
     """(n): the hidden cells that nobody can recalculate."""
     level = RECALCULATED * np.abs(problem.a)
     fixed = problem.fixed & ~hidden
@@ -52,7 +53,7 @@ def _unknown(problem: SuppressionProblem, hidden: Bools) -> Bools:
         lpl=level,
         upl=level,
         spl=0 * level,
-        beside=None,
+        beside=absent(),
         behind=None,
         minimum=0,
     )

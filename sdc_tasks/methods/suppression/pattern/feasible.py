@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.solver.lp import LiveLP, Status
 
@@ -20,7 +20,7 @@ OPEN_ENDED = (
 )  # the truth is feasible: what a solver calls either has no end
 
 
-def feasible(problem: SuppressionProblem, hidden: Bools) -> tuple[Floats, Floats]:
+def feasible(problem: SensitiveTable, hidden: Bools) -> tuple[Floats, Floats]:
     """(low, high), each (n), in the unit of the data: equal to the value where a cell is open, −∞ and ∞ where
     nothing bounds it, NaN where the solver found neither. `hidden` (n): True where the pattern hides.
     """

@@ -30,8 +30,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 SEVERAL = -2  # respondents of singletons in one class: some of them know it, whoever is attacked
@@ -79,7 +79,7 @@ class Reduced:
             return np.ones(len(self.item_class), dtype=bool)
         return np.asarray((self.item_guard == holders[0]) & (len(holders) == 1))
 
-    def pattern(self, y: Bools, problem: SuppressionProblem) -> Bools:
+    def pattern(self, y: Bools, problem: SensitiveTable) -> Bools:
         """(n): the cells that classes y hide, and the primaries."""
         inside = self.class_of >= 0
         hidden = problem.primary.copy()
@@ -101,7 +101,7 @@ class Reduced:
         return y
 
 
-def reduce(problem: SuppressionProblem) -> Reduced:
+def reduce(problem: SensitiveTable) -> Reduced:
     """The classes and items of a problem. Raises Unprotectable for a primary that the relations fix."""
     M, n = problem.M, problem.M.shape[1]
     column, ratio = _classes(M, ~problem.fixed & (problem.ub > problem.lb))
@@ -172,9 +172,7 @@ def _classes(M: sp.csr_array, moves: Bools) -> tuple[Ints, Floats]:
     return column, np.array([scale for _, scale in tops])
 
 
-def _room(
-    problem: SuppressionProblem, inside: Ints, class_of: Ints, t: Floats, k: int
-) -> tuple[Floats, Floats]:
+def _room(problem: SensitiveTable, inside: Ints, class_of: Ints, t: Floats, k: int) -> tuple[Floats, Floats]:
     below, above = np.full(k, np.inf), np.full(k, np.inf)
     low, high = (problem.a - problem.lb)[inside], (problem.ub - problem.a)[inside]
     size, falls = np.abs(t[inside]), t[inside] < 0
@@ -183,7 +181,7 @@ def _room(
     return below, above
 
 
-def _holder(problem: SuppressionProblem, class_of: Ints, k: int) -> Ints:
+def _holder(problem: SensitiveTable, class_of: Ints, k: int) -> Ints:
     """(k): the respondent of the singletons of each class, NOBODY without one, SEVERAL if
     they are of different respondents.
     """
@@ -200,7 +198,7 @@ def _holder(problem: SuppressionProblem, class_of: Ints, k: int) -> Ints:
     return holder
 
 
-def _items(problem: SuppressionProblem, class_of: Ints, t: Floats) -> tuple[Ints, Ints, Floats, Ints]:
+def _items(problem: SensitiveTable, class_of: Ints, t: Floats) -> tuple[Ints, Ints, Floats, Ints]:
     """Class, side, need and guard of every item, largest need first; of several for one class, side and guard
     the largest counts, and what all are kept from is not asked again for all but one.
     """
@@ -235,7 +233,7 @@ def _narrow(item_class: Ints, item_side: Ints, item_need: Floats, below: Floats,
     return np.unique(item_class[room < item_need * (1 - ROOM_NOISE)])
 
 
-def _refuse_narrow(problem: SuppressionProblem, primary: Bools) -> None:
+def _refuse_narrow(problem: SensitiveTable, primary: Bools) -> None:
     cells = np.flatnonzero(primary)
     if len(cells):
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
@@ -378,7 +376,7 @@ def is_network(M: sp.csr_array) -> bool:
     return bool((part[:m] != part[m:]).all())
 
 
-def _stuck(problem: SuppressionProblem, cells: Ints) -> str:
+def _stuck(problem: SensitiveTable, cells: Ints) -> str:
     rows = sp.csc_array(problem.M)
     first = int(cells[0])
     relations = rows.indices[rows.indptr[first] : rows.indptr[first + 1]].tolist()

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.solver.clock import Clock, Limit
@@ -33,7 +33,7 @@ class SuppressionRun(TimedSearch):
 
     def __init__(
         self,
-        problem: SuppressionProblem,
+        problem: SensitiveTable,
         clock: Clock | None = None,
         gap: float = 0.0,
         report: Callable[[Moment], None] | None = None,

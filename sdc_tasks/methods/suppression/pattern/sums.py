@@ -22,11 +22,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import and_more
-from sdc_tasks.methods.contributions import Contributions, levels
+from sdc_tasks.methods.contributions import Behind, levels
 from sdc_tasks.methods.suppression.pattern.enough import sides
 from sdc_tasks.methods.suppression.pattern.verify import PatternVerdict, verify
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 MOST_SUMMED = 50_000  # cells of a table whose sums are judged: each needs programs on the whole table
@@ -77,14 +77,14 @@ class Sums:
         return both.only(_different(both.cells))
 
 
-def judged(problem: SuppressionProblem) -> bool:
+def judged(problem: SensitiveTable) -> bool:
     """Whether the sums of a table are judged at all: it is known who contributes to its
     cells, and it is not too large.
     """
     return problem.behind is not None and len(problem.a) <= MOST_SUMMED
 
 
-def limits_of(problem: SuppressionProblem) -> str | None:
+def limits_of(problem: SensitiveTable) -> str | None:
     """What is not judged of a pattern of a table of whose contributors something is
     known; None of any other table.
     """
@@ -103,18 +103,18 @@ def limits_of(problem: SuppressionProblem) -> str | None:
     )
 
 
-def sums_of(problem: SuppressionProblem, hidden: Bools) -> Sums:
+def sums_of(problem: SensitiveTable, hidden: Bools) -> Sums:
     """The sums of hidden cells that a rule gives a level."""
-    assert problem.behind is not None
+    behind = _behind(problem)
     cells = _groups(problem, hidden)
-    behind: Contributions = problem.behind.together(cells)
-    level = np.max(list(levels(behind, problem.behind.rules).values()), axis=0)
-    some = Sums(cells, level, behind.protected, behind.beside, behind.beside_respondent)
+    together = behind.together(cells)
+    level = np.max(list(levels(together, behind.rules).values()), axis=0)
+    some = Sums(cells, level, together.protected, together.beside, together.beside_respondent)
     return some.only(np.flatnonzero(level > 0))
 
 
 def judge(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
     hidden: Bools,
     proposed: Floats | None = None,
     seconds: float = np.inf,
@@ -139,7 +139,7 @@ def judge(
     return replace(found, unprotected=found.unprotected[found.unprotected < n]), asked.only(short)
 
 
-def with_sums(problem: SuppressionProblem, sums: Sums) -> SuppressionProblem:
+def with_sums(problem: SensitiveTable, sums: Sums) -> SensitiveTable:
     """The problem with a virtual cell for each sum, behind its own cells: hidden at no cost,
     primary, with the levels of the sum.
     """
@@ -165,7 +165,7 @@ def with_sums(problem: SuppressionProblem, sums: Sums) -> SuppressionProblem:
 
     own = sp.csr_array(sp.hstack([problem.M, sp.csr_array((problem.M.shape[0], s))]))
     guarded = np.full(n, NOBODY) if problem.guarded is None else problem.guarded
-    return SuppressionProblem(
+    return SensitiveTable(
         M=sp.csr_array(sp.vstack([own, sp.hstack([S, -sp.eye_array(s)])])),
         a=np.append(problem.a, S @ problem.a),
         lb=np.append(problem.lb, S @ problem.lb),
@@ -188,15 +188,20 @@ def with_sums(problem: SuppressionProblem, sums: Sums) -> SuppressionProblem:
     )
 
 
-def _groups(problem: SuppressionProblem, hidden: Bools) -> sp.csr_array:
+def _behind(problem: SensitiveTable) -> Behind:
+    assert isinstance(problem.behind, Behind)
+    return problem.behind
+
+
+def _groups(problem: SensitiveTable, hidden: Bools) -> sp.csr_array:
     """(groups, n): the cells of each sum of two or more hidden cells that is looked at; each group once."""
-    assert problem.behind is not None
-    n, largest = len(problem.a), problem.behind.largest
+    behind = _behind(problem)
+    n, largest = len(problem.a), behind.largest
     some = hidden & ~problem.fixed & (largest != NOBODY)
     parts = sides(problem.M)[0].tocoo()
     inside = some[parts.col] & (parts.data > 0)
     row, cell = parts.row[inside].astype(np.int64), parts.col[inside].astype(np.int64)
-    inner = np.flatnonzero(some & problem.behind.inner)
+    inner = np.flatnonzero(some & behind.inner)
     most, m = int(largest.max(initial=0)) + 1, problem.M.shape[0]
     key = np.concatenate([row, m + row * most + largest[cell], m * (1 + most) + largest[inner]])
     _, group = np.unique(key, return_inverse=True)

@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.suppression.pattern.witnesses import SURE, shown
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
 SLACK = 1e-6  # relative: of a level that must be met
@@ -60,7 +60,7 @@ class PatternVerdict:
 
 
 def verify(
-    problem: SuppressionProblem,
+    problem: SensitiveTable,
     pattern: Bools,
     proposed: Floats | None = None,
     seconds: float = np.inf,
@@ -92,7 +92,7 @@ class _Requirements:
     One entry for each primary, in their order, then one for each further contributor whom a level protects.
     """
 
-    def __init__(self, problem: SuppressionProblem) -> None:
+    def __init__(self, problem: SensitiveTable) -> None:
         places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in problem.layers[1:])]
         self.starts = np.cumsum([len(each) for each in places])[:-1]
         self.cells, self.lone = np.concatenate(places), problem.lone[np.concatenate(places)]
@@ -102,7 +102,7 @@ class _Requirements:
         )
         self.rise, self.fall = np.zeros(len(self.cells)), np.zeros(len(self.cells))
 
-    def read(self, problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array) -> None:
+    def read(self, problem: SensitiveTable, pattern: Bools, witnesses: sp.csr_array) -> None:
         """What witnesses show, by arithmetic alone."""
         found = []
         for layer, cells in zip(problem.layers, np.split(self.cells, self.starts), strict=True):
@@ -129,7 +129,7 @@ class _Requirements:
 class _Seen:
     """What programs on the hidden cells show of each primary."""
 
-    def __init__(self, problem: SuppressionProblem, pattern: Bools, requirements: _Requirements) -> None:
+    def __init__(self, problem: SensitiveTable, pattern: Bools, requirements: _Requirements) -> None:
         self.problem, self.requirements = problem, requirements
         self.hidden = _loose(problem.M, np.flatnonzero(pattern & ~problem.fixed & (problem.ub > problem.lb)))
         inside = np.full(problem.M.shape[1], -1)

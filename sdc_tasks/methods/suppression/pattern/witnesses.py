@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.problem import SuppressionProblem
-from sdc_tasks.methods.suppression.respondents import NOBODY
+from sdc_tasks.model.respondents import NOBODY
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 # what the relations miss is at most this share of the move of a primary, and each of the terms of the
@@ -25,7 +25,7 @@ AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
 
 
 def shown(
-    problem: SuppressionProblem, pattern: Bools, witnesses: sp.csr_array, guards: Ints | None = None
+    problem: SensitiveTable, pattern: Bools, witnesses: sp.csr_array, guards: Ints | None = None
 ) -> tuple[Floats, Floats]:
     """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary
     to rise and to fall; 0 elsewhere.
@@ -53,7 +53,7 @@ def _clean(witnesses: sp.csr_array) -> sp.csr_array:
 
 
 def _read(
-    problem: SuppressionProblem, guards: Ints, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats
+    problem: SensitiveTable, guards: Ints, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats
 ) -> None:
     if not z.shape[0]:
         return

@@ -29,8 +29,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.contributions import NOBODY as NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
+
+NOBODY = -1  # the number of no respondent
 
 
 def respondents_of(
