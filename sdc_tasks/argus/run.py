@@ -375,10 +375,8 @@ def _adjusted(batch: _Batch, held: Held) -> Protected:
             "CTA: no protected table in time. Remedy: lower the levels, or use `sdc cta` with more time"
         )
     x = np.where(final.z == 0, problem.a, np.clip(problem.a + final.z * model.unit, problem.lb, problem.ub))
-    _tell(
-        batch,
-        f"CTA: {int((final.z != 0).sum())} cells moved, {len(problem.primaries)} sensitive cells at their levels",
-    )
+    moved, sensitive = int((final.z != 0).sum()), len(problem.primaries)
+    _tell(batch, f"CTA: {moved} cells moved, {sensitive} sensitive cells at their levels")
     return Protected(held, "adjusted", np.zeros(len(problem.a), dtype=bool), x)
 
 

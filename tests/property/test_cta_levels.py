@@ -14,7 +14,7 @@ from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.local import levels
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.presolve import reduce
+from sdc_tasks.methods.cta.presolve import presolve
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
 from sdc_tasks.methods.cta.verify import verify
@@ -148,12 +148,12 @@ def circle(fixed: bool) -> CtaProblem:
 def test_cells_that_are_above_each_other_are_on_no_level_below(fixed, tiny_parts):
     """What lies below a cell ends. It did not here, and the search hung, whatever its time limit."""
     problem = circle(fixed)
-    reduction, run = reduce(problem), Run(problem, LONG)
-    found = levels.tree(problem.A, reduction.T)
+    presolved, run = presolve(problem), Run(problem, LONG)
+    found = levels.tree(problem.A, presolved.reduction.T)
     at = found.children.tocoo()
     assert (found.depth[at.row] < found.depth[at.col]).all()
-    z = levels.descend(reduction, run, seed=1)
-    assert z is None or verify(problem, reduction.restore(refined(reduction.problem, z))).is_table
+    z = levels.descend(presolved, run, seed=1)
+    assert z is None or verify(problem, presolved.reduction.invert(refined(presolved.problem, z))).is_table
 
 
 @pytest.fixture
@@ -172,18 +172,18 @@ def test_what_is_decided_level_by_level_is_a_table(seed, spread):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(levels, "FIRST_CELLS", 1)
         patch.setattr(levels, "PART", 1)
-        reduction, run = reduce(problem), Run(problem, LONG)
-        z = levels.descend(reduction, run, seed=1)
+        presolved, run = presolve(problem), Run(problem, LONG)
+        z = levels.descend(presolved, run, seed=1)
     assert z is not None
-    verdict = verify(problem, reduction.restore(refined(reduction.problem, z)))
+    verdict = verify(problem, presolved.reduction.invert(refined(presolved.problem, z)))
     assert verdict.is_table
     assert verdict.unprotected <= len(problem.sensitive) // 2
 
 
 def test_threads_change_nothing(tiny_parts):
-    reduction = reduce(drawn(7))
+    presolved = presolve(drawn(7))
     first, *others = (
-        levels.descend(reduction, Run(drawn(7), LONG), seed=3, threads=threads).tobytes()
+        levels.descend(presolved, Run(drawn(7), LONG), seed=3, threads=threads).tobytes()
         for threads in (1, 2, 4)
     )
     assert others == [first, first]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
-from sdc_tasks.methods.cta.presolve import reduce
+from sdc_tasks.methods.cta.presolve import presolve
 from sdc_tasks.methods.cta.run import Run
 from support.laws import law
 from support.oracles.cta import optimum, small_problems
@@ -80,11 +80,11 @@ def tangled(draw: st.DrawFn, most: int = 4) -> CtaProblem:
 def the_optimum_is_kept(problem: CtaProblem) -> None:
     best = optimum(problem)
     try:
-        reduction = reduce(problem)
+        presolved = presolve(problem)
     except Unprotectable:
         assert best is None
         return
-    reduced = optimum(reduction.problem) if len(reduction.kept) else 0.0
+    reduced = optimum(presolved.problem) if len(presolved.reduction.kept) else 0.0
     assert (reduced is None) == (best is None)
     assert reduced is None or reduced == pytest.approx(best, rel=1e-7, abs=1e-9 * problem.unit)
 
@@ -106,14 +106,14 @@ def test_the_closest_table_costs_the_same_with_any_coefficients(problem):
 def test_what_comes_back_is_a_table_of_the_whole(problem):
     """Judged in data units by plain arithmetic; and it costs what the smaller problem says."""
     try:
-        reduction = reduce(problem)
-        z = closest(reduction.problem)
+        presolved = presolve(problem)
+        z = closest(presolved.problem)
     except Unprotectable:
         return
     if z is not None:
-        whole = reduction.restore(z)
+        whole = presolved.reduction.invert(z)
         assert faults(problem, whole) == []
-        assert distance(problem, whole) == pytest.approx(distance(reduction.problem, z), rel=1e-9, abs=1e-12)
+        assert distance(problem, whole) == pytest.approx(distance(presolved.problem, z), rel=1e-9, abs=1e-12)
 
 
 @LAW
@@ -122,13 +122,13 @@ def test_any_deviations_cost_the_same_by_either_distance(problem, kind, seed):
     """Σ w|z| and Σ w z²: weights of merged cells add up, by the ratio or by its square."""
     problem = replace(problem, distance=kind)
     try:
-        reduction = reduce(problem)
+        presolved = presolve(problem)
     except Unprotectable:
         return
-    z = np.random.default_rng(seed).normal(size=len(reduction.kept))
+    z = np.random.default_rng(seed).normal(size=len(presolved.reduction.kept))
     power = 1 if kind is Distance.L1 else 2
-    assert problem.w @ np.abs(reduction.restore(z)) ** power == pytest.approx(
-        reduction.problem.w @ np.abs(z) ** power
+    assert problem.w @ np.abs(presolved.reduction.invert(z)) ** power == pytest.approx(
+        presolved.problem.w @ np.abs(z) ** power
     )
 
 
@@ -137,21 +137,23 @@ def test_any_deviations_cost_the_same_by_either_distance(problem, kind, seed):
 def test_a_table_of_the_whole_survives_the_way_there_and_back(problem):
     """What `execute` does with a start: the cells that are kept say all."""
     try:
-        reduction = reduce(problem)
-        z = closest(reduction.problem)
+        presolved = presolve(problem)
+        z = closest(presolved.problem)
     except Unprotectable:
         return
     if z is not None:
-        whole = reduction.restore(z)
-        np.testing.assert_allclose(reduction.restore(whole[reduction.kept]), whole, rtol=1e-12, atol=1e-12)
+        whole = presolved.reduction.invert(z)
+        np.testing.assert_allclose(
+            presolved.reduction.invert(whole[presolved.reduction.kept]), whole, rtol=1e-12, atol=1e-12
+        )
 
 
 @LAW
 @given(small_problems(most=5) | tangled())
-def test_reduced_once_there_is_nothing_left_to_reduce(problem):
+def test_reduced_once_there_is_nothing_left_to_presolve(problem):
     """No cell alone in a relation, no pair, no relation twice, no idle cell."""
     try:
-        A = reduce(problem).problem.A.toarray()
+        A = presolve(problem).problem.A.toarray()
     except Unprotectable:
         return
     assert ((A != 0).sum(axis=1) >= 3).all()
@@ -173,10 +175,10 @@ def test_a_chain_of_two_cell_relations_is_one_cell():
         lower=[-9, -8, -7, -6],
         upper=[20, 21, 22, 23],
     )
-    reduction = reduce(problem)
-    small = reduction.problem
+    presolved = presolve(problem)
+    small = presolved.problem
     assert (len(small.cells), small.A.shape[0]) == (1, 0)
-    np.testing.assert_allclose(reduction.restore(np.array([1.0])), [1, 1, -1, 1])
+    np.testing.assert_allclose(presolved.reduction.invert(np.array([1.0])), [1, 1, -1, 1])
     np.testing.assert_allclose(small.w, 15)
     np.testing.assert_allclose([small.lower, small.upper], [[-6], [7]])  # cell 3 may fall by 6, cell 2 by 7
     np.testing.assert_allclose([small.lpl, small.upl], [[6], [4]])
@@ -190,11 +192,13 @@ def test_a_chain_of_two_cell_relations_is_one_cell():
 def test_a_pair_with_coefficients_keeps_its_ratio(rows, ratio):
     """The secret asks for 6 of cell 0, which is 6 · |ratio| of cell 1, at a weight of 3."""
     problem = by_hand(rows, [1, 3, 1], {0: (6, 6)}, lower=[-INF, -INF, 0], upper=[INF, INF, 0])
-    reduction = reduce(problem)
+    presolved = presolve(problem)
     np.testing.assert_allclose(
-        reduction.restore(np.array([1.0])) / reduction.restore(np.array([1.0]))[0], ratio, atol=1e-15
+        presolved.reduction.invert(np.array([1.0])) / presolved.reduction.invert(np.array([1.0]))[0],
+        ratio,
+        atol=1e-15,
     )
-    assert optimum(reduction.problem) == pytest.approx(6 + 18 * abs(ratio[1])) == optimum(problem)
+    assert optimum(presolved.problem) == pytest.approx(6 + 18 * abs(ratio[1])) == optimum(problem)
 
 
 def test_a_level_that_a_pair_carries_over_counts_for_both_sides():
@@ -202,7 +206,7 @@ def test_a_level_that_a_pair_carries_over_counts_for_both_sides():
     rises by 2.
     """
     problem = by_hand("1 2", [1, 0], {1: (1, 5)}, lower=-9)
-    small = reduce(problem).problem
+    small = presolve(problem).problem
     np.testing.assert_allclose([small.lpl, small.upl], [[10], [2]])
     assert not small.can_fall[0]
     assert optimum(problem) == pytest.approx(2) == optimum(small)
@@ -215,15 +219,15 @@ def test_a_level_that_a_pair_carries_over_counts_for_both_sides():
 def test_pairs_that_contradict_each_other_hold_all_their_cells(rows):
     """z0 = z1 and z0 = −z1 leave z0 = z1 = 0: the secret cell 0 is stuck; cell 3 alone would not be."""
     with pytest.raises(Unprotectable, match="cell 0 cannot be protected"):
-        reduce(by_hand(rows, [1, 1, 1, 1], {0: (1, 1)}))
+        presolve(by_hand(rows, [1, 1, 1, 1], {0: (1, 1)}))
     if rows.endswith(("0 0 1 1", "0 0 1 -1")):
-        assert len(reduce(by_hand(rows, [1, 1, 1, 1], {3: (1, 1)})).problem.cells) == 1
+        assert len(presolve(by_hand(rows, [1, 1, 1, 1], {3: (1, 1)})).problem.cells) == 1
 
 
 def test_the_same_pair_said_twice_is_no_contradiction():
     problem = by_hand("1 -49 0 0\n-1 49 0 0\n3 -147 0 0\n0 1 -1 -1", [1, 1, 1, 1], {0: (49, 49)})
     assert optimum(problem) == pytest.approx(51)
-    assert optimum(reduce(problem).problem) == pytest.approx(51)
+    assert optimum(presolve(problem).problem) == pytest.approx(51)
 
 
 @pytest.mark.parametrize("c", [49, 98, 103, 107, 161, 0.1, 0.7, 1e-3, 1e6 / 3])
@@ -232,7 +236,7 @@ def test_a_ratio_that_is_no_binary_number_does_not_hold_the_cells(c):
     pass for one with a single cell.
     """
     for first, second in ((1, -c), (c, -1), (c, 3)):
-        small = reduce(by_hand(f"{first} {second} 0 0\n0 1 -1 -1", [1, 1, 1, 1], {0: (1, 1)})).problem
+        small = presolve(by_hand(f"{first} {second} 0 0\n0 1 -1 -1", [1, 1, 1, 1], {0: (1, 1)})).problem
         assert (len(small.cells), len(small.sensitive), small.A.shape[0]) == (3, 1, 1)
 
 
@@ -243,34 +247,34 @@ def test_a_cell_that_is_left_alone_in_a_relation_is_held_and_so_are_those_that_h
     rows = "1 0 0 0 0 0 1 -1\n1 1 0 0 0 0 0 -1\n0 1 1 1 -1 0 0 0"
     fixed = [-INF] * 6 + [0, 0]
     problem = by_hand(rows, [1] * 8, {2: (1, 1)}, lower=fixed, upper=[-bound for bound in fixed])
-    reduction = reduce(problem)
-    assert reduction.kept.tolist() == [2, 3, 4]
-    assert reduction.rows.tolist() == [2]
-    np.testing.assert_allclose(reduction.restore(np.array([1.0, 2, 3])), [0, 0, 1, 2, 3, 0, 0, 0])
+    presolved = presolve(problem)
+    assert presolved.reduction.kept.tolist() == [2, 3, 4]
+    assert presolved.rows.tolist() == [2]
+    np.testing.assert_allclose(presolved.reduction.invert(np.array([1.0, 2, 3])), [0, 0, 1, 2, 3, 0, 0, 0])
     for stuck in (0, 1):
         with pytest.raises(Unprotectable, match=f"cell {stuck} cannot be protected"):
-            reduce(by_hand(rows, [1] * 8, {stuck: (1, 1)}, lower=fixed, upper=[-bound for bound in fixed]))
+            presolve(by_hand(rows, [1] * 8, {stuck: (1, 1)}, lower=fixed, upper=[-bound for bound in fixed]))
 
 
 def test_a_relation_that_repeats_another_leaves_once():
     problem = by_hand("1 1 -1 0\n2 2 -2 0\n-1 -1 1 0\n1 1 -1 -1", [1] * 4, {0: (1, 1)})
-    reduction = reduce(problem)
-    assert reduction.rows.tolist() == [0, 3]
-    assert reduction.kept.tolist() == [0, 1, 2, 3]
+    presolved = presolve(problem)
+    assert presolved.rows.tolist() == [0, 3]
+    assert presolved.reduction.kept.tolist() == [0, 1, 2, 3]
 
 
 def test_an_idle_cell_stays_and_an_idle_secret_moves():
     """Neither is in a relation."""
     problem = by_hand("1 1 -1 0 0", [1, 1, 1, 5, 7], {0: (1, 1), 4: (2, 3)})
-    reduction = reduce(problem)
-    assert reduction.kept.tolist() == [0, 1, 2, 4]
-    assert optimum(problem) == pytest.approx(2 + 14) == optimum(reduction.problem)
+    presolved = presolve(problem)
+    assert presolved.reduction.kept.tolist() == [0, 1, 2, 4]
+    assert optimum(problem) == pytest.approx(2 + 14) == optimum(presolved.problem)
 
 
 def test_a_secret_whose_level_is_zero_on_one_side_may_stay():
     """It is protected at z = 0: no reason to refuse the table, even where it is held."""
     problem = by_hand("1 1 1", [1, 1, 1], {0: (0, 5), 1: (1, 1)}, lower=[0, -INF, -INF], upper=[0, INF, INF])
-    assert optimum(reduce(problem).problem) == pytest.approx(2) == optimum(problem)
+    assert optimum(presolve(problem).problem) == pytest.approx(2) == optimum(problem)
 
 
 def test_two_secrets_with_a_level_of_zero_may_stay_as_a_pair():
@@ -279,11 +283,11 @@ def test_two_secrets_with_a_level_of_zero_may_stay_as_a_pair():
     """
     problem = by_hand("1 1", [1, 1], {0: (0, 1), 1: (0, 1)})
     assert optimum(problem) == 0
-    assert optimum(reduce(problem).problem) == 0
+    assert optimum(presolve(problem).problem) == 0
 
 
 def test_nothing_left_is_a_problem_too():
-    small = reduce(by_hand("1 1 -1", [1, 1, 1], {}, lower=0, upper=0)).problem
+    small = presolve(by_hand("1 1 -1", [1, 1, 1], {}, lower=0, upper=0)).problem
     assert (len(small.cells), len(small.sensitive), small.A.shape) == (0, 0, (0, 0))
 
 
@@ -294,7 +298,7 @@ SENTINEL = 748591.0
 
 def named(problem: CtaProblem) -> str:
     with pytest.raises(Unprotectable) as raised:
-        reduce(replace(problem, label=lambda cell: f"AT:C{cell}"))
+        presolve(replace(problem, label=lambda cell: f"AT:C{cell}"))
     message = str(raised.value)
     assert "Remedy" in message
     assert not any(secret in message for secret in ("748591", "74859", "149718", "37429", "74.8591", "0.71"))
@@ -372,5 +376,5 @@ def test_a_level_that_is_all_the_room_there_is_can_be_kept(a):
         np.array([0.1 * a]),
         np.zeros(1),
     )
-    whole = reduce(problem).restore(closest(reduce(problem).problem))
+    whole = presolve(problem).reduction.invert(closest(presolve(problem).problem))
     assert faults(problem, whole) == []

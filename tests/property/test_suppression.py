@@ -18,11 +18,12 @@ from sdc_tasks.methods.suppression.cubes.search import CubeSearch
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, Flows, Programs
-from sdc_tasks.methods.suppression.pattern.reduce import is_network, reduce
+from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.methods.suppression.pattern.witnesses import shown
 from sdc_tasks.model.grid import recognised
 from sdc_tasks.model.sensitive import SensitiveTable
+from sdc_tasks.presolve.network import is_network
 from support.drawn_suppression import TREES, linked, problems, relations
 from support.laws import law
 from support.oracles.suppression import least_by_enumeration, least_by_model, unprotected
@@ -175,8 +176,10 @@ def test_the_verdict_does_not_depend_on_the_units_of_cells_and_relations(
         rhs=np.asarray(problem.rhs) * row,
         respondent=problem.respondents,
         guarded=problem.guards,
-        beside=np.array([np.maximum(layer.up, layer.down) * unit for layer in further]) if further else None,
-        beside_guarded=np.array([layer.guards for layer in further]) if further else None,
+        beside=np.array([np.maximum(layer.up, layer.down) * unit for layer in further])
+        if further
+        else np.zeros(0),
+        beside_guarded=np.array([layer.guards for layer in further]) if further else np.zeros(0),
         **scaled,
     )
     assert verify(other, some).unprotected.tolist() == unprotected(problem, some)

@@ -77,7 +77,7 @@ def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(problem: Sensit
         return
     pattern = table.pattern(found.hidden, problem)
     assert unprotected(problem, pattern) == []
-    verdict = verify(problem, pattern, table.moves(found.witnesses))
+    verdict = verify(problem, pattern, table.reduction.invert(found.witnesses))
     assert verdict.safe
     assert verdict.programs <= min(2, verify(problem, pattern).programs)
     free = null_space(table.M.toarray()[:, found.hidden])

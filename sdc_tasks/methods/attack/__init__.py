@@ -4,7 +4,7 @@
 The modules, in the order in which an audit uses them:
 
     requirements    how much uncertainty each primary must keep, against each profile
-    polyhedron      the tables that one attacker cannot tell from the truth (presolve: its exact reduction;
+    polyhedron      the tables that one attacker cannot tell from the truth (reduced by sdc_tasks.presolve;
     vintage: earlier releases) knowledge       what the insiders of a profile know, how that narrows the
     polyhedron, and which attackers a point fools items           the requirements, each at its place in the
     polyhedron: the questions for a prover ledger          what has been shown about the items so far

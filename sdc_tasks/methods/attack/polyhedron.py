@@ -25,11 +25,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack.presolve import distinct_rows, tie
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, Adversary
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
+from sdc_tasks.presolve import distinct_rows, fix_and_tie
 
 PUBLIC = Adversary(EXTERNAL)
 FARTHEST_UNITS = 1e4  # units: no deviation of the LP attacker is followed further
@@ -209,9 +209,9 @@ def attack_system(problem: ProtectionProblem, adversary: Adversary = PUBLIC) -> 
     row_lower = np.concatenate([np.zeros(len(kept)), np.full(len(decided), -np.inf), earlier.row_lower])
     row_upper = np.concatenate([np.zeros(len(kept)), np.full(len(decided), np.inf), earlier.row_upper])
     equal = (row_lower == 0) & (row_upper == 0)
-    R = tie(sp.csr_array(whole[equal]))
+    R = fix_and_tie(sp.csr_array(whole[equal]), exact=True).T
     reduced = _nonzero(whole @ R)
-    relations = np.flatnonzero(equal)[distinct_rows(sp.csr_array(reduced[equal]))]
+    relations = np.flatnonzero(equal)[distinct_rows(sp.csr_array(reduced[equal]), exact=True)]
     core_rows = np.concatenate([relations, np.flatnonzero(~equal & (np.diff(reduced.indptr) > 0))])
     lower = np.concatenate([(problem.lb - problem.a)[cells], earlier.lower])
     upper = np.concatenate([(problem.ub - problem.a)[cells], earlier.upper])

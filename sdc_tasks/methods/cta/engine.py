@@ -35,7 +35,7 @@ from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.methods.cta.names import METHODS, Method
 from sdc_tasks.methods.cta.polygon import Relaxation
-from sdc_tasks.methods.cta.presolve import Reduction, reduce
+from sdc_tasks.methods.cta.presolve import Presolved, presolve
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.methods.cta.squares.quadratic import quadratic
@@ -86,11 +86,11 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
     """
     if run.clock.counted and (end := METHODS[options.method].ended_by) and getattr(options, end) is None:
         raise ValueError(f"{options.method} has no end: set {end}, because no clock may end it")
-    reduction = reduce(run.problem)
-    run.restore = reduction.restore
-    problem = reduction.problem
+    presolved = presolve(run.problem)
+    run.restore = presolved.reduction.invert
+    problem = presolved.problem
     if start is not None:
-        run.offer(start[reduction.kept], "start")
+        run.offer(start[presolved.reduction.kept], "start")
     if len(problem.sensitive) == 0:
         run.offer(np.zeros(len(problem.cells)), "nothing to protect")
     elif problem.distance is Distance.L2:
@@ -107,7 +107,7 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
     ):
         benders(problem, run, options.seed, options.rounds)
     else:
-        _auto(reduction, run, options)
+        _auto(presolved, run, options)
 
 
 def _flat(problem: CtaProblem) -> bool:
@@ -117,15 +117,15 @@ def _flat(problem: CtaProblem) -> bool:
     return bool((np.diff(problem.by_cell.indptr) <= 2).all()) and len(problem.sensitive) > QUICK_SENSES
 
 
-def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
+def _auto(presolved: Presolved, run: Run, options: EngineOptions) -> None:
     """First tables; then better tables and better bounds in parallel."""
-    problem, relaxation = reduction.problem, Relaxation(reduction.problem)
+    problem, relaxation = presolved.problem, Relaxation(presolved.problem)
     rounds = relaxation.tighten(MOST_ROUNDS, lambda: run.left)
     if len(problem.cells) >= TALL and heavy_first(problem):
         _together(
             options,
             partial(_prove, problem, run, rounds),
-            partial(_from_levels, reduction, run, options, relaxation),
+            partial(_from_levels, presolved, run, options, relaxation),
         )
         return
     _settle(problem, run, rounds)
@@ -135,7 +135,7 @@ def _auto(reduction: Reduction, run: Run, options: EngineOptions) -> None:
     if start is None or run.over:
         return
     whole = options.rounds is None and len(problem.sensitive) <= WORTH_A_THREAD and options.threads > 1
-    search = partial(_improve, reduction, run, options, relaxation, [start], options.threads - whole)
+    search = partial(_improve, presolved, run, options, relaxation, [start], options.threads - whole)
     _together(options, partial(_prove, problem, run, rounds, options if whole else None), search)
     if options.rounds is not None and len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over:
         solve_whole(problem, run, options.solver, nodes=WHOLE_MILP_NODES)
@@ -171,28 +171,28 @@ def _settle(problem: CtaProblem, run: Run, rounds: Iterator[float]) -> None:
         up.result()
 
 
-def _from_levels(reduction: Reduction, run: Run, options: EngineOptions, relaxation: Relaxation) -> None:
+def _from_levels(presolved: Presolved, run: Run, options: EngineOptions, relaxation: Relaxation) -> None:
     """For large tables with a few heavy cells, where one linear program of the whole
     table takes seconds or minutes.
     """
-    problem, starts = reduction.problem, list[Floats]()
+    problem, starts = presolved.problem, list[Floats]()
     first.all_up(problem, run, closest=False)
     if run.over:
         return
-    found = levels.descend(reduction, run, options.seed, options.threads)
+    found = levels.descend(presolved, run, options.seed, options.threads)
     if found is not None:
         clean = refined(problem, found)
         run.offer(clean, "levels")
-        starts.append(_improve(reduction, run, options, relaxation, [clean], options.threads, repair=True))
+        starts.append(_improve(presolved, run, options, relaxation, [clean], options.threads, repair=True))
     if (found is None or len(problem.cells) < SLOW) and not run.over:
         table = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
         starts += [] if table is None else [table]
     if starts and not run.over:
-        _improve(reduction, run, options, relaxation, starts, options.threads)
+        _improve(presolved, run, options, relaxation, starts, options.threads)
 
 
 def _improve(
-    reduction: Reduction,
+    presolved: Presolved,
     run: Run,
     options: EngineOptions,
     relaxation: Relaxation,
@@ -200,10 +200,10 @@ def _improve(
     threads: int,
     repair: bool = False,
 ) -> Floats:
-    dimension = dimensions(run.problem.A)[reduction.rows]
+    dimension = dimensions(run.problem.A)[presolved.rows]
     known = starts if run.best is None or repair else [*starts, run.best.z]
     return improve(
-        reduction.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair
+        presolved.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair
     )
 
 

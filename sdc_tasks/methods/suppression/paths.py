@@ -20,9 +20,10 @@ from scipy.sparse.csgraph import dijkstra
 
 from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.network import network_of
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, network_ends
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.presolve.network import network_ends
 
 MOST_PATHS = 200  # of one primary and side
 HOP = 1e-6  # what an arc costs that is free: short paths first

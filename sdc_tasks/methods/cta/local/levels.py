@@ -26,7 +26,7 @@ from sdc_tasks.methods.cta.local.regions import dimensions, totals
 from sdc_tasks.methods.cta.local.settling import PRICES, Settling, waves
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import least_sizes
-from sdc_tasks.methods.cta.presolve import Reduction
+from sdc_tasks.methods.cta.presolve import Presolved
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -78,12 +78,12 @@ def tree(A: sp.csr_array, T: sp.csr_array) -> Tree:
     return Tree(depth, children)
 
 
-def descend(reduction: Reduction, run: Run, seed: int, threads: int = 1) -> Floats | None:
+def descend(presolved: Presolved, run: Run, seed: int, threads: int = 1) -> Floats | None:
     """The deviations (n,) of a table of the reduced problem; it may fall short of some levels. None where
     time ran out, or where bounds leave a part no solution.
     """
-    problem = reduction.problem
-    A, L, found = problem.A, least_sizes(problem), tree(run.problem.A, reduction.T)
+    problem = presolved.problem
+    A, L, found = problem.A, least_sizes(problem), tree(run.problem.A, presolved.reduction.T)
     entries = A.astype(bool).astype(np.int64)
     z, decided, used = (
         np.zeros(A.shape[1]),

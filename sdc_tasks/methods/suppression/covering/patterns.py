@@ -202,7 +202,9 @@ class Patterns:
         own.
         """
         self.run.offer(
-            self.table.pattern(found.hidden, self.run.problem), step, self.table.moves(found.witnesses)
+            self.table.pattern(found.hidden, self.run.problem),
+            step,
+            self.table.reduction.invert(found.witnesses),
         )
 
     @cached_property
@@ -228,7 +230,9 @@ class Patterns:
         everything = np.ones(len(table.cost))
         failing = [item for item in range(len(table.item_need)) if self.attackers.cuts(item, everything)]
         if failing:
-            cells = np.flatnonzero(np.isin(table.class_of, table.item_class[failing]) & problem.primary)
+            cells = np.flatnonzero(
+                np.isin(table.reduction.class_of, table.item_class[failing]) & problem.primary
+            )
             more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
             raise Unprotectable(
                 f"{problem.name(cells[0])}{more}: not protected to the level even with every cell hidden "

@@ -87,11 +87,13 @@ class _Search:
     def __init__(self, run: IntervalRun, table: Reduced) -> None:
         self.run, self.table = run, table
         k = len(table.cost)
-        inside = np.flatnonzero(table.class_of >= 0)
+        inside = np.flatnonzero(table.reduction.class_of >= 0)
         self.weight = np.zeros(2 * k)
         for side in (0, k):
             np.add.at(
-                self.weight, side + table.class_of[inside], run.weight[inside] * np.abs(table.ratio[inside])
+                self.weight,
+                side + table.reduction.class_of[inside],
+                run.weight[inside] * np.abs(table.reduction.ratio[inside]),
             )
         most = MOST_MOVES * table.item_need.max(initial=1.0)
         self.room = np.minimum(np.concatenate([table.below, table.above]), most)
@@ -197,7 +199,9 @@ class _Search:
 
     def _unprotectable(self, item: int) -> Unprotectable:
         problem = self.run.problem
-        cells = np.flatnonzero((self.table.class_of == self.table.item_class[item]) & problem.primary)
+        cells = np.flatnonzero(
+            (self.table.reduction.class_of == self.table.item_class[item]) & problem.primary
+        )
         return Unprotectable(
             f"{problem.name(cells[0])}: not protected to the level even with every cell hidden that may be. "
             "Remedy: let fixed or empty cells beside it be suppressed, or lower its level"
@@ -320,9 +324,9 @@ class _Search:
     def _offer(self, v: Floats, step: str) -> None:
         """The intervals of cells that those of classes mean."""
         table, k = self.table, len(self.table.cost)
-        inside = np.flatnonzero(table.class_of >= 0)
-        c, t = table.class_of[inside], table.ratio[inside]
-        below, above = np.zeros(len(table.class_of)), np.zeros(len(table.class_of))
+        inside = np.flatnonzero(table.reduction.class_of >= 0)
+        c, t = table.reduction.class_of[inside], table.reduction.ratio[inside]
+        below, above = np.zeros(len(table.reduction.class_of)), np.zeros(len(table.reduction.class_of))
         below[inside] = np.where(t > 0, v[c], v[k + c]) * np.abs(t)
         above[inside] = np.where(t > 0, v[k + c], v[c]) * np.abs(t)
         problem = self.run.problem

@@ -25,8 +25,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, network_ends
+from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.presolve.network import network_ends
 from sdc_tasks.solver.lp import Basis, LiveLP
 
 MET_SHARE = 1 - 1e-6  # of a need: a reach of this share counts as met
