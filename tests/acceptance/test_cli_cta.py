@@ -79,7 +79,7 @@ def method(monkeypatch: pytest.MonkeyPatch) -> Callable[[Method], None]:
 
 def all_up(run: Run, options: engine.EngineOptions) -> None:
     """A method that finds the table with cell 8 raised, and proves half of its cost."""
-    run.lift(2 * 74859.1, "pencil")
+    run.raise_bound(2 * 74859.1, "pencil")
     run.offer(UP / run.problem.unit, "pencil")
 
 
@@ -255,7 +255,7 @@ def test_the_history_can_be_drawn(table, method, tmp_path, name, magic):
 
 def test_where_the_output_is_no_terminal_progress_is_plain_lines(table, method):
     def slow(run: Run, options: engine.EngineOptions) -> None:
-        run.lift(2 * 74859.1, "pencil")
+        run.raise_bound(2 * 74859.1, "pencil")
         assert until(lambda: "no protected table yet" in sys.stdout.getvalue())
         all_up(run, options)
         assert until(lambda: "table 299436" in sys.stdout.getvalue())
@@ -271,7 +271,7 @@ def test_where_the_output_is_no_terminal_progress_is_plain_lines(table, method):
 
 
 def test_without_a_table_nothing_is_written_and_an_older_one_is_not_taken_for_it(table, method, tmp_path):
-    method(lambda run, options: run.lift(1.0, "pencil"))
+    method(lambda run, options: run.raise_bound(1.0, "pencil"))
     (tmp_path / "x.sol").write_text("of yesterday")
     ended = sdc(
         "cta",

@@ -207,12 +207,12 @@ def _peer(problem: CtaProblem, method: str, limit: float) -> _Outcome:
     watch = Watch(
         stop=lambda: False,
         point=lambda x: run.offer(problem.deviation(x), method),
-        bound=lambda bound: run.lift(bound * problem.unit, method),
+        bound=lambda bound: run.raise_bound(bound * problem.unit, method),
     )
     result = solve_milp(problem.milp, PEERS[method], limit, GAP, watch=watch)
     used, note = _Used.so_far().since(began), result.status.value
     if result.bound is not None:
-        run.lift(result.bound * problem.unit, method)
+        run.raise_bound(result.bound * problem.unit, method)
     if result.x is None:
         return _outcome(run, run.table, used, note)
     z = problem.deviation(result.x)

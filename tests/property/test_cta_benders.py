@@ -183,7 +183,7 @@ def test_the_same_call_gives_the_same_table():
     problem = two_dimensional(7, 7, 14, 1, other_side=1.3)
     one, other = (solved(problem, gap=1e-3) for _ in range(2))
     assert len(one.history) > 3  # the master had its say
-    assert one.best.z.tobytes() == other.best.z.tobytes()
+    assert one.incumbent.z.tobytes() == other.incumbent.z.tobytes()
     assert [m.bound for m in one.history] == [m.bound for m in other.history]
 
 
@@ -192,7 +192,7 @@ def test_it_ends_when_asked():
     run = Run(problem)
     run.stop()
     benders(problem, run, 1)
-    assert run.best is None
+    assert run.incumbent is None
 
 
 def test_without_sensitive_cells_nothing_moves():

@@ -379,7 +379,7 @@ def bytes_of(problem: CtaProblem, threads: int, gap: float, work: int = 0) -> tu
     run = Run(problem, LONG, gap, report=lambda moment: sum(range(work)))
     execute(run, EngineOptions("auto", rounds=2, threads=threads, seed=3))
     assert run.left > 0, "it has ended by its rounds, not by the clock"
-    return run.best.z.tobytes(), run.bound
+    return run.incumbent.z.tobytes(), run.bound
 
 
 CUBE = random_cube((4, 4, 3), seed=2)
@@ -451,10 +451,10 @@ def test_stopped_before_it_begins_it_returns(method):
 
 def holds_nothing_or_a_table(run: Run) -> None:
     """Protected or not: it adds up, and the verifier's word on it is what is kept with it."""
-    assert (run.best is None) == (run.table is None)
-    if run.best is not None:
-        assert faults(run.problem, run.table, protected=run.best.verdict.unprotected == 0) == []
-        assert run.best.verdict == verify(run.problem, run.table)
+    assert (run.incumbent is None) == (run.table is None)
+    if run.incumbent is not None:
+        assert faults(run.problem, run.table, protected=run.incumbent.verdict.unprotected == 0) == []
+        assert run.incumbent.verdict == verify(run.problem, run.table)
         assert run.protected is None or run.bound <= run.protected.verdict.objective * (1 + 1e-6)
 
 

@@ -182,9 +182,9 @@ def test_descent_improves_where_it_can():
     cta = release_problem(problem, baseline(problem, ("external",))[0], np.ones(1))
     run = Run(cta, 20, 1e-4)
     run.offer(np.array([10, 10, 20]) / cta.unit, "start")
-    assert run.best.rank == (0, 20)
+    assert run.incumbent.rank == (0, 20)
     block_coordinate_descent(cta, run, 1, 1)
-    assert run.best.rank == (0, pytest.approx(0, abs=1e-6))
+    assert run.incumbent.rank == (0, pytest.approx(0, abs=1e-6))
 
 
 @LAW
@@ -317,10 +317,10 @@ def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, late: 
             run.offer(start, "start")
         for z in tables:
             run.offer(z / run.problem.unit, "by hand")
-        run.lift(bound, "by hand")
+        run.raise_bound(bound, "by hand")
         if late:
             monkeypatch.setattr(time, "monotonic", lambda: math.inf)
-            assert run.over
+            assert run.over()
 
     monkeypatch.setattr(ladder, "execute", found)
 

@@ -228,11 +228,11 @@ def test_what_is_offered_is_a_table_with_the_levels_of_its_senses_to_the_last_di
     """No tolerance of the MILP solver is left: a level is kept exactly, a bound too."""
     run = run_of(problem, solve_whole)
     assume(run is not None)
-    z, p = run.best.z, problem.sensitive
+    z, p = run.incumbent.z, problem.sensitive
     assert ((z[p] >= problem.upl * (1 - 1e-12)) | (z[p] <= -problem.lpl * (1 - 1e-12))).all()
     assert (z >= problem.lower).all()
     assert (z <= problem.upper).all()
-    assert run.best.verdict == verify(problem, z)
+    assert run.incumbent.verdict == verify(problem, z)
 
 
 def test_it_starts_from_the_table_of_the_run(monkeypatch):
@@ -416,7 +416,7 @@ def test_what_is_over_is_left_alone(method):
 def test_the_same_call_gives_the_same_table(method, problem):
     first, second = (run_of(problem, METHODS[method]) for _ in range(2))
     assert (first is None) == (second is None)
-    assert first is None or first.best.z.tobytes() == second.best.z.tobytes()
+    assert first is None or first.incumbent.z.tobytes() == second.incumbent.z.tobytes()
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e3, 1e9])

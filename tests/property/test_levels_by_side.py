@@ -124,7 +124,7 @@ def test_intervals_keep_what_is_asked_of_each_side(problem):
         assert short(problem, *hidden(problem, ~problem.fixed))
         return
     assert not bare.any()
-    assert short(problem, problem.a - run.best.below, problem.a + run.best.above) == []
+    assert short(problem, problem.a - run.incumbent.below, problem.a + run.incumbent.above) == []
 
 
 @law(60)

@@ -41,12 +41,12 @@ def assert_least(problem: SensitiveTable) -> None:
         assert least is None
         return
     assert least is not None
-    assert run.best is not None
-    assert run.best.loss == pytest.approx(least, rel=1e-4, abs=1e-6)
+    assert run.incumbent is not None
+    assert run.incumbent.loss == pytest.approx(least, rel=1e-4, abs=1e-6)
     assert run.bound == pytest.approx(least, rel=1e-4, abs=1e-6)
     assert run.bound <= least * (1 + 1e-6) + 1e-6
-    assert exposed(problem, run.best.below, run.best.above) == []
-    assert not ((run.best.below > 0) | (run.best.above > 0))[problem.fixed].any()
+    assert exposed(problem, run.incumbent.below, run.incumbent.above) == []
+    assert not ((run.incumbent.below > 0) | (run.incumbent.above > 0))[problem.fixed].any()
 
 
 @given(st.one_of(problems(("flat", "wide")), problems(("wide", "deep"))))
@@ -80,9 +80,9 @@ def test_never_more_is_lost_than_by_hiding(problem: SensitiveTable) -> None:
         ]
     )
     run = searched(problem)
-    assert run.best is not None
+    assert run.incumbent is not None
     hidden = float(width_weights(problem) @ (ends[:, 1] - ends[:, 0]))
-    assert run.best.loss <= hidden * (1 + 1e-4) + 1e-6
+    assert run.incumbent.loss <= hidden * (1 + 1e-4) + 1e-6
 
 
 @given(problems(("wide", "deep")), st.integers(0, 2**32 - 1))
@@ -106,12 +106,12 @@ def test_ends_moved_outwards_protect_no_less(problem: SensitiveTable, unit: floa
         run = searched(problem, gap=0.05)
     except Unprotectable:
         return
-    assert run.best is not None
-    low, high = rounded_outwards(problem, run.best, unit)
-    assert (low <= problem.a - run.best.below).all()
-    assert (high >= problem.a + run.best.above).all()
+    assert run.incumbent is not None
+    low, high = rounded_outwards(problem, run.incumbent, unit)
+    assert (low <= problem.a - run.incumbent.below).all()
+    assert (high >= problem.a + run.incumbent.above).all()
     assert exposed(problem, problem.a - low, high - problem.a) == []
-    inside = (low > problem.lb) & (high < problem.ub) & ~run.best.open
+    inside = (low > problem.lb) & (high < problem.ub) & ~run.incumbent.open
     assert np.allclose(low[inside] / unit, np.round(low[inside] / unit))
 
 
@@ -122,9 +122,9 @@ def test_the_same_problem_gives_the_same_intervals(problem: SensitiveTable) -> N
         first, second = searched(problem), searched(problem)
     except Unprotectable:
         return
-    assert first.best is not None
-    assert second.best is not None
-    assert first.best.below.tobytes() == second.best.below.tobytes()
+    assert first.incumbent is not None
+    assert second.incumbent is not None
+    assert first.incumbent.below.tobytes() == second.incumbent.below.tobytes()
     assert [(m.objective, m.bound, m.method) for m in first.history] == [
         (m.objective, m.bound, m.method) for m in second.history
     ]

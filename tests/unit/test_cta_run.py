@@ -35,7 +35,7 @@ def test_the_better_table_stays_whatever_the_order():
 def test_a_protected_table_is_better_than_a_closer_one_that_falls_short():
     r = run()
     assert r.offer(SHORT, "m")
-    assert (r.protected, r.gap, r.best.verdict.unprotected) == (None, None, 1)
+    assert (r.protected, r.gap, r.incumbent.verdict.unprotected) == (None, None, 1)
     assert r.offer(FAR, "m")
     assert not r.offer(SHORT, "m")
     np.testing.assert_array_equal(r.table, FAR)
@@ -48,7 +48,7 @@ def test_what_is_no_table_is_refused(z):
     r = run()
     with np.errstate(invalid="ignore"):
         assert not r.offer(np.array(z, dtype=float), "m")
-    assert r.best is None
+    assert r.incumbent is None
     assert r.table is None
     assert r.history == []
 
@@ -62,38 +62,38 @@ def test_a_method_may_go_on_with_the_array_that_it_offered():
 
 def test_a_bound_only_rises_and_ends_the_run_within_the_gap():
     r = run(gap=0.1)
-    r.lift(1.5, "m")
-    r.lift(1.0, "m")
-    assert (r.bound, r.gap, r.over) == (1.5, None, False)
+    r.raise_bound(1.5, "m")
+    r.raise_bound(1.0, "m")
+    assert (r.bound, r.gap, r.over()) == (1.5, None, False)
     r.offer(TOTAL, "m")
-    assert (r.gap, r.over) == (0.25, False)
-    r.lift(1.8, "m")
+    assert (r.gap, r.over()) == (0.25, False)
+    r.raise_bound(1.8, "m")
     assert r.gap == pytest.approx(0.1)
-    assert r.over
+    assert r.over()
     assert r.left > 0  # not because time is up
-    r.lift(2 * (1 + 1e-12), "m")
+    r.raise_bound(2 * (1 + 1e-12), "m")
     assert r.gap == 0
 
 
 def test_a_table_at_no_cost_is_proven_by_itself():
     r = Run(by_hand("1 1 -1", [0, 0, 1], {0: (1, 1)}))
     r.offer(BOTH, "m")
-    assert (r.gap, r.over) == (0, True)
+    assert (r.gap, r.over()) == (0, True)
 
 
 def test_asked_to_stop_it_is_over_and_keeps_what_it_has():
     r = run()
     r.offer(TOTAL, "m")
-    assert not r.over
+    assert not r.over()
     r.stop()
-    assert (r.left, r.over, r.out_of_time) == (0, True, True)
+    assert (r.left, r.over(), r.out_of_time) == (0, True, True)
     np.testing.assert_array_equal(r.table, TOTAL)
 
 
 def test_without_time_it_is_over_at_once():
-    assert run(seconds=0.0).over
+    assert run(seconds=0.0).over()
     assert run(seconds=0.0).left == 0
-    assert not run(seconds=60.0).over
+    assert not run(seconds=60.0).over()
     assert run().left == np.inf
 
 
@@ -101,8 +101,8 @@ def test_each_improvement_is_told_once_in_order():
     told: list[Moment] = []
     r = run(report=told.append)
     r.offer(SHORT, "first")
-    r.lift(0.5, "second")
-    r.lift(0.5, "second")
+    r.raise_bound(0.5, "second")
+    r.raise_bound(0.5, "second")
     r.offer(FAR, "third")
     r.offer(FAR, "third")
     r.offer(TOTAL, "fourth")
@@ -120,7 +120,7 @@ def test_who_is_told_may_look_at_the_run_and_stop_it():
     seen = []
 
     def look(moment: Moment) -> None:
-        seen.append((r.gap, r.over, r.protected is not None, r.table is not None))
+        seen.append((r.gap, r.over(), r.protected is not None, r.table is not None))
         r.stop()
 
     r = run(report=look)
@@ -129,7 +129,7 @@ def test_who_is_told_may_look_at_the_run_and_stop_it():
     done.join(10)
     assert not done.is_alive()
     assert seen == [(1.0, False, True, True)]
-    assert r.over
+    assert r.over()
 
 
 def test_a_report_that_fails_costs_no_table():
@@ -151,7 +151,7 @@ def test_tables_of_a_smaller_problem_are_judged_as_tables_of_the_whole():
     r.restore = lambda z: np.array([z[0], 0.0, z[0]])
     assert not r.offer(np.array([6.0]), "m")
     assert r.offer(np.array([1.0]), "m")
-    np.testing.assert_array_equal(r.best.z, [1.0])
+    np.testing.assert_array_equal(r.incumbent.z, [1.0])
     np.testing.assert_array_equal(r.table, TOTAL)
     assert r.protected.verdict.objective == 2
 
@@ -163,7 +163,7 @@ def test_many_threads_offer_and_the_best_stays():
     def work(mine: np.ndarray) -> None:
         for size in mine:
             r.offer(np.array([size, 0.0, size]), "m")
-            r.lift(2 - size / 5, "m")
+            r.raise_bound(2 - size / 5, "m")
 
     threads = [
         threading.Thread(target=work, args=(np.random.default_rng(k).permutation(sizes[k::8]),))
@@ -182,10 +182,10 @@ def test_many_threads_offer_and_the_best_stays():
 
 def test_a_verified_table_disproves_a_bound_and_all_others_of_that_method():
     r = run()
-    r.lift(1.5, "sound")
-    r.lift(3.0, "wrong")
+    r.raise_bound(1.5, "sound")
+    r.raise_bound(3.0, "wrong")
     assert r.bound == 3.0
     r.offer(TOTAL, "m")
     assert r.bound == 1.5
-    r.lift(1.9, "wrong")
+    r.raise_bound(1.9, "wrong")
     assert r.bound == 1.5

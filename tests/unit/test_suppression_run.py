@@ -77,12 +77,12 @@ def test_an_unsafe_or_dearer_pattern_is_not_taken() -> None:
 
 def test_a_bound_that_a_pattern_disproves_is_forgotten() -> None:
     run = SuppressionRun(suppression_of(table()))
-    run.lift(1000.0, "wrong")
+    run.raise_bound(1000.0, "wrong")
     run.offer(pattern(0, 1, 3, 4), "pattern")
     assert run.bound == 0
-    run.lift(1000.0, "wrong again")
+    run.raise_bound(1000.0, "wrong again")
     assert run.bound == 0
-    run.lift(20.0, "right")
+    run.raise_bound(20.0, "right")
     assert run.result("m", "work").gap == pytest.approx(6 / 26)
 
 

@@ -215,7 +215,7 @@ def _map_of(picture: Path, z: Floats, areas: Sequence[str]) -> bytes:
 
 
 def _progress(run: Run) -> str:
-    best, gap = run.best, run.gap
+    best, gap = run.incumbent, run.gap
     if best is None or gap is None:
         short = "" if best is None else f" ({best.verdict.unprotected} cells short)"
         return f"no protected table yet{short}, bound {run.bound:.6g}"

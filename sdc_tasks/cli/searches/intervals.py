@@ -131,7 +131,7 @@ def intervals(
     worker = Worker(lambda: narrow_intervals(run))
     worker.start()
     follow(run, worker, seconds, interruption, told, lambda: _progress(run), place)
-    best, bound, elapsed = run.best, run.bound, run.elapsed
+    best, bound, elapsed = run.incumbent, run.bound, run.elapsed
     if best is not None and place is not None:
         write_private(place, _text(table, *rounded_outwards(true, best, unit or _last_decimal(true))))
     if facts is not None:
@@ -206,7 +206,7 @@ def _text(table: KeyedProblem, low: Floats, high: Floats) -> str:
 
 
 def _progress(run: IntervalRun) -> str:
-    best, bound = run.best, run.bound
+    best, bound = run.incumbent, run.bound
     if best is None:
         return f"no safe intervals yet, bound {bound:.6g}"
     return f"loss {best.loss:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}"

@@ -94,7 +94,7 @@ def search(
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
     follow(run, worker, seconds, interruption, told, lambda: _progress(run), asked.place)
-    best, bound, elapsed = run.best, run.bound, run.elapsed
+    best, bound, elapsed = run.incumbent, run.bound, run.elapsed
     status = _status(run, best, worker, interruption)
     if best is not None and asked.place is not None:
         table.write(asked.place, best.hidden)
@@ -119,7 +119,7 @@ def search(
 
 
 def _progress(run: SuppressionRun) -> str:
-    best, bound = run.best, run.bound
+    best, bound = run.incumbent, run.bound
     doing = f"; {run.doing}" if run.doing else ""
     if best is None:
         return f"no safe pattern yet, bound {bound:.6g}{doing}"

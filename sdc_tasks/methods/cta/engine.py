@@ -129,15 +129,15 @@ def _auto(presolved: Presolved, run: Run, options: EngineOptions) -> None:
         )
         return
     _settle(problem, run, rounds)
-    if run.over:
+    if run.over():
         return
     start = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
-    if start is None or run.over:
+    if start is None or run.over():
         return
     whole = options.rounds is None and len(problem.sensitive) <= WORTH_A_THREAD and options.threads > 1
     search = partial(_improve, presolved, run, options, relaxation, [start], options.threads - whole)
     _together(options, partial(_prove, problem, run, rounds, options if whole else None), search)
-    if options.rounds is not None and len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over:
+    if options.rounds is not None and len(problem.sensitive) <= WHOLE_MILP_SENSES and not run.over():
         solve_whole(problem, run, options.solver, nodes=WHOLE_MILP_NODES)
 
 
@@ -163,7 +163,7 @@ def _settle(problem: CtaProblem, run: Run, rounds: Iterator[float]) -> None:
     with ThreadPoolExecutor(1) as beside:
         up = beside.submit(first.all_up, problem, run)
         for number, bound in enumerate(rounds, start=1):
-            run.lift(bound, "polygon")
+            run.raise_bound(bound, "polygon")
             run.at(number, MOST_ROUNDS, "rounds of the relaxation at most")
             if bound <= before * (1 + SETTLED):
                 break
@@ -177,17 +177,17 @@ def _from_levels(presolved: Presolved, run: Run, options: EngineOptions, relaxat
     """
     problem, starts = presolved.problem, list[Floats]()
     first.all_up(problem, run, closest=False)
-    if run.over:
+    if run.over():
         return
     found = levels.descend(presolved, run, options.seed, options.threads)
     if found is not None:
         clean = refined(problem, found)
         run.offer(clean, "levels")
         starts.append(_improve(presolved, run, options, relaxation, [clean], options.threads, repair=True))
-    if (found is None or len(problem.cells) < SLOW) and not run.over:
+    if (found is None or len(problem.cells) < SLOW) and not run.over():
         table = first.first_tables(problem, run, relaxation.t, options.seed, options.threads)
         starts += [] if table is None else [table]
-    if starts and not run.over:
+    if starts and not run.over():
         _improve(presolved, run, options, relaxation, starts, options.threads)
 
 
@@ -201,7 +201,7 @@ def _improve(
     repair: bool = False,
 ) -> Floats:
     dimension = dimensions(run.problem.A)[presolved.rows]
-    known = starts if run.best is None or repair else [*starts, run.best.z]
+    known = starts if run.incumbent is None or repair else [*starts, run.incumbent.z]
     return improve(
         presolved.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair
     )
@@ -214,8 +214,8 @@ def _prove(
     MILP with the relaxation's rows.
     """
     for bound in rounds:
-        run.lift(bound, "polygon")
-    if whole is not None and not run.over:
+        run.raise_bound(bound, "polygon")
+    if whole is not None and not run.over():
         try:
             solve_whole(problem, run, whole.solver)
         except Unprotectable:  # this proof ends the search too

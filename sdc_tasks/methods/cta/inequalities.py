@@ -65,5 +65,5 @@ def violated_inequalities(problem: CtaProblem, run: Run, share: float = SHARE) -
     """
     relaxation, until = Relaxation(problem), run.elapsed + share * run.left
     for bound in relaxation.tighten(CUT_ROUNDS, lambda: max(0.0, min(run.left, until - run.elapsed))):
-        run.lift(bound, "polygon")
+        run.raise_bound(bound, "polygon")
     return Inequalities(*relaxation.cuts)

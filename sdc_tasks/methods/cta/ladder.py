@@ -61,7 +61,7 @@ def climb(
         return Adjustment(truth, (*before.rungs, nothing))
     clock = Abort(f"rung {len(before.rungs) + 1} of the ladder, {options.method}", options.seconds)
     run = Run(problem, gap=options.gap, clock=clock, say=say, name=options.method)
-    run.lift(
+    run.raise_bound(
         max((rung.bound for rung in before.rungs if rung.bound is not None), default=0.0), "an earlier rung"
     )
     chosen = EngineOptions(
@@ -101,7 +101,7 @@ def _better(rung: Rung, before: Adjustment) -> bool:
 
 
 def _rung(options: RungOptions, run: Run, few: float, impossible: str, seconds: float) -> Rung:
-    best, bound = run.best, run.bound or None
+    best, bound = run.incumbent, run.bound or None
     work = ", ".join(
         f"{number} {name if number != 1 else name.replace('s of', ' of', 1)}"
         for name, number in run.work.items()

@@ -43,7 +43,7 @@ def solve_whole(
 
     def lift(bound: float) -> None:
         if proves(problem, run):
-            run.lift(bound * problem.unit, name)
+            run.raise_bound(bound * problem.unit, name)
 
     def offer(x: Floats) -> None:
         polish.offer(x[model.binary] > 0.5, name)
@@ -54,7 +54,7 @@ def solve_whole(
     watch = (
         Watch(lambda: run.out_of_time, useful=run.clock.useful)
         if beside
-        else Watch(lambda: run.over, offer, lift, run.clock.useful)
+        else Watch(run.over, offer, lift, run.clock.useful)
     )
     result = solve_milp(model, solver, run.left, run.gap_wanted, nodes, start, watch)
     if result.nodes is not None:

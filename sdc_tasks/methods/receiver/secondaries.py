@@ -163,7 +163,7 @@ def _pattern(
         execute(run, PatternOptions(method=options.method, gap=options.gap))
     except Unprotectable:  # to its attackers, who may be stronger than those of the profiles
         return may
-    return may if run.best is None else run.best.hidden & table.public
+    return may if run.incumbent is None else run.incumbent.hidden & table.public
 
 
 def _lone(table: ProtectionProblem, profiles: tuple[str, ...]) -> Bools:

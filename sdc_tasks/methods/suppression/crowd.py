@@ -29,10 +29,14 @@ def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> s
     problem, barred = replace(run.problem, minimum=0), np.zeros(len(run.problem.a), dtype=bool)
     inner = SuppressionRun(problem, Shared(run), run.gap_wanted)
     ended = search(inner)
-    run.lift(inner.bound, "without the minimum")
+    run.raise_bound(inner.bound, "without the minimum")
     run.alone = inner.alone
-    while inner.best is not None and not run.offer(inner.best.hidden, "enough contributors") and run.left > 0:
-        more = _promoted(run.problem, inner.best.hidden, problem.primary, barred)
+    while (
+        inner.incumbent is not None
+        and not run.offer(inner.incumbent.hidden, "enough contributors")
+        and run.left > 0
+    ):
+        more = _promoted(run.problem, inner.incumbent.hidden, problem.primary, barred)
         for some in (more, more[:1]):  # together, else one
             try:
                 further = SuppressionRun(_secret(problem, some), inner.clock, run.gap_wanted)

@@ -4,7 +4,7 @@ result = suppress(problem, PatternOptions(gap=0.01))             # a call that r
 
 run = SuppressionRun(problem, Limit(60.0), gap=0.01)             # in the thread that watches
 execute(run, options)                                            # in the thread that works
-run.best, run.bound, run.history                                 # at any time
+run.incumbent, run.bound, run.history                                 # at any time
 
 auto     cubes, for large crossed tables that are no networks; else exact
 exact    cutting planes ([2] §4.1), anytime: exact.py
@@ -95,7 +95,7 @@ def _auto(run: SuppressionRun, options: PatternOptions) -> str:
     grid = large_grid(run.problem)
     if grid is not None:
         ended = cubes(run, options.seed, grid)
-        if run.best is not None or run.left <= 0:
+        if run.incumbent is not None or run.left <= 0:
             return ended
     return _exact(run, options)
 

@@ -174,9 +174,9 @@ class _Search:
         failed = 0
         at_once = max(1, self.work.thinned)
         for _ in range(self.work.search // at_once):
-            cost = self.run.cost
+            cost = self.run.objective
             self.patterns.thin(self.y, "search", at_once)
-            failed = 0 if self.run.cost < cost else failed + 1
+            failed = 0 if self.run.objective < cost else failed + 1
             if failed == IN_VAIN or self.run.over():
                 break
 
@@ -271,8 +271,8 @@ class _Search:
         mu = np.maximum(multipliers, 0.0) * self.unit
         reduced = table.cost - self.pool.rows.T @ mu
         bound = float(mu @ self.pool.right + np.where(reduced > 0, reduced * self.lower, reduced).sum())
-        self.run.lift(bound + table.offset, "LP bound")
-        room = self.run.cost - table.offset - bound
+        self.run.raise_bound(bound + table.offset, "LP bound")
+        room = self.run.objective - table.offset - bound
         if np.isfinite(room) and room >= 0:
             slack = room * (1 + 1e-6) + 1e-9 * self.unit
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
@@ -287,12 +287,12 @@ class _Search:
                 chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)
             model = self._master(rows[chosen], right[chosen])
             start = None
-            if self.run.best is not None:
-                start = table.classes(self.run.best.hidden).astype(float)
+            if self.run.incumbent is not None:
+                start = table.classes(self.run.incumbent.hidden).astype(float)
             left = self.run.left
             result = LiveMilp(model).solve(start, left, self.run.gap_wanted / 2, self.work.nodes)
             if result.bound is not None:
-                self.run.lift(result.bound + table.offset, f"integer round {count + 1}")
+                self.run.raise_bound(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:
                 return "time" if self.run.left <= 0 else "work"
             y = np.maximum(np.round(result.x), self.lower)

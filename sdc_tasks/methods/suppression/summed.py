@@ -36,7 +36,7 @@ class _Inside(SuppressionRun):
     """
 
     def __init__(self, problem: SensitiveTable, into: SuppressionRun, bounds: bool) -> None:
-        self._into, self._bounds = into, bounds
+        self._into, self._tells_bounds = into, bounds
         super().__init__(problem, Shared(into), into.gap_wanted)
 
     @property
@@ -54,9 +54,9 @@ class _Inside(SuppressionRun):
         proposed: Floats | None = None,
         witnesses: sp.csr_array | None = None,
     ) -> bool:
-        if self.problem.cost_of(hidden) >= self.cost:
+        if self.problem.cost_of(hidden) >= self.objective:
             return False
-        n, seconds = len(self._into.problem.a), np.inf if self.best is None else self.left
+        n, seconds = len(self._into.problem.a), np.inf if self.incumbent is None else self.left
         if len(hidden) == n:
             verdict, short = judge(self._into.problem, hidden, proposed, seconds, witnesses)
             safe, kept = verdict.safe, not len(short)
@@ -69,10 +69,10 @@ class _Inside(SuppressionRun):
             self._into.take(hidden[:n], method)
         return self.take(hidden, method)
 
-    def lift(self, bound: float, method: str) -> None:
-        super().lift(bound, method)
-        if self._bounds:
-            self._into.lift(bound, method)
+    def raise_bound(self, bound: float, method: str) -> None:
+        super().raise_bound(bound, method)
+        if self._tells_bounds:
+            self._into.raise_bound(bound, method)
 
 
 def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str], seed: int) -> str:
@@ -85,9 +85,9 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
     inner = _Inside(replace(run.problem, behind=None), run, bounds=True)
     ended = search(inner)
     run.alone, n = inner.alone, len(run.problem.a)
-    if inner.best is None or run.cost <= inner.cost:
+    if inner.incumbent is None or run.objective <= inner.objective:
         return ended
-    hidden, asked = inner.best.hidden, judge(run.problem, inner.best.hidden)[1]
+    hidden, asked = inner.incumbent.hidden, judge(run.problem, inner.incumbent.hidden)[1]
     for _ in range(MOST_TIMES):
         if run.left <= 0:
             return "time"
@@ -95,9 +95,9 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
         start = np.append(hidden, np.ones(len(asked), dtype=bool))
         grow = partial(_grown, start=start, seed=seed)
         in_rounds(larger, grow) if larger.problem.minimum else grow(larger)
-        if larger.best is None:
+        if larger.incumbent is None:
             return "time"
-        hidden = larger.best.hidden[:n]
+        hidden = larger.incumbent.hidden[:n]
         more = judge(run.problem, hidden)[1]
         if not len(more):
             return "time" if run.left <= 0 else "work"

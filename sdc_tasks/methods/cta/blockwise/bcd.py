@@ -79,7 +79,7 @@ def block_coordinate_descent(
         gain = before - run.protected.verdict.objective
         run.work["rounds of bcd"] = number
         run.at(number, cycles, "rounds")
-        if run.over:
+        if run.over():
             return
         if gain == 0 and (k == 1 or limited):
             break
@@ -104,7 +104,7 @@ class _Descent:
             self.optimise(block, BLOCK_NODES) is Status.OPTIMAL
             for kind in KINDS
             for block in self._partitioner.split(kind, blocks)
-            if not self._run.over
+            if not self._run.over()
         ]
         return 2 * sum(solved) < len(solved)
 
@@ -126,10 +126,10 @@ class _Descent:
         self._live.set_row_bounds(np.arange(len(miss)), np.minimum(miss, 0.0), np.maximum(miss, 0.0))
         whole = len(block) == len(problem.sensitive)
         gap = run.gap_wanted if whole else BLOCK_GAP * len(block) / len(problem.sensitive)
-        result = self._live.solve(columns, run.left, gap, nodes, Watch(stop=lambda: run.over))
+        result = self._live.solve(columns, run.left, gap, nodes, Watch(stop=lambda: run.over()))
         found = np.inf if result.objective is None else result.objective * problem.unit
         if result.x is not None and found < best.verdict.objective * (1 - GAIN):
             self._polish.offer(result.x[model.binary] > 0.5, "bcd")
         if whole and result.bound is not None and proves(problem, run):
-            run.lift(result.bound * problem.unit, "bcd")
+            run.raise_bound(result.bound * problem.unit, "bcd")
         return result.status

@@ -61,14 +61,14 @@ def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None)
         return
     if math.isinf(root.bound):
         refuse(problem, (root.lagrangian.rise != 0) | (root.lagrangian.fall != 0))
-    run.lift(root.bound * sub.scale * problem.unit, METHOD)
+    run.raise_bound(root.bound * sub.scale * problem.unit, METHOD)
     search = _Search(problem, run, sub, seed)
     turn = root.lagrangian.rise - root.lagrangian.fall
     if not search.try_senses(balanced(problem, sub.w, root.y, turn)):
         search.try_senses(problem.can_rise)  # fits wherever cells may grow without bound
-    if not run.over:
+    if not run.over():
         for bound in Relaxation(problem).tighten(POLYGON_ROUNDS, lambda: run.left):
-            run.lift(bound, METHOD)
+            run.raise_bound(bound, METHOD)
     for number in count():
         up = None if number == rounds else search.propose()
         if up is None:
@@ -121,7 +121,7 @@ class _Search:
         can be better than the best table.
         """
         master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
-        while not self._run.over:
+        while not self._run.over():
             around = self._around()
             found = master.solve(around, max(gap, MASTER_TOLERANCE), self._run.left, self._nodes)
             enough = self._best * (1 - MASTER_TOLERANCE)
@@ -171,7 +171,7 @@ class _Search:
         if around is not None or found.bound is None:
             return 0.0
         proven = found.bound * (1 - MASTER_TOLERANCE)
-        self._run.lift(min(proven, self._best) * self._unit, METHOD)
+        self._run.raise_bound(min(proven, self._best) * self._unit, METHOD)
         return proven
 
 

@@ -71,7 +71,7 @@ def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: i
     balanced, effort = _balancer(problem, t), 0
     with ThreadPoolExecutor(threads) as pool:
         for first in range(0, STARTS, SIDE_BY_SIDE_STARTS):
-            if run.over or effort > START_ITERATIONS:
+            if run.over() or effort > START_ITERATIONS:
                 break
             rngs = [np.random.default_rng([seed, first + k]) for k in range(SIDE_BY_SIDE_STARTS)]
             signs = [balanced(rng)[problem.sensitive] > 0 for rng in rngs]

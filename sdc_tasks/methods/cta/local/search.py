@@ -97,7 +97,7 @@ def improve(
     most_stale, number = max(len(problem.sensitive), TWICE * len(search.kinds)), 0
     with ThreadPoolExecutor(threads) as pool:
         while not (
-            run.over or number == rounds or search.stale > most_stale or (repair and search.keeps_levels)
+            run.over() or number == rounds or search.stale > most_stale or (repair and search.keeps_levels)
         ):
             run.at(number, rounds, "rounds of local search")
             tasks = search.batch()
@@ -161,7 +161,7 @@ class _Search:
         kind, centre, rng = task
         along, by, size = self.kinds[kind]
         cells = self._map.region(centre, size, along, rng)
-        if len(cells) == 0 or run.over:
+        if len(cells) == 0 or run.over():
             return Move(cells, np.zeros(len(cells)), 1)
         return (
             _by_milp(self._problem, self.z, cells, valid, run)

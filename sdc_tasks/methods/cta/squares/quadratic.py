@@ -51,13 +51,17 @@ def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = Non
     best = _first(problem, model, run, t, seed)
     if len(problem.sensitive) <= ALL_AT_ONCE:
         found, proven = branch(
-            model, model.everywhere_open, math.inf if best is None else best.cost, math.inf, lambda: run.over
+            model,
+            model.everywhere_open,
+            math.inf if best is None else best.cost,
+            math.inf,
+            run.over,
         )
         if found is not None:
             run.offer(found.z, METHOD)
         if proven == math.inf:
             refuse(problem, np.ones(len(problem.sensitive), dtype=bool))
-        run.lift(proven * unit, METHOD)
+        run.raise_bound(proven * unit, METHOD)
     elif best is not None:
         _improve(problem, model, run, best, seed, rounds)
 
@@ -81,7 +85,7 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
     mu = np.maximum(found.dual, 0.0)
     pull = R.T @ mu
     t = np.clip(np.divide(pull, 2 * w, out=np.where(pull > 0, most, least), where=w > 0), least, most)
-    run.lift(float(mu @ r + (w * t - pull) @ t) * model.scale * problem.unit**2, METHOD)
+    run.raise_bound(float(mu @ r + (w * t - pull) @ t) * model.scale * problem.unit**2, METHOD)
     return found.x[:n]
 
 
@@ -117,7 +121,7 @@ def _improve(
     s = len(problem.sensitive)
     chance, in_vain, searched = np.ones(s), np.zeros(s, dtype=bool), 0
     both = problem.can_rise & problem.can_fall
-    while not (run.over or in_vain.all() or searched == rounds):
+    while not (run.over() or in_vain.all() or searched == rounds):
         searched += 1
         strain = model.strain(best)
         likely = (strain + STRAIN_OF_ANY * strain.mean() + 1e-300) * chance
@@ -126,7 +130,7 @@ def _improve(
         senses = best.senses.copy()
         senses[cells[both[cells]]] = 0
         found, _ = branch(
-            model, replace(best, senses=senses, cost=0.0), best.cost, TREE_NODES, lambda: run.over
+            model, replace(best, senses=senses, cost=0.0), best.cost, TREE_NODES, lambda: run.over()
         )
         if found is None:
             chance[cells] *= FORGET

@@ -140,4 +140,4 @@ class _TopDown:
             suppress_exactly(run, OF_A_TABLE, self.seed)
         except Unprotectable:
             return None
-        return None if run.best is None else run.best.hidden
+        return None if run.incumbent is None else run.incumbent.hidden

@@ -236,7 +236,7 @@ class _Search:
                 return "time"
             if not fresh:
                 self.best = point
-                last = self.run.best
+                last = self.run.incumbent
                 if last is None or float(self.weight @ point) < last.loss * (1 - GIVEN_BACK):
                     self._offer(point, f"round {count + 1}")
                 fresh = self._violated(v)
@@ -319,7 +319,7 @@ class _Search:
             mu = mu / float(np.max(used[paid] / self.weight[paid], initial=1.0))
             reduced, value = self.weight - rows.T @ mu, float(mu @ np.array([cut.need for cut in self.cuts]))
         at = np.where((reduced < 0) & ~endless, high, self.least)
-        self.run.lift(value + float(reduced @ at), "LP bound")
+        self.run.raise_bound(value + float(reduced @ at), "LP bound")
 
     def _offer(self, v: Floats, step: str) -> None:
         """The intervals of cells that those of classes mean."""

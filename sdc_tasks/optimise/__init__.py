@@ -1,0 +1,5 @@
+"""What every search has: an incumbent, a bound, a gap, a history, an end by clock or by work."""
+
+from sdc_tasks.optimise.search import Search
+
+__all__ = ["Search"]
