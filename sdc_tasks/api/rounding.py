@@ -25,7 +25,7 @@ from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
 from sdc_tasks.methods.rounding.names import DRAWN, Quality
 from sdc_tasks.methods.rounding.quadratic import base_for, round_quadratic
-from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.methods.rounding.small_count import (
     CodeTree,
     CountOptions,
@@ -62,7 +62,7 @@ def controlled(
     zero_restricted: bool,
     reach: int,
     weights: Weighting,
-    search: Search,
+    search: SearchOptions,
     tell: Tell,
 ) -> tuple[Floats, dict[str, Fact]]:
     """The table (n) rounded to multiples of the base, and the facts of the run."""
@@ -91,7 +91,7 @@ def controlled(
 
 
 def quadratic(
-    table: SensitiveTable, wanted: float | None, search: Search, tell: Tell
+    table: SensitiveTable, wanted: float | None, search: SearchOptions, tell: Tell
 ) -> tuple[Floats, dict[str, Fact]]:
     """The table (n) with sensitive cells rounded and the others adjusted, and the facts of the run.
     `wanted`: the base; None: the least.
@@ -253,7 +253,7 @@ def round_table(
     keyed = keyed_table(
         rows_of(as_frame(df), CALLED), dims, value, totals_of(total, dims, trees), trees, columns, missing
     )
-    search, tell = Search(drawn_seed(seed), solver, Limit(seconds), gap), teller(progress)
+    search, tell = SearchOptions(drawn_seed(seed), solver, Limit(seconds), gap), teller(progress)
     if method == "controlled":
         assert base is not None
         x, facts = controlled(keyed.table, base, zero_restricted, reach, cost, search, tell)

@@ -28,7 +28,7 @@ from sdc_tasks.methods.cta.model import table_problem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
-from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.sums import limits_of
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -354,7 +354,10 @@ def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) ->
     found = round_controlled(
         table,
         TableOptions(
-            float(base), Search(batch.seed, clock=Limit(MINUTE * minutes)), reach=reach, weights=weights
+            float(base),
+            SearchOptions(batch.seed, clock=Limit(MINUTE * minutes)),
+            reach=reach,
+            weights=weights,
         ),
     )
     _tell(

@@ -27,7 +27,7 @@ from benchmarks.process import run_python
 from benchmarks.registry import ABSENT, CACHE, HERE, Absent
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
-from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
 from sdc_tasks.solver.clock import Limit
@@ -155,7 +155,7 @@ def table_of(instance: Instance) -> SensitiveTable:
 def measure(instance: Instance) -> dict[str, object]:
     table, load = table_of(instance), os.getloadavg()[0]
     began, cpu = time.perf_counter(), time.process_time()
-    search = Search(1, clock=Limit(SECONDS), gap=GAP, exact=True)
+    search = SearchOptions(1, clock=Limit(SECONDS), gap=GAP, exact=True)
     if instance.method == "controlled":
         controlled = round_table(table, TableOptions(instance.base, search))
         x, reached, bound, optimal, clock = (

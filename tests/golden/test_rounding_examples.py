@@ -8,14 +8,14 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.rounding import controlled, quadratic
-from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from support.oracles.duality import Rounded, protected
 from support.oracles.two_way import two_way
 from support.spread import mask, spread
 
-SEARCH = Search(seed=1)
+SEARCH = SearchOptions(seed=1)
 
 LINE = sp.csr_array(np.array([[1.0] * 10 + [-1.0]]))
 # relations, truth, printed by [3], printed there for Salazar's method, base, (LPL, UPL, SPL) of the sensitive

@@ -192,7 +192,7 @@ def test_local_search_only_improves_and_ends_by_rounds(other_side, within):
     quadratic(problem, again, 1, rounds=12)
     assert long.protected.verdict.objective <= short.protected.verdict.objective
     assert other_side == 1 or long.protected.verdict.objective < short.protected.verdict.objective
-    assert long.best.z.tobytes() == again.best.z.tobytes()
+    assert long.incumbent.z.tobytes() == again.incumbent.z.tobytes()
     assert short.bound == long.bound
     assert 0 < long.bound <= long.protected.verdict.objective
     assert long.gap < within

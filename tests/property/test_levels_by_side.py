@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
-from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.partial.intervals import width_weights
@@ -140,7 +140,7 @@ def test_controlled_rounding_keeps_what_is_asked_of_each_side(problem):
         fixed=(problem.a == 0) & ~problem.primary,
     )
     try:
-        found = round_table(table, TableOptions(base, Search(1)))
+        found = round_table(table, TableOptions(base, SearchOptions(1)))
     except Unprotectable:
         return
     half = np.where(table.fixed, 0.0, found.reach * base)

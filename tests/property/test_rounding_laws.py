@@ -20,7 +20,7 @@ from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.pieces import nearest, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker
 from sdc_tasks.methods.rounding.quadratic import base_for, margins, round_quadratic
-from sdc_tasks.methods.rounding.separable import Search, filled, least_cost, relations, weak_duality
+from sdc_tasks.methods.rounding.separable import SearchOptions, filled, least_cost, relations, weak_duality
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Floats, Hierarchy
 from sdc_tasks.solver.lp import Status
@@ -106,7 +106,7 @@ def least_by_scipy(table: SensitiveTable, base: float, zero_restricted: bool) ->
 def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restricted):
     """With a hierarchy in one dimension the relaxation is whole: no mixed-integer model, no gap."""
     table = drawn(seed, (flat("A", 3), nested("B", 2, 2)))
-    found = round_table(table, TableOptions(base, Search(1), zero_restricted))
+    found = round_table(table, TableOptions(base, SearchOptions(1), zero_restricted))
     assert found.reach == 1
     assert found.optimal
     assert found.distance == pytest.approx(least_by_scipy(table, base, zero_restricted))
@@ -119,7 +119,7 @@ def test_a_two_way_table_is_rounded_at_once_and_nearest(seed, base, zero_restric
 def test_in_three_dimensions_the_whole_model_finds_the_nearest(seed, base, zero_restricted, solver):
     table = drawn(seed, (flat("A", 2), flat("B", 3), nested("C", 2, 2)))
     least = least_by_scipy(table, base, zero_restricted)
-    found = round_table(table, TableOptions(base, Search(1, solver), zero_restricted))
+    found = round_table(table, TableOptions(base, SearchOptions(1, solver), zero_restricted))
     if np.isfinite(least):
         assert found.reach == 1
         assert found.distance == pytest.approx(least)
@@ -136,8 +136,8 @@ def test_the_search_around_the_relaxation_finds_additive_tables_near_the_bound(s
     table = drawn(seed, (flat("A", 6), flat("B", 7), nested("C", 3, 3)))
     small, separable.WHOLE_BINARIES = separable.WHOLE_BINARIES, 0
     try:
-        found = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
-        again = round_table(table, TableOptions(5, Search(1, exact=False, gap=0.01)))
+        found = round_table(table, TableOptions(5, SearchOptions(1, exact=False, gap=0.01)))
+        again = round_table(table, TableOptions(5, SearchOptions(1, exact=False, gap=0.01)))
     finally:
         separable.WHOLE_BINARIES = small
     assert not (table.M @ found.x).any()
@@ -153,7 +153,7 @@ def test_what_is_rounded_withstands_the_attacker(seed, three):
     axes = (flat("A", 3), flat("B", 3), flat("C", 2)) if three else (flat("A", 4), flat("B", 4))
     table, base = drawn(seed, axes, primaries=5, level=4), 5.0
     try:
-        found = round_table(table, TableOptions(base, Search(1)))
+        found = round_table(table, TableOptions(base, SearchOptions(1)))
     except Unprotectable:
         nothing = Rounded(table.M, table.a, table.a, np.where(table.fixed, 0.0, np.inf), table.lb, table.ub)
         assert not all(
@@ -208,7 +208,7 @@ def test_quadratic_rounding_keeps_margins_and_levels_in_any_dimension(seed, kind
     table = drawn(seed, axes, primaries=3, level=3)
     base = base_for(table)
     try:
-        found = round_quadratic(table, base, Search(1))
+        found = round_quadratic(table, base, SearchOptions(1))
     except Unprotectable:
         return
     x, S = found.x, table.primaries
@@ -255,7 +255,7 @@ def test_quadratic_rounding_is_the_nearest_of_all_by_enumeration(seed):
         rest = np.setdiff1d(np.flatnonzero(~kept & (table.a != 0)), s)
         best = min(best, (float((move[s] ** 2).sum()), float((move[rest] ** 2 / table.a[rest]).sum())))
     try:
-        found = round_quadratic(table, base, Search(1))
+        found = round_quadratic(table, base, SearchOptions(1))
     except Unprotectable:
         assert best[0] == np.inf
         return
@@ -292,7 +292,7 @@ def test_any_multipliers_bound_the_cost(seed):
     pieces = nearest(table.a / 5, np.ones(len(table.a)), lower, upper)
     rows = relations(table.M, table.rhs)
     model = pieces.model(rows.A, rows.lower, rows.upper)
-    found = least_cost(pieces, rows, Search(1))
+    found = least_cost(pieces, rows, SearchOptions(1))
     assert found.status is Status.OPTIMAL
     assert weak_duality(model, rng.normal(size=table.M.shape[0])) + pieces.constant <= found.cost + 1e-9
     assert found.bound <= found.cost + 1e-9

@@ -113,7 +113,7 @@ def round_table(
     """
     from sdc_tasks.api.rounding import controlled, quadratic
     from sdc_tasks.intake.tables.jj import write_private
-    from sdc_tasks.methods.rounding.separable import Search
+    from sdc_tasks.methods.rounding.separable import SearchOptions
     from sdc_tasks.solver.clock import Limit
 
     for place in (rounded, facts):
@@ -130,7 +130,7 @@ def round_table(
     def progress(line: str) -> None:
         out.print(f"{time.monotonic() - began:7.1f} s  {line}")
 
-    search = Search(drawn_seed(seed), solver, Limit(time_limit), gap)
+    search = SearchOptions(drawn_seed(seed), solver, Limit(time_limit), gap)
     if method == "controlled":
         assert wanted is not None
         x, found = controlled(table, wanted, zero_restricted, reach, weights, search, progress)

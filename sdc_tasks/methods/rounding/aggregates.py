@@ -27,7 +27,7 @@ from sdc_tasks.methods.attack.small import ALL_SUMS, membership
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.options import ControlledRounding, QuadraticRounding
 from sdc_tasks.methods.rounding.quadratic import round_quadratic
-from sdc_tasks.methods.rounding.separable import Search
+from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -107,9 +107,9 @@ def quadratic_aggregates(
             progress(f"base {base:g}: {len(sensitive)} aggregates are sensitive")
 
 
-def _counted(wanted: ControlledRounding | QuadraticRounding, seed: int, what: str) -> Search:
+def _counted(wanted: ControlledRounding | QuadraticRounding, seed: int, what: str) -> SearchOptions:
     """A search that ends by counted work, the same on any machine."""
-    return Search(seed, clock=Abort(what, wanted.seconds), gap=wanted.gap, nodes=wanted.nodes)
+    return SearchOptions(seed, clock=Abort(what, wanted.seconds), gap=wanted.gap, nodes=wanted.nodes)
 
 
 def _totals_of(table: SensitiveTable, cells: Ints) -> Ints:

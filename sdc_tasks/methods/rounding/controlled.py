@@ -24,7 +24,7 @@ from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.multiples import multiples
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
-from sdc_tasks.methods.rounding.separable import Found, Search, least_cost, relations
+from sdc_tasks.methods.rounding.separable import Found, SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
@@ -40,7 +40,7 @@ class TableOptions:
     """
 
     base: float
-    search: Search
+    search: SearchOptions
     zero_restricted: bool = False
     reach: int = 4
     weights: Floats | None = field(default=None, repr=False)

@@ -39,7 +39,7 @@ from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.multiples import multiples
 from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
-from sdc_tasks.methods.rounding.separable import Search, least_cost, relations
+from sdc_tasks.methods.rounding.separable import SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
@@ -111,7 +111,7 @@ def base_for(table: SensitiveTable) -> float:
 
 
 def round_quadratic(
-    table: SensitiveTable, base: float, search: Search, progress: Say = silent
+    table: SensitiveTable, base: float, search: SearchOptions, progress: Say = silent
 ) -> QuadraticTable:
     """The table of least distance that keeps all margins and levels. Totals that would tell
     a sensitive cell are no margins.
@@ -165,7 +165,7 @@ def margins(table: SensitiveTable) -> Bools:
 class _Work:
     """One table and one base: the columns are the sensitive cells, then those that are adjusted."""
 
-    def __init__(self, table: SensitiveTable, base: float, search: Search, progress: Say) -> None:
+    def __init__(self, table: SensitiveTable, base: float, search: SearchOptions, progress: Say) -> None:
         self.table, self.base, self.search, self.progress = table, base, search, progress
         a, S = table.a, table.primaries
         self.margin = margins(table) | table.fixed | (a == 0)

@@ -29,7 +29,7 @@ WHOLE_BINARIES = 1500  # binaries up to which the whole model is faster than a s
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchOptions:
     """How long a search lasts. A relative gap (cost − bound) / cost of `gap` ends it; `exact` continues with
     the whole model. `clock`: how it may use the time; where work is counted, `nodes` limit each MILP.
 
@@ -105,7 +105,7 @@ def relations(
     )
 
 
-def least_cost(pieces: Pieces, rows: Relations, search: Search, progress: Say = silent) -> Found:
+def least_cost(pieces: Pieces, rows: Relations, search: SearchOptions, progress: Say = silent) -> Found:
     """The point of least cost, or the best one found, with a proven bound."""
     model = pieces.model(rows.A, rows.lower, rows.upper)
     relaxed = vertex(model, search.clock.left)
@@ -136,7 +136,7 @@ def _whole(
     pieces: Pieces,
     rows: Relations,
     model: Milp,
-    search: Search,
+    search: SearchOptions,
     seconds: float,
     start: Floats | None,
     found: Found,
