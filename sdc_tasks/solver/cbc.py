@@ -223,7 +223,11 @@ def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
     binary = set(model.binary.tolist())
     variables = [
         problem.add_variable(
-            f"x{j}", finite(low), finite(up), pulp.LpBinary if j in binary else pulp.LpContinuous
+            # Not LpBinary: PuLP gives such a variable the bounds 0 and 1, whatever it is told.
+            f"x{j}",
+            finite(low),
+            finite(up),
+            pulp.LpInteger if j in binary else pulp.LpContinuous,
         )
         for j, (low, up) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
     ]

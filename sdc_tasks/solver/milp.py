@@ -14,6 +14,7 @@ from typing import get_args
 from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.cbc import solve_with_cbc
 from sdc_tasks.solver.highs import LiveMilp, solve_with_highs
+from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch, spanned
 from sdc_tasks.solver.names import SolverName
 
@@ -44,6 +45,10 @@ def solve_milp(
     """Solves the model from scratch. The solver stops at the relative `gap`, the node limit, the time
     limit, or when the watch asks for it.
 
-    `start` (columns,): a feasible point to start from. Raises whatever the watch raises.
+    `start` (columns,): a feasible point to start from. A point that is none of the model is not taken, nor
+    the bound beside it: the status is then STOPPED. Raises whatever the watch raises.
     """
-    return SOLVERS[solver](model, seconds, gap, nodes, start, watch)
+    found = SOLVERS[solver](model, seconds, gap, nodes, start, watch)
+    if found.x is not None and not model.has(found.x):
+        return MilpResult(Status.STOPPED, None, None, None, found.iterations, found.nodes)
+    return found
