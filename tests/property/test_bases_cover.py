@@ -15,9 +15,9 @@ from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, tighten
 from sdc_tasks.methods.bases.search.cover import cover, drawn, least
-from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.methods.bases.search.repair import raise_to, repair
 from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.optimise import Cut
 from support.laws import law
 from support.oracles.attack import one_cell_release, releases, shares
 from support.oracles.drawn import a_choice, divided, ladder, quiet, with_respondents
@@ -28,13 +28,13 @@ LAW = law(40)
 def gives(cut: Cut, options: Ladder, choice: np.ndarray) -> float:
     """Σ price⁺ high + Σ |price⁻| low, one cell after the other."""
     total = 0.0
-    for k, price in zip(cut.cells.tolist(), cut.price.tolist(), strict=True):
+    for k, price in zip(cut.columns.tolist(), cut.coefficients.tolist(), strict=True):
         total += abs(price) * min((options.high if price > 0 else options.low)[k, choice[k]], 1e30)
     return total
 
 
 def met(cuts: list[Cut], options: Ladder, choice: np.ndarray) -> bool:
-    return all(gives(cut, options, choice) >= cut.rhs * (1 - 1e-6) for cut in cuts)
+    return all(gives(cut, options, choice) >= cut.right * (1 - 1e-6) for cut in cuts)
 
 
 def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
@@ -98,9 +98,7 @@ def test_repair_raises_no_cell_higher_than_its_cut_takes():
     loss = np.array([[0, 1, inf, inf], [0, 1, 7, inf], [0, 0.05, inf, inf]])
     options = Ladder(np.arange(3), np.zeros_like(slack), 2 * slack, slack, slack, loss)
     choice = np.zeros(3, dtype=int)
-    assert raise_to(
-        Cut(0, np.arange(3), np.ones(3), rhs=11.9), 11.9, options, choice, np.full(3, options.withheld)
-    )
+    assert raise_to(Cut(np.arange(3), np.ones(3), 11.9), 11.9, options, choice, np.full(3, options.withheld))
     assert choice.tolist() == [1, 1, 0]
 
 
@@ -116,7 +114,6 @@ def small_pool(seed: int, cells: int, count: int) -> tuple[Ladder, list[Cut]]:
         some = rng.choice(cells, rng.integers(1, cells + 1), replace=False)
         cuts.append(
             Cut(
-                0,
                 some,
                 rng.choice([-1.0, 1.0], len(some)) * rng.integers(1, 4, len(some)),
                 float(rng.integers(1, 12)),
@@ -173,12 +170,12 @@ def test_the_bound_is_the_linear_relaxation_of_all_options(seed):
     options = Ladder(
         np.arange(n), np.zeros_like(half), half * 2, half * rng.uniform(0.2, 1.8, half.shape), half, loss
     )
-    cuts = [Cut(0, rng.choice(n, 4), rng.normal(size=4), float(rng.uniform(0.5, 4.0))) for _ in range(m)]
+    cuts = [Cut(rng.choice(n, 4), rng.normal(size=4), float(rng.uniform(0.5, 4.0))) for _ in range(m)]
     gain = np.zeros((m, *loss.shape))
     for i, cut in enumerate(cuts):
-        for k, price in zip(cut.cells.tolist(), cut.price.tolist(), strict=True):
+        for k, price in zip(cut.columns.tolist(), cut.coefficients.tolist(), strict=True):
             gain[i, k] += (
-                abs(price) * np.minimum((options.high if price > 0 else options.low)[k], 1e30) / cut.rhs
+                abs(price) * np.minimum((options.high if price > 0 else options.low)[k], 1e30) / cut.right
             )
     allowed = np.isfinite(loss).ravel()
     once = np.kron(np.eye(n), np.ones(loss.shape[1]))[:, allowed]

@@ -187,14 +187,14 @@ def test_the_attacker_judges_as_the_dual_does_and_his_equations_hold_for_every_s
         printed = Rounded(table.M, table.a, x, half, table.lb, table.ub)
         assert [_kept(table, printed, i) for i in range(len(table.primaries))] == verdict.protected.tolist()
         for other in tables:
-            broken = verdict.cuts.coefficients @ (other / base) < verdict.cuts.least - 1e-6
+            broken = np.array([cut.value(other / base) < cut.right - 1e-6 for cut in verdict.cuts])
             if all(
                 _kept(table, Rounded(table.M, table.a, other, half, table.lb, table.ub), i)
                 for i in range(len(table.primaries))
             ):
                 assert not broken.any()
-        if not verdict.protected.all() and len(verdict.cuts.least):
-            assert (verdict.cuts.coefficients @ (x / base) < verdict.cuts.least).all()
+        if not verdict.protected.all() and len(verdict.cuts):
+            assert all(cut.value(x / base) < cut.right for cut in verdict.cuts)
 
 
 @law(25)

@@ -19,10 +19,10 @@ from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.additive import additive
 from sdc_tasks.methods.bases.printed.implied import outdone, sharpen
-from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.optimise import Cut
 from support.oracles.attack import one_cell_release, published, shares, table_of
 
 TWO_ACTIVITIES = Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL"))
@@ -207,7 +207,7 @@ def test_what_the_whole_stratum_gives_to_a_cut_counts():
     """19.9 are missing, and base 20 gives 10 in A and 10 in B: nothing is raised any further."""
     problem = two_activities()
     ladder = ladder_of(problem, np.ones(3), BasesOptions()).in_strata(np.array([-1, 0, 0]))
-    cut, choice = Cut(0, np.array([1, 2]), np.ones(2), rhs=19.9), np.zeros(3, dtype=int)
+    cut, choice = Cut(np.array([1, 2]), np.ones(2), 19.9), np.zeros(3, dtype=int)
     sys.modules["sdc_tasks.methods.bases.search.repair"].raise_to(
         cut, 19.9, ladder, choice, np.full(3, ladder.withheld)
     )

@@ -26,7 +26,7 @@ from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.cover import cover, least, spare
-from sdc_tasks.methods.bases.search.cut import Cut, cut_of
+from sdc_tasks.methods.bases.search.cut import apart_from, cut_of
 from sdc_tasks.methods.bases.search.extension import Extension
 from sdc_tasks.methods.bases.search.growth import Growth
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
@@ -34,6 +34,7 @@ from sdc_tasks.methods.bases.search.repair import Stuck, repair
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.optimise import Cut
 
 AUDIT, CTA, LEAST, SUPPRESSION = (
     "the audit alone",
@@ -162,7 +163,7 @@ def least_loss(case: Case) -> HalfWidths:
     case.progress(f"everything exact would break {broken} requirements")
     exact = np.zeros(len(cells), dtype=np.int64)
     cuts = [
-        cut_of(attack, case.requirements, case.ladder, exact).apart_from(case.exact)
+        apart_from(cut_of(attack, case.requirements, case.ladder, exact), case.exact)
         for attack in case.attacker.broken
     ]
     extension = Extension(case.problem, case.weights, case.requirements, case.attacker.broken, case.exact)

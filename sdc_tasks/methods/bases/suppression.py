@@ -23,8 +23,8 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack import whole_attacks
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.rules import Case, tighten
-from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.table import Ints
+from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
 COVERS, NODES = 20, 200  # set covers, and nodes of each: counted work, no clock
@@ -75,16 +75,15 @@ def published_again(case: Case, choice: Ints) -> Ints:
 
 def _meets(case: Case, choice: Ints) -> bool:
     """Is a cell of each cut withheld? Otherwise an attack is known to succeed."""
-    return all((choice[cut.cells] > 0).any() for cut in case.cuts if cut.rhs > 0)
+    return all((choice[cut.columns] > 0).any() for cut in case.cuts if cut.right > 0)
 
 
 def _cover(ladder: Ladder, cuts: list[Cut], start: Ints) -> tuple[Ints, float]:
     """The cheapest choice of which each cut has a withheld cell, and a bound below its
     loss; `start` is such a choice.
     """
-    sets = list(
-        dict.fromkeys(tuple(np.unique(cut.cells[cut.price != 0]).tolist()) for cut in cuts if cut.rhs > 0)
-    )
+    named = (np.unique(cut.columns[cut.coefficients != 0]) for cut in cuts if cut.right > 0)
+    sets = list(dict.fromkeys(tuple(cells.tolist()) for cells in named))
     if not sets:
         return np.zeros_like(start), 0.0
     columns, column = np.unique(np.concatenate([np.array(each) for each in sets]), return_inverse=True)

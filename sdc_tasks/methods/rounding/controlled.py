@@ -18,7 +18,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.multiples import multiples
@@ -28,6 +27,7 @@ from sdc_tasks.methods.rounding.separable import Found, SearchOptions, least_cos
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
+from sdc_tasks.optimise import CutPool
 from sdc_tasks.solver.lp import Status
 
 CONTROLLED_ROUNDS = 200  # of solving and attacking
@@ -136,7 +136,7 @@ def _at_reach(
     if (lower > upper).any():
         return Found(Status.INFEASIBLE, None)
     attacker = RoundingAttacker(table, half, base) if len(p) else None
-    rows, least = sp.csr_array((0, n)), np.zeros(0)
+    pool = CutPool(n)
     target = np.where(
         np.abs(target - np.rint(target)) <= SUM_SHARE * np.maximum(1.0, np.abs(target)),
         np.rint(target),
@@ -144,7 +144,7 @@ def _at_reach(
     )
     pieces = nearest(target, weights, lower, upper)
     for rounds in range(1, CONTROLLED_ROUNDS + 1):
-        found = least_cost(pieces, relations(table.M, rhs, rows, least), options.search, progress)
+        found = least_cost(pieces, relations(table.M, rhs, pool.rows, pool.right), options.search, progress)
         if found.k is None:
             return found
         x = found.k * base
@@ -156,14 +156,13 @@ def _at_reach(
                 found.status is Status.OPTIMAL and not found.clock, found.clock, rounds, verdict,
             )  # fmt: skip
         late = options.search.clock.left <= 0
-        if not len(verdict.cuts.least) or late:
+        if not len(verdict.cuts) or late:
             return Found(Status.STOPPED, None, clock=late)
         progress(
             f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries not protected, "
-            f"{len(verdict.cuts.least)} cuts"
+            f"{len(verdict.cuts)} cuts"
         )
-        rows = sp.csr_array(sp.vstack([rows, verdict.cuts.coefficients], format="csr"))
-        least = np.concatenate([least, verdict.cuts.least])
+        pool.add(verdict.cuts)
     return Found(Status.STOPPED, None)
 
 

@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS, FEASIBLE_UNITS
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
@@ -36,25 +37,15 @@ DEEP_UNITS = 1e-5  # units by which a table must violate a cut: below that it is
 
 
 @dataclass(frozen=True)
-class Cuts:
-    """coefficients · x ≥ least: the violated protection equations, with coefficients (cuts, n), least
-    (cuts,), x in units of the base.
-    """
-
-    coefficients: sp.csr_array = field(repr=False)
-    least: Floats = field(repr=False)
-
-
-@dataclass(frozen=True)
 class RoundingVerdict:
     """(primaries,), in order: whether lower, upper and sliding protection are kept;
-    `cuts` are the violated equations.
+    `cuts` are the violated protection equations, v the printed values in units of the base.
     """
 
     down: Bools
     up: Bools
     slide: Bools
-    cuts: Cuts = field(repr=False)
+    cuts: tuple[Cut, ...] = field(repr=False)
     lps: int = 0
 
     @property
@@ -98,8 +89,7 @@ class RoundingAttacker:
         need = table.down[p] / unit, table.up[p] / unit, table.width[p] / unit
         low, high = np.zeros(len(p)), np.zeros(len(p))  # what witnesses reach
         met_down, met_up, met_slide = (np.zeros(len(p), dtype=bool) for _ in range(3))
-        rows: list[Floats] = []
-        least: list[float] = []
+        cuts: list[Cut] = []
         lps = 0
         rng = np.random.default_rng(1)
         for _ in range(
@@ -139,18 +129,15 @@ class RoundingAttacker:
                 equation = self._equation(result.dual, cell, side, lower, upper, near_low, near_high)
                 ends.append(equation)
                 if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - DEEP_UNITS:
-                    rows.append(equation[0])
-                    least.append(float(met[i] - equation[1]))
+                    cuts.append(_dense(equation[0], met[i] - equation[1], cell))
             met_down[i], met_up[i] = (
                 -low[i] >= need[0][i] - FEASIBLE_UNITS,
                 high[i] >= need[1][i] - FEASIBLE_UNITS,
             )
             met_slide[i] = high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS
             if not met_slide[i] and len(ends) == 2:
-                rows.append(ends[0][0] + ends[1][0])
-                least.append(float(need[2][i] - ends[0][1] - ends[1][1]))
-        coefficients = sp.csr_array(np.array(rows)) if rows else sp.csr_array((0, n))
-        return RoundingVerdict(met_down, met_up, met_slide, Cuts(coefficients, np.array(least)), lps)
+                cuts.append(_dense(ends[0][0] + ends[1][0], need[2][i] - ends[0][1] - ends[1][1], cell))
+        return RoundingVerdict(met_down, met_up, met_slide, tuple(cuts), lps)
 
     def _extreme(self, cell: int, side: float) -> LPResult:
         """How far from the truth the attacker's interval of a cell reaches: down (−1) or up (1)."""
@@ -193,6 +180,11 @@ class RoundingAttacker:
         fixed = np.where(printed_low, at_low * (self._a + self._half), -at_low * lower)
         fixed += np.where(printed_high, at_high * (self._half - self._a), at_high * upper)
         return c, float(fixed.sum())
+
+
+def _dense(coefficients: Floats, right: float, primary: int) -> Cut:
+    columns = np.flatnonzero(coefficients)
+    return Cut(columns, coefficients[columns], float(right), primary)
 
 
 def necessary(table: SensitiveTable, half: float) -> tuple[Floats, Floats]:

@@ -43,6 +43,7 @@ from sdc_tasks.methods.rounding.separable import SearchOptions, least_cost, rela
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
+from sdc_tasks.optimise import CutPool
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
 from sdc_tasks.solver.qp import SeparableQP
@@ -188,7 +189,7 @@ class _Work:
             sp.csr_array(columns[:, self.adjusted]),
         )
         self.right = -(columns[:, S] @ (self.floor - a[S]))
-        self.cuts, self.least = sp.csr_array((0, len(a))), np.zeros(0)
+        self.pool = CutPool(len(a))
 
     def run(self) -> QuadraticTable:
         table, base, a = self.table, self.base, self.table.a
@@ -236,10 +237,9 @@ class _Work:
                     rounds,
                     verdict,
                 )
-            if not len(verdict.cuts.least) or self.left <= 0:
+            if not len(verdict.cuts) or self.left <= 0:
                 break
-            self.cuts = sp.csr_array(sp.vstack([self.cuts, verdict.cuts.coefficients], format="csr"))
-            self.least = np.concatenate([self.least, verdict.cuts.least])
+            self.pool.add(verdict.cuts)
             beyond = -np.inf
         reason = (
             "time ran out" if self.left <= 0 else f"margins, bounds and levels allow none{self.search.within}"
@@ -292,11 +292,12 @@ class _Work:
     def _for_set(self, chosen: Floats, pieces: Pieces) -> tuple[Floats, Floats, float, bool] | None:
         """For the chosen set alone."""
         rows = relations(self.A_adjusted, self.right - self.A_set @ chosen)
-        if len(self.least):
+        if len(self.pool.right):
             a = self.table.a.copy()
             a[self.table.primaries] = self.floor + self.base * chosen
-            of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted])
-            rows = relations(rows.A, rows.lower, of_adjusted, self.least * self.base - self.cuts @ a)
+            cuts, right = self.pool.rows, self.pool.right
+            of_adjusted = sp.csr_array(sp.csc_array(cuts)[:, self.adjusted])
+            rows = relations(rows.A, rows.lower, of_adjusted, right * self.base - cuts @ a)
         found = least_cost(pieces, rows, self.search, self.progress)
         return None if found.k is None else (chosen, found.k, found.bound, found.status is Status.OPTIMAL)
 
@@ -345,11 +346,12 @@ class _Work:
         spread · u.
         """
         k, S = len(self.cost), self.table.primaries
-        of_set = sp.csr_array(sp.csc_array(self.cuts)[:, S])
-        of_adjusted = sp.csr_array(sp.csc_array(self.cuts)[:, self.adjusted] * (1 / self.base))
+        cuts = self.pool.rows
+        of_set = sp.csr_array(sp.csc_array(cuts)[:, S])
+        of_adjusted = sp.csr_array(sp.csc_array(cuts)[:, self.adjusted] * (1 / self.base))
         a = self.table.a.copy()
         a[S] = self.floor
-        cut_right = self.least - np.asarray(self.cuts @ a) / self.base - np.asarray(of_adjusted @ origin)
+        cut_right = self.pool.right - np.asarray(cuts @ a) / self.base - np.asarray(of_adjusted @ origin)
         parts = [
             sp.csr_array(self.A_adjusted @ spread),
             sp.csr_array(of_adjusted @ spread),

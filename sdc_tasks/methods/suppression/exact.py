@@ -26,7 +26,7 @@ clock no result depends on time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,11 +34,12 @@ import scipy.sparse as sp
 from sdc_tasks.methods.suppression.covering.cover import LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
-from sdc_tasks.methods.suppression.pattern.attackers import Attackers, ProtectionCut, attackers_of
+from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
 from sdc_tasks.methods.suppression.pattern.bridges import Bridges
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.optimise import Cut, CutPool
 from sdc_tasks.solver.lp import LiveLP
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
@@ -77,37 +78,6 @@ def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 
     return _Search(run, reduce(run.problem), work or Work(), seed).go()
 
 
-@dataclass
-class _Pool:
-    """All cuts, each once."""
-
-    rows: sp.csr_array
-    right: Floats
-    keys: set[bytes] = field(default_factory=set)
-
-    def add(self, cuts: list[ProtectionCut]) -> list[ProtectionCut]:
-        """Those that are new."""
-        fresh = []
-        for cut in cuts:
-            if cut.key not in self.keys:
-                self.keys.add(cut.key)
-                fresh.append(cut)
-        if fresh:
-            self.rows = sp.csr_array(sp.vstack([self.rows, self.matrix(fresh)]))
-            self.right = np.concatenate([self.right, [cut.right for cut in fresh]])
-        return fresh
-
-    def matrix(self, cuts: list[ProtectionCut]) -> sp.csr_array:
-        if not cuts:
-            return sp.csr_array((0, self.rows.shape[1]))
-        indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
-        data, indices = (
-            np.concatenate([cut.coefficients for cut in cuts]),
-            np.concatenate([cut.columns for cut in cuts]),
-        )
-        return sp.csr_array((data, indices, indptr), shape=(len(cuts), self.rows.shape[1]))
-
-
 class _Search:
     def __init__(self, run: SuppressionRun, table: Reduced, work: Work, seed: int) -> None:
         self.run, self.table, self.work = run, table, work
@@ -117,8 +87,7 @@ class _Search:
         )
         k = len(table.cost)
         self.bridges = None if table.network else Bridges(table)
-        rows = sp.csr_array((0, k)) if self.bridges is None else self.bridges.rows
-        self.pool = _Pool(rows, np.zeros(rows.shape[0]))
+        self.pool = CutPool(k, None if self.bridges is None else self.bridges.rows)
         positive = table.cost[table.cost > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
         self.upper = np.ones(k)
@@ -191,11 +160,11 @@ class _Search:
             self.upper,
         )
 
-    def separate_bridges(self, bridges: Bridges) -> list[ProtectionCut]:
+    def separate_bridges(self, bridges: Bridges) -> list[Cut]:
         """Violated bridgeless inequalities at the master's solution, of one class after the other,
         until there are enough for a round.
         """
-        found: list[ProtectionCut] = []
+        found: list[Cut] = []
         classes = bridges.candidates(self.y)
         began = bridges.iterations
         for count in range(len(classes)):
@@ -242,11 +211,11 @@ class _Search:
             if count % self.work.pattern_every == self.work.pattern_every - 1:
                 self.patterns.complete(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
 
-    def separate(self, y: Floats) -> list[ProtectionCut]:
+    def separate(self, y: Floats) -> list[Cut]:
         """The cuts of unmet items at a point, until there are enough for a round; the next
         round continues with the next item.
         """
-        found: list[ProtectionCut] = []
+        found: list[Cut] = []
         nested = self.work.nested if self.table.network else 1
         for thorough in (True,) if self.table.network else (False, True):
             for count in range(len(self.items)):

@@ -22,9 +22,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.methods.bases.search.cut import Cut, slack_of
+from sdc_tasks.methods.bases.search.cut import slack_of
 from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP, Status
 
 MOVES, AT_LEAST = 5, 200  # for each cell; in all
@@ -42,7 +43,7 @@ ROUNDING = 1e-12  # relative: sums of floats are no farther off, so that a bound
 def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int, say: Say = silent) -> Ints:
     """A choice that meets the cuts and loses no more than the given choice, which also meets them."""
     work, moves = Progress(say, "search"), AT_LEAST + MOVES * len(choice)
-    search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
+    search = _Search(ladder, [cut for cut in cuts if cut.right > 0], choice)
     rng = np.random.default_rng(seed)
     for number in range(moves):
         if not search.choice.any():
@@ -56,7 +57,7 @@ def spare(ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> Ints:
     """Lowers every cell as far as all cuts still hold, cells with much loss first. Then no cell can be
     lowered alone.
     """
-    search = _Search(ladder, [cut for cut in cuts if cut.rhs > 0], choice)
+    search = _Search(ladder, [cut for cut in cuts if cut.right > 0], choice)
     search.spare(np.flatnonzero(choice), {})
     return search.choice
 
@@ -74,7 +75,7 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
     from the solver: with μ_k = max_o (Σ λ gain_ko − loss_ko)⁺, computed here over all options, any λ ≥ 0
     gives a bound, and the best one is returned.
     """
-    cuts = [cut for cut in cuts if cut.rhs > 0]
+    cuts = [cut for cut in cuts if cut.right > 0]
     if not cuts:
         return 0.0
     cell, cut, gain = _gains(ladder, cuts)
@@ -121,10 +122,10 @@ def _gains(ladder: Ladder, cuts: Sequence[Cut]) -> tuple[Ints, Ints, Floats]:
     """(cell, cut) of each entry, cell by cell, and the share of the cut (entries, options)
     that each option of the cell gives.
     """
-    cut = np.repeat(np.arange(len(cuts)), [len(each.cells) for each in cuts])
+    cut = np.repeat(np.arange(len(cuts)), [len(each.columns) for each in cuts])
     cell, price = (
-        np.concatenate([each.cells for each in cuts]),
-        np.concatenate([each.price / each.rhs for each in cuts]),
+        np.concatenate([each.columns for each in cuts]),
+        np.concatenate([each.coefficients / each.right for each in cuts]),
     )
     named, at = np.unique(cell * len(cuts) + cut, return_inverse=True)  # a cell may be named on both sides
     gain = np.zeros((len(named), ladder.loss.shape[1]))
@@ -158,14 +159,14 @@ class _Search:
     def __init__(self, ladder: Ladder, cuts: Sequence[Cut], choice: Ints) -> None:
         self.choice = choice.copy()
         self._ladder, self._loss, self._options = ladder, ladder.loss, np.arange(ladder.loss.shape[1])
-        cut = np.repeat(np.arange(len(cuts)), [len(each.cells) for each in cuts])
-        cells = np.concatenate([np.zeros(0, dtype=np.int64), *(each.cells for each in cuts)])
-        price = np.concatenate([np.zeros(0), *(each.price / each.rhs for each in cuts)])
+        cut = np.repeat(np.arange(len(cuts)), [len(each.columns) for each in cuts])
+        cells = np.concatenate([np.zeros(0, dtype=np.int64), *(each.columns for each in cuts)])
+        price = np.concatenate([np.zeros(0), *(each.coefficients / each.right for each in cuts)])
         order = np.lexsort((cut, cells))
         cells, price, self._cut = cells[order], price[order], cut[order]
         self._start = np.searchsorted(cells, np.arange(len(choice) + 1))
         self._gives = np.minimum(1.0, np.abs(price)[:, None] * slack_of(ladder, cells, price))
-        self._cells_of: list[Ints] = [np.unique(each.cells) for each in cuts]
+        self._cells_of: list[Ints] = [np.unique(each.columns) for each in cuts]
         self._entries_of: dict[int, _Entries] = {}
         self._futile: set[tuple[tuple[int, int], ...]] = set()
         self._given = np.zeros(len(cuts))

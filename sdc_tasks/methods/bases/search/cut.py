@@ -1,45 +1,29 @@
-"""A cut: what a successful attack says about every safe publication.
+"""Cuts in the slacks of a ladder of bases (optimise/cuts.py).
 
-For a fixed primary the attacker's reach is concave in the slacks `low_k, high_k ≥ 0` that the published
-intervals leave around the true values. So the prices of an attack (the dual values of the aggregate rows)
-bound the reach from above for any other publication, and
+`columns` are positions of aggregate cells in the publication, each named once for each sign of its
+coefficient q, the price of an attack; v is the slack that the published interval leaves around the truth:
 
-    Σ_{q_k > 0} q_k high_k + Σ_{q_k < 0} |q_k| low_k ≥ rhs
-
-holds for every publication against which the attack fails, whatever its bases.
+    Σ_{q_k > 0} q_k high_k + Σ_{q_k < 0} |q_k| low_k ≥ right.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sdc_tasks.methods.attack import MET, Attack, Requirements
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.optimise import Cut
 
 ENDLESS = 1e30  # stands for the slack of a withheld cell
 
 
-@dataclass(frozen=True)
-class Cut:
-    """An inequality that every safe publication satisfies, from one `primary`: Σ price⁺ high + Σ price⁻
-    low ≥ rhs over aggregate `cells`.
-
-    `primary` is a cell of the space, `cells` are positions in the publication, each named
-    once for each sign of its prices.
-    """
-
-    primary: int
-    cells: Ints = field(repr=False)
-    price: Floats = field(repr=False)
-    rhs: float = field(repr=False)
-
-    def apart_from(self, exact: Bools) -> Cut:
-        """The same cut for publications in which these cells leave no slack."""
-        others = ~exact[self.cells]
-        return replace(self, cells=self.cells[others], price=self.price[others])
+def apart_from(cut: Cut, exact: Bools) -> Cut:
+    """The same cut for publications in which these cells leave no slack."""
+    others = ~exact[cut.columns]
+    return replace(cut, columns=cut.columns[others], coefficients=cut.coefficients[others])
 
 
 def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) -> Cut:
@@ -50,10 +34,10 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
     summed = np.zeros(len(named))
     np.add.at(summed, at, price)
     return Cut(
-        int(needs.primaries[attack.primary]),
         named // 2,
         summed,
         float(attack.need * (1 - MET) - attack.reach + given),
+        int(needs.primaries[attack.primary]),
     )
 
 

@@ -23,10 +23,10 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import MET, Attack, AttackSystem, Requirements, attack_system
 from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS
-from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 NEED_DECADES = 4  # needs within one live model differ by at most this many powers of ten
@@ -229,8 +229,8 @@ class _Elastic:
         low[demand.column], up[demand.column] = lower, upper
         told = np.flatnonzero(price * self._free)
         return Cut(
-            demand.primary,
             self._cells[told],
             price[told],
             float(np.minimum(pull * low, pull * up).sum()) * self.system.unit,
+            demand.primary,
         )

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.methods.bases.search.extension import Demand, Extension, order
 from sdc_tasks.model.progress import Say
 from sdc_tasks.model.table import Floats
+from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 WIDEST = 1.0
@@ -66,7 +66,7 @@ class HalfWidths:
         shares: dict[int, float] = {}
         for cut, price in zip(self.cuts, self.prices.tolist(), strict=False):
             if price > 0:
-                shares[cut.primary] = shares.get(cut.primary, 0.0) + price * cut.rhs
+                shares[cut.primary] = shares.get(cut.primary, 0.0) + price * cut.right
         total = sum(shares.values())
         return {primary: share / total for primary, share in shares.items()}
 
@@ -79,7 +79,7 @@ def minimum_uncertainty(
 
     `cuts`: known cuts, which save the first steps.
     """
-    master = _Master(weights, [_scaled(cut, weights) for cut in cuts if len(cut.cells)])
+    master = _Master(weights, [_scaled(cut, weights) for cut in cuts if len(cut.columns)])
     best, active = widen(extension, extension.demands, master.least().half, master.cuts)
     near = best
     for number in range(DEMAND_ROUNDS):
@@ -146,8 +146,8 @@ def _scaled(cut: Cut, weights: Floats) -> Cut:
     """The same cut with |price| ≤ weight, as in `extension.py`: prices and right-hand sides near 1 for the
     master.
     """
-    size = float((np.abs(cut.price) / weights[cut.cells]).max())
-    return replace(cut, price=cut.price / size, rhs=cut.rhs / size)
+    size = float((np.abs(cut.coefficients) / weights[cut.columns]).max())
+    return replace(cut, coefficients=cut.coefficients / size, right=cut.right / size)
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class _Master:
         """Takes in the cuts that are new."""
         if cuts := self.cuts[len(self._rhs) :]:
             rows = _symmetric(cuts, self.weights)
-            rhs = np.array([cut.rhs for cut in cuts])
+            rhs = np.array([cut.right for cut in cuts])
             self._live.add_rows(rows, rhs, np.full(len(rhs), np.inf))
             self._rows.append(rows)
             self._rhs = np.concatenate([self._rhs, rhs])
@@ -212,9 +212,9 @@ def _symmetric(cuts: Sequence[Cut], weights: Floats) -> sp.csr_array:
     """(cuts, aggregate cells): |price| / weight, what a unit of loss in a cell gives to each cut if low =
     high.
     """
-    starts = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
-    cells = np.concatenate([cut.cells for cut in cuts])
-    shares = np.abs(np.concatenate([cut.price for cut in cuts])) / weights[cells]
+    starts = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
+    cells = np.concatenate([cut.columns for cut in cuts])
+    shares = np.abs(np.concatenate([cut.coefficients for cut in cuts])) / weights[cells]
     rows = sp.csr_array((shares, cells, starts), shape=(len(cuts), len(weights)))
     rows.sum_duplicates()  # a cell may be named on both sides
     return rows

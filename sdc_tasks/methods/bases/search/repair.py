@@ -21,9 +21,10 @@ import numpy as np
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack import MET, Attacker
 from sdc_tasks.methods.bases.ladder import Ladder
-from sdc_tasks.methods.bases.search.cut import Cut, cut_of, slack_of
+from sdc_tasks.methods.bases.search.cut import cut_of, slack_of
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.optimise import Cut
 
 
 class Stuck(Unprotectable):
@@ -83,7 +84,7 @@ def repair(
 def _close(attacker: Attacker, ladder: Ladder, choice: Ints) -> list[Cut]:
     """The cuts from attacks that just failed, except those that every choice meets."""
     return [
-        cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).rhs > 0
+        cut for attack in attacker.failed if (cut := cut_of(attack, attacker.needs, ladder, choice)).right > 0
     ]
 
 
@@ -92,12 +93,15 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
     with the least loss per unit of what is missing. Then it lowers bases that are higher than needed, those
     with much loss first. False if it raised nothing.
     """
-    slack = np.abs(cut.price)[:, None] * slack_of(ladder, cut.cells, cut.price)
+    slack = np.abs(cut.coefficients)[:, None] * slack_of(ladder, cut.columns, cut.coefficients)
     gives: dict[int, Floats] = {}  # a cell may be named on both sides
-    for k, by_option in zip(cut.cells.tolist(), slack, strict=True):
+    for k, by_option in zip(cut.columns.tolist(), slack, strict=True):
         gives[k] = gives.get(k, 0.0) + by_option
     options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -MET * need / 2
-    while (missing := cut.rhs - sum(float(by_option[choice[k]]) for k, by_option in gives.items())) > enough:
+    while True:
+        missing = cut.right - sum(float(by_option[choice[k]]) for k, by_option in gives.items())
+        if missing <= enough:
+            break
         best = (np.inf, -1, -1)
         for k, by_option in gives.items():
             gain = np.minimum(by_option - by_option[choice[k]], missing - enough)
@@ -111,7 +115,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
         if k < 0 and missing <= -enough:  # all that a choice can give which just meets the need
             break
         if k < 0:
-            raise Stuck(np.unique(cut.cells))
+            raise Stuck(np.unique(cut.columns))
         before.setdefault(k, int(choice[k]))
         choice[ladder.together(k, option, choice)] = option
     for k in sorted(before, key=lambda k: (-float(ladder.loss[k, choice[k]]), k)):
@@ -127,7 +131,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
 
 def _last(cut: Cut, ladder: Ladder, choice: Ints, most: Ints) -> None:
     """The last resort: every cell that a successful attack uses rises as far as allowed."""
-    cells = np.unique(cut.cells)
+    cells = np.unique(cut.columns)
     free = cells[np.isfinite(ladder.loss[cells, most[cells]]) & (choice[cells] < most[cells])]
     if not len(free):
         raise Stuck(cells)

@@ -23,8 +23,6 @@ It ends when the gap asked for is proven, after `rounds`, or by the clock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -32,6 +30,7 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.model.table import Floats
+from sdc_tasks.optimise import Cut, CutPool
 from sdc_tasks.solver.lp import LiveLP
 
 REACHED_SHARE = 1 - 2e-7  # of a need: what counts as met here; `judge` is less strict
@@ -44,20 +43,6 @@ BALANCED = 1e-7
 INWARDS = 0.5  # of the way from the master's solution to the best intervals: where cuts are sought
 FAVOUR = 1e-4  # relative: of ways that cost the same, first intervals go where there are intervals already
 GIVEN_BACK = 1e-3  # relative: better intervals are verified when they lose this much less
-
-
-@dataclass(frozen=True)
-class WidthCut:
-    """coefficients · v[columns] ≥ need; v = (below, above) of the classes."""
-
-    columns: np.ndarray = field(repr=False)
-    coefficients: Floats = field(repr=False)
-    need: float = field(repr=False)
-
-    @property
-    def key(self) -> bytes:
-        """Equal for equal cuts, whatever their scale."""
-        return self.columns.tobytes() + np.round(self.coefficients / self.need, 9).tobytes()
 
 
 def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
@@ -104,8 +89,7 @@ class _Search:
                 self.least[own] = max(self.least[own], float(need))
         zeros = np.zeros(table.M.shape[0])
         self.attacker = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
-        self.cuts: list[WidthCut] = []
-        self.keys: set[bytes] = set()
+        self.pool = CutPool(2 * k)
 
     def begin(self) -> None:
         """First intervals; the master program knows the needs of the primaries themselves."""
@@ -245,14 +229,14 @@ class _Search:
                 if not fresh:
                     self.best = v
                     break
-            need = np.array([cut.need for cut in fresh])
-            master.add_rows(self._matrix(fresh), need, np.full(len(fresh), np.inf))
+            right = np.array([cut.right for cut in fresh])
+            master.add_rows(self.pool.matrix(fresh), right, np.full(len(fresh), np.inf))
         self._offer(self.best, "last round")
         return "time" if self.run.left <= 0 else "work"
 
-    def _violated(self, v: Floats) -> list[WidthCut] | None:
+    def _violated(self, v: Floats) -> list[Cut] | None:
         """A new cut for each item that intervals do not meet; None when the time is over."""
-        found = []
+        found: list[Cut] = []
         shown = _Shown(self.table)
         for item in range(len(self.table.item_need)):
             if self.run.left <= 0:
@@ -269,11 +253,9 @@ class _Search:
             if reached >= REACHED_SHARE:
                 continue
             columns = np.flatnonzero(alpha)
-            cut = WidthCut(columns, alpha[columns], need)
-            if cut.coefficients @ v[columns] < need * REACHED_SHARE and cut.key not in self.keys:
-                self.keys.add(cut.key)
-                self.cuts.append(cut)
-                found.append(cut)
+            cut = Cut(columns, alpha[columns], need)
+            if cut.value(v) < need * REACHED_SHARE:
+                found += self.pool.add([cut])
         return found
 
     def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats, Floats]:
@@ -298,26 +280,18 @@ class _Search:
         r[np.abs(r) <= ZERO_MULTIPLIER] = 0.0
         return -result.objective, np.concatenate([np.maximum(-r, 0), np.maximum(r, 0)]), result.x * need
 
-    def _matrix(self, cuts: list[WidthCut]) -> sp.csr_array:
-        indptr = np.concatenate([[0], np.cumsum([len(cut.columns) for cut in cuts])])
-        data, indices = (
-            np.concatenate([cut.coefficients for cut in cuts]),
-            np.concatenate([cut.columns for cut in cuts]),
-        )
-        return sp.csr_array((data, indices, indptr), shape=(len(cuts), 2 * len(self.table.cost)))
-
     def _prove(self, mu: Floats) -> None:
         """Lifts the bound to what multipliers of the cuts prove; any multipliers ≥ 0 are valid."""
         high = np.concatenate([self.table.below, self.table.above])
         endless, free = ~np.isfinite(high), self.weight == 0
         reduced, value = self.weight, 0.0
-        if self.cuts:
-            rows = self._matrix(self.cuts)
+        if self.pool.cuts:
+            rows = self.pool.rows
             mu = np.where(rows @ (endless & free).astype(float) > 0, 0.0, mu)  # such a cut holds at no cost
             used = rows.T @ mu
             paid = endless & ~free
             mu = mu / float(np.max(used[paid] / self.weight[paid], initial=1.0))
-            reduced, value = self.weight - rows.T @ mu, float(mu @ np.array([cut.need for cut in self.cuts]))
+            reduced, value = self.weight - rows.T @ mu, float(mu @ self.pool.right)
         at = np.where((reduced < 0) & ~endless, high, self.least)
         self.run.raise_bound(value + float(reduced @ at), "LP bound")
 

@@ -19,14 +19,14 @@ other table the program is a linear one (`Programs`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.optimise import Cut
 from sdc_tasks.presolve.network import network_ends
 from sdc_tasks.solver.lp import Basis, LiveLP
 
@@ -37,36 +37,18 @@ NOISE = 1e-9  # multipliers are rounded to this; the cut is valid for any multip
 FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
 
 
-@dataclass(frozen=True)
-class ProtectionCut:
-    """Σ coefficients · y[columns] ≥ right."""
-
-    columns: Ints = field(repr=False)
-    coefficients: Floats = field(repr=False)
-    right: float = 1.0
-
-    def value(self, y: Floats) -> float:
-        """The left-hand side at a point y (k)."""
-        return float(self.coefficients @ y[self.columns])
-
-    @property
-    def key(self) -> bytes:
-        """Equal for equal cuts."""
-        return self.columns.tobytes() + np.round(self.coefficients, 9).tobytes() + bytes([int(self.right)])
-
-
 class Attackers(ABC):
     """All items of a reduced problem; `calls` counts the programs."""
 
     def __init__(self, table: Reduced) -> None:
         self.table, self.calls = table, 0
 
-    def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[ProtectionCut]:
+    def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[Cut]:
         """Violated cuts of an item, up to about `most`. No cut if y meets the item; unless
         `thorough`, also if none is found cheaply.
         """
         side = int(self.table.item_side[item])
-        found: list[ProtectionCut] = []
+        found: list[Cut] = []
         seen: set[bytes] = set()
         trial = y
         while len(found) < most:
@@ -111,7 +93,7 @@ class Attackers(ABC):
                 alpha = alpha + sums[0]
         return reached, [alpha], given
 
-    def _strengthened(self, alpha: Floats, given: float) -> ProtectionCut | None:
+    def _strengthened(self, alpha: Floats, given: float) -> Cut | None:
         """`alpha`: in needs. None where hidden classes meet the item alone (a solver's error) or
         nobody can.
         """
@@ -119,7 +101,7 @@ class Attackers(ABC):
         if right <= 1e-9:
             return None
         columns = np.flatnonzero((alpha > 0) & ~self.table.forced)
-        return ProtectionCut(columns, np.minimum(alpha[columns] / right, 1.0))
+        return Cut(columns, np.minimum(alpha[columns] / right, 1.0))
 
     @abstractmethod
     def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:

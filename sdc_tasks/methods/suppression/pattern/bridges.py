@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.pattern.attackers import ProtectionCut
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP
 
 WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
@@ -63,7 +63,7 @@ class Bridges:
         """The classes whose inequality may be violated."""
         return np.flatnonzero(y > HARDLY_HIDDEN) if self._whole else np.zeros(0, dtype=np.int64)
 
-    def cut(self, i: int, y: Floats) -> ProtectionCut | None:
+    def cut(self, i: int, y: Floats) -> Cut | None:
         """A violated inequality of class i at a point; None if none is found."""
         cost = np.zeros(len(y))
         cost[i] = -1.0
@@ -84,8 +84,6 @@ class Bridges:
                 columns = np.flatnonzero(r)
                 coefficients = np.where(columns == i, -1.0, 1.0)
                 return (
-                    ProtectionCut(columns, coefficients, 0.0)
-                    if coefficients @ y[columns] < -BRIDGE_VIOLATED
-                    else None
+                    Cut(columns, coefficients, 0.0) if coefficients @ y[columns] < -BRIDGE_VIOLATED else None
                 )
         return None
