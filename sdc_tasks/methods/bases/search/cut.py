@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sdc_tasks.methods.attack import MET, Attack, Requirements
+from sdc_tasks.methods.attack import Attack, Requirements
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 ENDLESS = 1e30  # stands for the slack of a withheld cell
 
@@ -53,7 +54,7 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
         int(needs.primaries[attack.primary]),
         named // 2,
         summed,
-        float(attack.need * (1 - MET) - attack.reach + given),
+        float(attack.need * (1 - FEASIBILITY) - attack.reach + given),
     )
 
 

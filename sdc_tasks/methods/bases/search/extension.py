@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import MET, Attack, AttackSystem, Requirements, attack_system
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS
+from sdc_tasks.methods.attack import Attack, AttackSystem, Requirements, attack_system
 from sdc_tasks.methods.bases.search.cut import Cut
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 NEED_DECADES = 4  # needs within one live model differ by at most this many powers of ten
@@ -93,7 +93,7 @@ class Extension:
             column, sign = self._models[number[size]].place(primary)
             if sign:
                 key = (number[size], column, int(attack.side * sign))
-                neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - MET), primary))
+                neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - FEASIBILITY), primary))
         self.demands = sorted((Demand(*key, *most) for key, most in neediest.items()), key=order)
         for i, model in enumerate(self._models):
             model.remember([demand for demand in self.demands if demand.model == i])
@@ -215,7 +215,7 @@ class _Elastic:
             ::-1
         ].tolist():
             moved = self._moved[at] / reach[at]
-            if (moved >= self._low - FEASIBLE_UNITS).all() and (moved <= self._high + FEASIBLE_UNITS).all():
+            if (moved >= self._low - FEASIBILITY).all() and (moved <= self._high + FEASIBILITY).all():
                 return True
         return False
 

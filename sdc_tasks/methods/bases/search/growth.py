@@ -30,15 +30,15 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.items import SLIDE
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS, AttackSystem
+from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.methods.attack.prover import FOR_ALL
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
-NEGLIGIBLE = 0.5 * FEASIBLE_UNITS  # units: a table may miss an interval by this
+NEGLIGIBLE = 0.5 * FEASIBILITY  # units: a table may miss an interval by this
 SAVED = 1e-9  # relative: a change that saves less loss is none
 MOST_BARE = 40  # requirements that get other tables when a cell is lowered
 STEPS = (1_000, None)  # of an LP for one requirement, in turn: later tables may show what takes many
@@ -140,7 +140,7 @@ class Growth:
 
     def _shown(self, number: int, z: Floats) -> FittingTable:
         items, told, unit = self._provers[number].items, self._told[number], self._provers[number].system.unit
-        met = (items.side != SLIDE) & (items.side * z[items.column] >= items.need * (1 - MET))
+        met = (items.side != SLIDE) & (items.side * z[items.column] >= items.need * (1 - FEASIBILITY))
         move = told.rows @ z
         moved, columns = np.flatnonzero(np.abs(move) > NEGLIGIBLE), np.flatnonzero(z)
         far = np.sign(move[moved]) * (np.abs(move[moved]) - NEGLIGIBLE) * unit

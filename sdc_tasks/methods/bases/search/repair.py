@@ -19,11 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack import MET, Attacker
+from sdc_tasks.methods.attack import Attacker
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, cut_of, slack_of
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 
 class Stuck(Unprotectable):
@@ -96,7 +97,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
     gives: dict[int, Floats] = {}  # a cell may be named on both sides
     for k, by_option in zip(cut.cells.tolist(), slack, strict=True):
         gives[k] = gives.get(k, 0.0) + by_option
-    options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -MET * need / 2
+    options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -FEASIBILITY * need / 2
     while (missing := cut.rhs - sum(float(by_option[choice[k]]) for k, by_option in gives.items())) > enough:
         best = (np.inf, -1, -1)
         for k, by_option in gives.items():
