@@ -24,7 +24,7 @@ from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import Cut, cut_of, slack_of
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.model.tolerances import FEASIBILITY
+from sdc_tasks.model.tolerances import FEASIBILITY, TINY
 
 
 class Stuck(Unprotectable):
@@ -102,7 +102,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
         best = (np.inf, -1, -1)
         for k, by_option in gives.items():
             gain = np.minimum(by_option - by_option[choice[k]], missing - enough)
-            loss = np.maximum(ladder.dearer(k, choice), 1e-300)
+            loss = np.maximum(ladder.dearer(k, choice), TINY)
             upwards = (options > choice[k]) & (options <= most[k]) & (gain > 0) & np.isfinite(loss)
             ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
             option = int(ratio.argmin())
