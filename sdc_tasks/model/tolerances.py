@@ -78,7 +78,7 @@ ORDER = (
     Order("IMPROVEMENT", "OPTIMALITY", "a search ends on its proof, not for want of gains that count"),
     Order("OPTIMALITY", "GAP", "a gap that is asked for can be proven; some ask for a 10th", 10),
     Order("FEASIBILITY", "JUDGED_LEVEL", "what a search calls met the judge calls met"),
-    Order("FEASIBILITY", "JUDGED_MISS", "a witness that a search accepts is not refused by the judge", 100),
+    Order("FEASIBILITY", "JUDGED_MISS", "witnesses pass the judge, for levels from a 100th of the unit", 100),
     Order("INTEGRALITY", "JUDGED_INTEGRALITY", "what a search calls whole the judge calls whole"),
     Order("DUAL", "JUDGED_LEVEL", "rounded multipliers prove the bound that the judge recomputes"),
     Order("JUDGED_LEVEL", "NOTICEABLE", "no user can tell a level that was accepted from one met", 10),

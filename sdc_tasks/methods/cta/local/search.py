@@ -32,9 +32,9 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
-from sdc_tasks.methods.cta.verify import FEASIBLE_SHARE, short_of
+from sdc_tasks.methods.cta.verify import short_of
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.model.tolerances import DUAL, IMPROVEMENT
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, IMPROVEMENT
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
@@ -218,11 +218,11 @@ class _Search:
         moved = z[p.sensitive[here]]
         level = np.where(moved > 0, p.upl[here], p.lpl[here])
         short = np.minimum(p.upl[here] - moved, moved + p.lpl[here])
-        return np.where(short > FEASIBLE_SHARE * level, short, 0.0)
+        return np.where(short > FEASIBILITY * level, short, 0.0)
 
     def _within(self, z: Floats, cells: Ints) -> bool:
         p = self._problem
-        slack = FEASIBLE_SHARE / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
+        slack = FEASIBILITY / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
         return bool(((z[cells] >= p.lower[cells] - slack) & (z[cells] <= p.upper[cells] + slack)).all())
 
 
@@ -293,9 +293,7 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
             found = model.solve(run.left)
             if found is None:
                 break
-            short = np.flatnonzero(
-                (found.short > FEASIBLE_SHARE * np.where(trial, model.upl, model.lpl)) & both
-            )
+            short = np.flatnonzero((found.short > FEASIBILITY * np.where(trial, model.upl, model.lpl)) & both)
             short = np.setdiff1d(short, turned)
             if not 0 < len(short) <= LONGEST_LINK:
                 break
