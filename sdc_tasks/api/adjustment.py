@@ -27,6 +27,7 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.model.weights import weights_of
 from sdc_tasks.solver.names import SolverName
 
@@ -138,7 +139,7 @@ def adjust(
     method: Method = "auto",
     solver: SolverName = "highs",
     seconds: float = 60.0,
-    gap: float = 1e-4,
+    gap: float = GAP,
     seed: int = 1,
     progress: Progress = None,
 ) -> AdjustResult:

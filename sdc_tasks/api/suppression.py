@@ -29,6 +29,7 @@ from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
+from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -325,7 +326,7 @@ def suppress(
     missing: Missing = "refuse",
     method: PatternMethod = "auto",
     seconds: float | None = None,
-    gap: float = 1e-4,
+    gap: float = GAP,
     seed: int = 1,
     progress: Progress = None,
 ) -> SuppressResult:

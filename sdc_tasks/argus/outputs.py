@@ -24,6 +24,7 @@ from sdc_tasks.argus.places import field_text
 from sdc_tasks.argus.tables import COUNTED, Held, below_zero
 from sdc_tasks.intake.tables.jj import JJTable, printed, write_jj, write_private
 from sdc_tasks.model.table import Bools, Floats, Hierarchy
+from sdc_tasks.model.tolerances import SAME
 
 Kind = Literal["suppressed", "rounded", "adjusted"]
 OPTION = re.compile(r"([A-Z]{2})([+-])")
@@ -155,7 +156,7 @@ def _number(table: Protected, value: float) -> str:
     if (
         table.kind != "suppressed"
     ):  # of a value that a method made, what is far below 1 is noise; those of the table have none
-        return short if abs(float(short) - value) <= 1e-9 * max(1.0, abs(value)) else printed(value)
+        return short if abs(float(short) - value) <= SAME * max(1.0, abs(value)) else printed(value)
     return short if float(short) == value else printed(value)
 
 

@@ -24,6 +24,7 @@ import typer
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -181,11 +182,9 @@ def _relations(problem: ProtectionProblem) -> tuple[sp.csr_array, Floats]:
     """
     import numpy as np
 
-    from sdc_tasks.intake.tables.jj import TERMS_NOISE
-
     A = problem.space.relations
     missed = A @ problem.a
-    return A, np.where(np.abs(missed) <= TERMS_NOISE * (abs(A) @ np.abs(problem.a)), 0.0, missed)
+    return A, np.where(np.abs(missed) <= ROUNDING * (abs(A) @ np.abs(problem.a)), 0.0, missed)
 
 
 def cells_file(file: Path) -> Path:

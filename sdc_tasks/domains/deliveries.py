@@ -13,6 +13,7 @@ from pydantic import Field
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.strict import Strict
+from sdc_tasks.model.tolerances import SAME
 
 
 class Attributes(Strict):
@@ -40,7 +41,7 @@ class CheckOptions(Strict):
         default=0.5, ge=0, description="a total may be off by this, in the unit of the indicator"
     )
     additivity_relative: float = Field(
-        default=1e-9, ge=0, description="or by this share of its value, whichever is more"
+        default=SAME, ge=0, description="or by this share of its value, whichever is more"
     )
     additivity: Severity | None = Field(
         default=Severity.ERROR,

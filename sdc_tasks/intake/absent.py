@@ -24,9 +24,9 @@ from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, inside
+from sdc_tasks.model.tolerances import INTEGRALITY
 
 MOST_DECIMALS = 9  # as the domain file allows
-LEFT_OF_DECIMAL = 1e-6  # of a last decimal: the error of binary arithmetic
 
 
 def judge_absent(
@@ -93,7 +93,7 @@ def _decimals(value: Floats, declared: int) -> int:
     """The number of decimals of the values, at least the declared number."""
     for decimals in range(declared, MOST_DECIMALS):
         units = value * 10.0**decimals
-        if (np.abs(units - np.rint(units)) < LEFT_OF_DECIMAL).all():
+        if (np.abs(units - np.rint(units)) < INTEGRALITY).all():
             return decimals
     return MOST_DECIMALS
 

@@ -14,6 +14,7 @@ from sdc_tasks.intake.formats.records import Records
 from sdc_tasks.intake.structure import Keys
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import SAME
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # 1.234: a decimal sign, or thousands?
@@ -246,7 +247,7 @@ def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
     message = "OBS_VALUE is too large to be exact: check unit and decimals"
     found.each("SDC/magnitude", np.flatnonzero(large), keys.records.line, message, keys.name)
     steps = np.where(exact, steps, np.nan)  # also of an unknown indicator
-    near = np.abs(steps - np.round(steps)) <= 1e-9 + 8 * np.finfo(float).eps * np.abs(steps)
+    near = np.abs(steps - np.round(steps)) <= SAME + 8 * np.finfo(float).eps * np.abs(steps)
     between = known & ~large & ~near
     message = "OBS_VALUE has more decimals than its indicator: kept as sent, check unit and decimals"
     found.each(

@@ -21,9 +21,9 @@ import scipy.sparse as sp
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 WHOLE_NUMBER_NODES = 10_000  # limit of the search for whole numbers: counted work, no clock
-SOUND = 1e-6
 
 
 def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
@@ -70,7 +70,7 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
     filled = known.copy()
     for tried in (on_grid, u):
         filled[open_cells] = np.where(whole, on_grid, tried)
-        fits = np.abs(M[touched] @ filled) <= tolerance * scale * (1 + SOUND) + SOUND
+        fits = np.abs(M[touched] @ filled) <= tolerance * scale * (1 + FEASIBILITY) + FEASIBILITY
         if fits.all() and (filled[open_cells] >= lowest).all():
             return filled
     return None

@@ -46,6 +46,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import ROUNDING
 
 Rule = str  # p, nk, frequency, request
 
@@ -258,16 +259,13 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
         found["frequency"] = np.where((cells.count < rules.minimum) & ~cells.all_waived, few, 0.0)
     if rules.requests:
         found["request"] = cells.asked - cells.size
-    least = SURELY * cells.size
+    least = ROUNDING * cells.size  # what adding fractions leaves is no level
     return {rule: np.where(there & (level > least), level, 0.0) for rule, level in found.items()}
 
 
 def ranged(size: Floats, usual: float) -> Floats:
     """What a range is a percentage of: the size, and where that is 0 a usual contribution."""
     return np.where(size > 0, size, usual)
-
-
-SURELY = 1e-12  # of the size of a cell: what adding fractions leaves is no level
 
 
 def gathered(
@@ -384,12 +382,12 @@ def _level_of_next(
         asked.append(
             np.where(
                 few[where],
-                rules.range / 100 * ranged(np.where(without > SURELY * X, without, 0.0), usual),
+                rules.range / 100 * ranged(np.where(without > ROUNDING * X, without, 0.0), usual),
                 0.0,
             )
         )
     level = np.where(gone, 0.0, np.max(asked, axis=0))
-    return np.where(level > SURELY * X, level, 0.0)
+    return np.where(level > ROUNDING * X, level, 0.0)
 
 
 def _by_rank(where: Ints, n: int, level: Floats, by: Ints) -> tuple[Floats, Ints]:

@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.table import Bools, Floats, read_only
-
-ADDITIVE = 1e-6  # allowed miss of a relation, as a share of its largest value
+from sdc_tasks.model.tolerances import FEASIBILITY, TINY
 
 
 def absent() -> Any:
@@ -47,7 +46,7 @@ class AdditiveTable:
     fixed: Bools = field(default_factory=absent, repr=False, kw_only=True)
     label: Callable[[int], str] | None = field(default=None, repr=False, compare=False, kw_only=True)
     grid: Grid | None = field(default=None, repr=False, compare=False, kw_only=True)
-    within: float = field(default=ADDITIVE, repr=False, kw_only=True)
+    within: float = field(default=FEASIBILITY, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         M = sp.csr_array(self.M, copy=True).astype(float)
@@ -139,7 +138,7 @@ class AdditiveTable:
     def _require_additive(self) -> None:
         size = abs(self.M) @ np.abs(self.a)
         miss = np.abs(self.M @ self.a - self.rhs)
-        missed = np.flatnonzero(miss > self.within * np.maximum(size, 1e-300))
+        missed = np.flatnonzero(miss > self.within * np.maximum(size, TINY))
         if len(missed):
             row = int(missed[0])
             members = self.M.indices[self.M.indptr[row] : self.M.indptr[row + 1]]

@@ -24,7 +24,6 @@ Bools = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 EXACT_BELOW = 2**53  # whole numbers that a float holds exactly
-SUM_SHARE = 1e-9  # relative error that adding binary fractions and printing decimals may leave in a sum
 MOST_PLACES = 9  # decimal places of a value, as in domain files
 
 

@@ -18,10 +18,10 @@ from typing import Generic, TypeVar
 
 from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.tolerances import IMPROVEMENT, OPTIMALITY
 from sdc_tasks.solver.clock import Clock, Limit
 
 Solution = TypeVar("Solution")
-RISEN = 1e-9  # relative: by how much a bound rises at least to be worth a line of the history
 
 
 class Search(ABC, Generic[Solution]):
@@ -32,7 +32,7 @@ class Search(ABC, Generic[Solution]):
     of how much work is done, with the `name` of the search.
     """
 
-    proven: float = 1e-6
+    proven: float = OPTIMALITY
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Search(ABC, Generic[Solution]):
             if self._bounds.get(method, 0.0) > -math.inf:
                 self._bounds[method] = max(bound, self._bounds.get(method, 0.0))
             self._drop_disproved()
-            if self.bound > before * (1 + RISEN):
+            if self.bound > before * (1 + IMPROVEMENT):
                 self._record(method)
 
     def _accept(self, solution: Solution, method: str) -> None:

@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from sdc_tasks.model.table import Bools, Ints
-
-NOTHING = 1e-8  # of entries ±1: rounding
+from sdc_tasks.model.tolerances import ZERO
 
 
 def network_form(M: sp.csr_array) -> sp.csr_array:
@@ -78,7 +77,7 @@ def _follow(rows: sp.csr_array, network: sp.csr_array) -> bool:
             potential[node] = potential[last] + (
                 wanted[forward] if forward is not None else -wanted[first[node, last]]
             )
-    return bool((np.abs(potential[head] - potential[tail] - wanted) < NOTHING).all())
+    return bool((np.abs(potential[head] - potential[tail] - wanted) < 10 * ZERO).all())
 
 
 def network_ends(M: sp.csr_array) -> tuple[Ints, Ints]:

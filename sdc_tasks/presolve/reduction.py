@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Bools, Floats, Ints
-
-CANCELLED = 1e-9  # an entry below this share of the cancelled terms counts as 0
+from sdc_tasks.model.tolerances import ZERO
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def _product(M: sp.csr_array, T: sp.csr_array, exact: bool) -> sp.csr_array:
         inverse = size.copy()
         inverse.data = 1.0 / inverse.data
         share = sp.csr_array(found.multiply(inverse))
-        share.data[np.abs(share.data) <= CANCELLED] = 0.0
+        share.data[np.abs(share.data) <= ZERO] = 0.0
         found = sp.csr_array(share.multiply(size))
     found.eliminate_zeros()
     if not exact:
@@ -154,7 +153,7 @@ class _Ties:
         (a, s), (b, t) = self.find(i), self.find(j)
         between = ratio * s / t  # the class of j = between · the class of i
         if a == b:
-            if abs(between - 1.0) > CANCELLED * (abs(between) + 1.0):
+            if abs(between - 1.0) > ZERO * (abs(between) + 1.0):
                 self._fixed[a] = True
             return
         if self._lowest and b < a:

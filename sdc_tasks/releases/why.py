@@ -21,12 +21,12 @@ from sdc_tasks.model.keys import codes_in
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Multipliers, Publication, State
 from sdc_tasks.model.table import Ints
+from sdc_tasks.model.tolerances import DUAL
 
 NAMED_HOLDS = 8  # primaries that the sentences name
 NAMED_KEYS = 6  # keys of one attack that they name
 TRIED = 6  # aggregates that are withheld in turn
 SIDES = {-1: "downwards", 1: "upwards", 0: "on both sides together"}
-USED = 1e-9  # of the largest multiplier of a proof: smaller ones are what a solver left
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _used(problem: ProtectionProblem, proofs: Multipliers, i: int) -> Ints:
         proofs.row[proofs.start[i] : proofs.start[i + 1]],
         np.abs(proofs.value[proofs.start[i] : proofs.start[i + 1]]),
     )
-    own = rows[(size > USED * size.max(initial=0.0)) & (rows < problem.space.relations.shape[0])]
+    own = rows[(size > DUAL * size.max(initial=0.0)) & (rows < problem.space.relations.shape[0])]
     return np.unique(sp.csr_array(problem.space.relations[own]).indices)
 
 

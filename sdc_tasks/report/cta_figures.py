@@ -23,6 +23,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.tolerances import ZERO
 
 ImageFormat = Literal["svg", "png"]
 
@@ -47,7 +48,6 @@ WIDE = 5.0  # ratio of largest to smallest value from which a value axis is loga
 WIDE_TIME = 30.0  # the same for the time axis
 FIRST_SECONDS = 0.01  # seconds: where a logarithmic time axis may begin
 ROUND = [1, 2, 5, 10]  # ticks are multiples of these
-LEFT_OF_LARGEST = 1e-9  # of the largest deviation: a solver's noise in cells that stay
 NAMED_AREAS = 60  # up to this number of areas, each row has the name of its area
 
 
@@ -133,7 +133,7 @@ def decades(size: Floats) -> tuple[Ints, list[str]]:
 
     There are at most as many classes as colours: smaller sizes fall into the lowest.
     """
-    moved = size > LEFT_OF_LARGEST * size.max(initial=0.0)
+    moved = size > ZERO * size.max(initial=0.0)
     if not moved.any():
         return np.zeros(size.shape, dtype=np.int64), ["0"]
     power = np.zeros(size.shape, dtype=np.int64)

@@ -23,6 +23,7 @@ from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY, ZERO
 from sdc_tasks.report.facts import (
     MINIMUM_CELLS,
     TOP_BROKEN,
@@ -285,7 +286,7 @@ def _relative_base(publication: Publication) -> Floats:
 def _classes(ratio: npt.ArrayLike) -> Ints:
     """Class 0 for nothing, 1 to 5 by `CLASS_EDGES`."""
     found = np.asarray(ratio, dtype=float)
-    return np.where(found > 1e-9, 1 + np.searchsorted(CLASS_EDGES, found, side="right"), 0)
+    return np.where(found > ZERO, 1 + np.searchsorted(CLASS_EDGES, found, side="right"), 0)
 
 
 def _loss(publication: Publication, mask: Bools) -> Loss:
@@ -396,7 +397,7 @@ def _visible(
     def fact(i: int) -> VisibleCell:
         cell = int(publication.cells[i])
         places = decimals[space.national_keys[cell % space.national_size][0]]
-        value = printed(float(publication.value[i]), places, noise=1e-6 * 10.0**-places)
+        value = printed(float(publication.value[i]), places, noise=INTEGRALITY * 10.0**-places)
         return VisibleCell(space.key(cell), label.cell(space, cell), value, float(publication.covers[i]))
 
     return tuple(fact(i) for i in np.flatnonzero(publication.visible)[:TOP_VISIBLE].tolist())

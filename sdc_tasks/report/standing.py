@@ -20,16 +20,16 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import ROUNDING, SAME
 
 CLASSES = (
-    (1e-4, "under 0.01 %"),
+    (0.01 / 100, "under 0.01 %"),
     (1e-3, "0.01 to 0.1 %"),
     (1e-2, "0.1 to 1 %"),
     (1e-1, "1 to 10 %"),
     (np.inf, "10 % or more"),
 )
 WRITTEN_TOLERANCE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
-LEFT_OF_TOLERANCE = 1e-9  # of a tolerance: 2500.1 − 2500 is a little more than 0.1 in binary fractions
 ZEROS = 2  # least number of final zeros of all values: fewer may be chance
 
 
@@ -86,9 +86,10 @@ def contradictions(
     at = np.searchsorted(publication.cells, cells)
     truth, lower, upper = problem.a[cells], publication.lower[at], publication.upper[at]
     off = np.maximum(lower - truth, 0) + np.minimum(upper - truth, 0)
+    # by SAME more: 2500.1 − 2500 is a little above 0.1 in binary fractions
     most = np.maximum(tolerance.absolute, tolerance.relative * np.abs(truth))
     return Contradictions(
-        cells, truth, lower, upper, off, np.abs(off) <= most * (1 + LEFT_OF_TOLERANCE) + 1e-12 * np.abs(truth)
+        cells, truth, lower, upper, off, np.abs(off) <= most * (1 + SAME) + ROUNDING * np.abs(truth)
     )
 
 
@@ -152,4 +153,4 @@ def looks_rounded(problem: ProtectionProblem, publication: Publication, domain: 
 def _multiples(values: Floats, unit: float) -> float:
     """The share of the values that are multiples of a unit."""
     steps = values / unit
-    return float((np.abs(steps - np.rint(steps)) <= 1e-9 * np.maximum(1, np.abs(steps))).mean())
+    return float((np.abs(steps - np.rint(steps)) <= SAME * np.maximum(1, np.abs(steps))).mean())

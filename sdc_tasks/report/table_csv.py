@@ -34,6 +34,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.results import STATUS, Publication, State
 from sdc_tasks.model.table import CellSpace, Floats, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY, ROUNDING, SAME
 
 ENVELOPE = ("STRUCTURE", "STRUCTURE_ID", "ACTION")
 OBSERVATION = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "ROUNDING_BASE")
@@ -42,7 +43,6 @@ DECIMALS = "DECIMALS"
 VISIBLE_SHARE = "VISIBLE_SHARE"
 BOUNDS = ("LOWER", "UPPER")
 BESIDE = (*ENVELOPE, "DATAFLOW", "FREQ", "DECIMALS", "OBS_FLAG", "LAST UPDATE")  # say nothing of a cell
-ON_BASE = 1e-9  # relative distance from a multiple of the base that still counts as one
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PUBLISHING_ACTIONS = {"", "I", "A", "R", "M"}  # information, append, replace, merge: each of them publishes
 
@@ -93,7 +93,7 @@ def printed(value: float, decimals: int, noise: float = 0.0) -> str:
     `noise` is the largest error that adding binary fractions may have left in the value.
     """
     near = round(value, decimals) + 0.0  # −0 is printed as 0
-    if abs(near - value) <= noise + 1e-12 * abs(value):
+    if abs(near - value) <= noise + ROUNDING * abs(value):
         return f"{near:.{decimals}f}"
     return format(Decimal(repr(value)).normalize(), "f")
 
@@ -209,7 +209,7 @@ def read_published(
 
 
 def _on_base(value: float, base: float) -> bool:
-    return abs(value / base - round(value / base)) <= ON_BASE * max(1.0, abs(value / base))
+    return abs(value / base - round(value / base)) <= SAME * max(1.0, abs(value / base))
 
 
 def _bounds(row: _Row, key: str) -> tuple[float, float] | None:
@@ -289,7 +289,7 @@ def _key(space: CellSpace, cell: int) -> tuple[str, ...]:
 def _observation(value: float, base: float, covers: float, decimals: int) -> tuple[str, str, str, str]:
     """OBS_VALUE, OBS_STATUS, CONF_STATUS, ROUNDING_BASE."""
     if base == 0 or covers:
-        return printed(value, decimals, noise=1e-6 * 10.0**-decimals), *_status(base, covers), ""
+        return printed(value, decimals, noise=INTEGRALITY * 10.0**-decimals), *_status(base, covers), ""
     if np.isinf(base):
         return "", *_status(base, covers), ""
     return printed(value, decimals), *_status(base, covers), printed(base, decimals)

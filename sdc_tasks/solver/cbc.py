@@ -33,6 +33,7 @@ import psutil
 import pulp
 
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.tolerances import OPTIMALITY
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.mixed import Milp, MilpResult, Watch, finite
 
@@ -264,15 +265,15 @@ def bound_of(log: Path, scale: float) -> float | None:
     """
     text = log.read_text() if log.exists() else ""
     if found := re.findall(r"^Lower bound:\s+(\S+)", text, re.MULTILINE):
-        bound = float(found[-1]) - 5e-4
+        bound = float(found[-1]) - 10.0**-3 / 2
     elif "Optimal solution found" in text and (
         found := re.findall(r"^Objective value:\s+(\S+)", text, re.MULTILINE)
     ):
-        bound = float(found[-1]) * (1 - 1e-6) - 5e-9
+        bound = float(found[-1]) * (1 - OPTIMALITY) - 10.0**-8 / 2
     elif found := re.findall(
         r"^(?:Cbc00.*best possible|Continuous objective value is) ([-+.\de]+)", text, re.MULTILINE
     ):
-        bound = float(found[-1]) - 1e-5 * abs(float(found[-1])) - 5e-9
+        bound = float(found[-1]) - 10.0**-5 * abs(float(found[-1])) - 10.0**-8 / 2
     else:
         return None
     return bound * scale if abs(bound) < 1e40 else None

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from cylp.cy import CyClpSimplex, CyCoinPackedMatrix
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, OPTIMALITY
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 from sdc_tasks.solver.tally import count_lp
 from sdc_tasks.telemetry import span
@@ -33,8 +34,6 @@ Basis = tuple[Ints, Ints]  # of columns and rows, for `HotLP.restore`
 PULLS = 12  # solves that lead from a point to a vertex, at most; three to five are enough
 AT_NO_BOUND = 0  # the status of a column outside the basis that is at neither bound
 CLP_INFINITY = 1e100  # what Clp takes for infinite
-NOISE_OF_PRICES = 1e-9  # multipliers below this are noise
-PROOF_GAP = 1e-6  # relative, between a cost and its proof
 STATUS = {0: Status.OPTIMAL, 1: Status.INFEASIBLE, 2: Status.UNBOUNDED}
 
 
@@ -123,9 +122,9 @@ class HotLP:
         """Do the multipliers prove that no point has a smaller cost (weak duality)?"""
         least = 0.0
         for price, (lower, upper) in ((found.dual, self._rows), (found.reduced, self._columns)):
-            used = np.abs(price) > NOISE_OF_PRICES
+            used = np.abs(price) > DUAL
             least += float(price[used] @ np.where(price > 0, lower, upper)[used])
-        return abs(found.objective - least) <= PROOF_GAP * (1 + abs(found.objective))
+        return abs(found.objective - least) <= OPTIMALITY * (1 + abs(found.objective))
 
     def _load(self) -> None:
         self._clp = CyClpSimplex()

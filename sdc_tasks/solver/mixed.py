@@ -10,11 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import JUDGED_MISS
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.telemetry import relative_gap, span
-
-# Relative: solvers keep bounds and rows up to 1e-6 of scaled ones. What misses more is no rounding.
-POINT_MISS = 1e-4
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,13 @@ class Milp:
         return float(2.0 ** (np.round(np.log2(np.median(positive))) - 10)) if len(positive) else 1.0
 
     def has(self, x: Floats) -> bool:
-        """Whether a point (columns,) is one of the model, up to `POINT_MISS`: judged by plain arithmetic."""
-        values, size = self.A @ x, POINT_MISS * np.maximum(abs(self.A) @ np.abs(x), 1.0)
-        slack, binary = POINT_MISS * np.maximum(np.abs(x), 1.0), x[self.binary]
+        """Whether a point (columns,) is one of the model, up to `JUDGED_MISS`: judged by plain arithmetic."""
+        values, size = self.A @ x, JUDGED_MISS * np.maximum(abs(self.A) @ np.abs(x), 1.0)
+        slack, binary = JUDGED_MISS * np.maximum(np.abs(x), 1.0), x[self.binary]
         return bool(
             ((x >= self.lower - slack) & (x <= self.upper + slack)).all()
             and ((values >= self.row_lower - size) & (values <= self.row_upper + size)).all()
-            and (np.abs(binary - np.rint(binary)) <= POINT_MISS).all()
+            and (np.abs(binary - np.rint(binary)) <= JUDGED_MISS).all()
         )
 
 

@@ -19,15 +19,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import ROUNDING, SOLVER, ZERO
 from sdc_tasks.solver.lp import Status
 
 MOST_STEPS = 200
-WANTED_MISS = 1e-11  # A x = b holds up to this share of the sizes in the relation
-ROUGH = 1e-8  # the same, where rounding ends the search
 LEAST_SIZE = 1e-3  # smaller sizes count as this: callers scale their values to be near 1
-CERTAIN = 1e-9  # relative: a smaller violation is not called infeasible
 FARTHEST_X = 1e7  # a cell without a bound goes no farther; a program that needs more counts as infeasible
-RIDGE = 1e-11  # added to the Hessian, as a share of the diagonal it has with no cell at a bound
 WHOLE_STEP = (
     0.3  # a whole Newton step is taken if it leaves g rising, by no more than this share of its rise at first
 )
@@ -61,7 +58,7 @@ class SeparableQP:
         cutoff.
         """
         lam, b = start, self._b
-        ridge = RIDGE * self._hessian.diagonal(1 / q)
+        ridge = 10 * ROUNDING * self._hessian.diagonal(1 / q)
         for _ in range(MOST_STEPS):
             excess = self._At @ lam - c
             x = np.clip(excess / q, lower, upper)
@@ -72,7 +69,7 @@ class SeparableQP:
             share = float(
                 (np.abs(miss) / np.maximum(np.abs(b) + self._size @ np.abs(x), LEAST_SIZE)).max(initial=0.0)
             )
-            if share <= WANTED_MISS:
+            if share <= 10 * ROUNDING:
                 return QPResult(Status.OPTIMAL, x, lam, bound)
             d = self._hessian.solve(np.where((x > lower) & (x < upper), 1 / q, 0.0), ridge, miss)
             step = _line_search(d, b, self._At @ d, excess, q, lower, upper)
@@ -81,7 +78,8 @@ class SeparableQP:
             if step <= 0:
                 break
             lam = lam + step * d
-        return QPResult(Status.OPTIMAL if share <= ROUGH else Status.STOPPED, x, lam, bound)
+        # rounding ended the search: the point is kept if it misses less than an LP solver would allow
+        return QPResult(Status.OPTIMAL if share <= SOLVER / 10 else Status.STOPPED, x, lam, bound)
 
 
 class _Hessian:
@@ -163,7 +161,7 @@ def _line_search(
         return float(at[low] + (at[high] - at[low]) * here / (here - slope(at[high])))
     ends = np.where(nu > 0, upper, lower)
     ends = np.where(np.isinf(ends), np.sign(nu) * FARTHEST_X, ends)
-    if rise - float(nu @ ends) > CERTAIN * (abs(rise) + float(np.abs(nu) @ np.abs(ends))):
+    if rise - float(nu @ ends) > ZERO * (abs(rise) + float(np.abs(nu) @ np.abs(ends))):
         return np.inf
     endless = float((nu**2 / q)[np.maximum(one, other) == np.inf].sum())
     return float(at[low] + (here / endless if endless > 0 else 0.0))

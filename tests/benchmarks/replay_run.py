@@ -34,7 +34,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from sdc_tasks.errors import SdcError
-from sdc_tasks.methods.attack import MET, promised
+from sdc_tasks.methods.attack import promised
 from sdc_tasks.methods.attack.replay import Fitting, Support, support
 from sdc_tasks.methods.bases.aware.floors import CellBases, sizes_of
 from sdc_tasks.methods.bases.aware.rule import Tests
@@ -43,6 +43,7 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.secret import Secret
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.model.weights import aggregate_weights
 from support.hidden_tables import PERCENT, drawn, gives, key_of, keyed, moved, pair, publish, publish_aware
 from support.oracles.wide import Oracle
@@ -85,7 +86,8 @@ class Keyed:
         y = self.problem.a[self.problem.suppressed][self.columns] + tables[:, self.columns]
         level = PERCENT / 100 * y
         down, up = np.minimum(level, y - self.least), np.minimum(level, self.most - y)
-        safe = ((y - self.low >= down * (1 - MET)) & (self.high - y >= up * (1 - MET))).all(axis=1)
+        met = 1 - FEASIBILITY
+        safe = ((y - self.low >= down * met) & (self.high - y >= up * met)).all(axis=1)
         return np.array(
             [float(self.wide and ok and self._rounds(z)) for z, ok in zip(tables, safe, strict=True)]
         )

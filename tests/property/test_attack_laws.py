@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.methods.attack import (
-    MET,
     Attacker,
     AttackSystem,
     Requirements,
@@ -31,6 +30,7 @@ from sdc_tasks.methods.attack import (
 from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
+from sdc_tasks.model.tolerances import FEASIBILITY
 from support.laws import law
 from support.oracles.attack import (
     BASES,
@@ -110,7 +110,8 @@ def test_the_baseline_is_that_of_two_cold_lps_per_cell(draw):
     ours = np.column_stack([effective.down, effective.up, effective.slide])
     np.testing.assert_allclose(ours, needs(draw.problem), rtol=1e-5, atol=1e-4)
     wanted = promised(draw.problem, ("external",))
-    short = (ours < np.column_stack([wanted.down, wanted.up, wanted.slide]) * (1 - 2 * MET)).any(axis=1)
+    owed = np.column_stack([wanted.down, wanted.up, wanted.slide])
+    short = (ours < owed * (1 - 2 * FEASIBILITY)).any(axis=1)
     np.testing.assert_array_equal(effective.cut, short)
 
 
@@ -216,7 +217,7 @@ def test_a_point_is_judged_by_the_columns_that_it_moves_as_by_all(draw, outside)
 
 def fits(system: AttackSystem, z: np.ndarray) -> bool:
     """By dense arithmetic, cell by cell."""
-    A, most = system.A.toarray(), polyhedron.FEASIBLE_UNITS
+    A, most = system.A.toarray(), FEASIBILITY
     slack = most + 1e-12 * (abs(A) @ abs(z))
     rows = ((A @ z >= system.row_lower - slack) & (A @ z <= system.row_upper + slack)).all()
     return bool(rows and (z >= system.lower - most).all() and (z <= system.upper + most).all())

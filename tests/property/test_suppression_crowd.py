@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.pattern.enough import RECALCULATED, enough
+from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.model.sensitive import SensitiveTable
+from sdc_tasks.model.tolerances import NOTICEABLE
 from support.drawn_suppression import problems
 from support.laws import law
 from support.oracles.suppression import interval, unprotected
@@ -28,7 +29,7 @@ def keeps(problem: SensitiveTable, pattern: np.ndarray) -> bool:
     unknown = []
     for cell in np.flatnonzero(pattern & (problem.a != 0)):
         low, high = interval(problem, pattern, int(cell))
-        far = RECALCULATED * abs(problem.a[cell]) * (1 - 1e-3)
+        far = NOTICEABLE * abs(problem.a[cell]) * (1 - 1e-3)
         down = min(far, problem.a[cell] - problem.lb[cell])
         up = min(far, problem.ub[cell] - problem.a[cell])
         if high - problem.a[cell] >= up and problem.a[cell] - low >= down and high > low:

@@ -13,12 +13,13 @@ from sdc_tasks.cli.searches.told import figures_text, show_figures, tell_sums
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable, and_more
+from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand
     from sdc_tasks.model.sensitive import SensitiveTable
 
-USUAL_SEARCH = ("auto", 1e-4, 1)  # method, gap and seed of who asks for no others
+USUAL_SEARCH = ("auto", GAP, 1)  # method, gap and seed of who asks for no others
 CheckOption = Annotated[
     Path | None,
     typer.Option(

@@ -31,6 +31,7 @@ from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.model.keys import codes_in
+from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def cta(
     gap: Annotated[
         float,
         typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this"),
-    ] = 1e-4,
+    ] = GAP,
     seed: Annotated[int, typer.Option(min=0, help="another seed searches in another order")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="more of them change the time, not the result")] = 2,
     solution: Annotated[

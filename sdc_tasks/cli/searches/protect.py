@@ -26,6 +26,7 @@ from sdc_tasks.cli.searches.suppress import (
 )  # fmt: skip
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension, require_columns
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.contributions import ContributionRules
@@ -133,7 +134,7 @@ def protect(
     method: MethodOption = "auto",
     costs: CostsOption = "value",
     time_limit: LimitOption = None,
-    gap: GapOption = 1e-4,
+    gap: GapOption = GAP,
     seed: OrderOption = 1,
     place: Annotated[
         Path | None, typer.Option("--out", help="the table, CSV: codes, value, STATUS u m s z; true values")

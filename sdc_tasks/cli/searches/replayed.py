@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.shared import delivered_by
 from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.model.tolerances import SAME
 
 if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from sdc_tasks.model.results import Publication
     from sdc_tasks.model.table import Floats
 
-PRINTED_NOISE = 1e-9  # relative: values that a file printed and the program computed
 NOT_JUDGED = "The verdict does not count this."
 
 
@@ -219,6 +219,6 @@ def _same(first: Publication, second: Publication) -> bool:
     import numpy as np
 
     return all(
-        np.allclose(getattr(first, name), getattr(second, name), rtol=PRINTED_NOISE, atol=0, equal_nan=True)
+        np.allclose(getattr(first, name), getattr(second, name), rtol=SAME, atol=0, equal_nan=True)
         for name in ("value", "base", "covers")
     )

@@ -24,6 +24,7 @@ from sdc_tasks.cli.searches.told import FACTS_HELP, PLOT_HELP
 from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
+from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.intake.tables.crossed import Wanted
@@ -108,7 +109,7 @@ def suppress(
         float | None, typer.Option("--keep-discount", help=f"{DISCOUNT_HELP} [default: 10]")
     ] = None,
     time_limit: LimitOption = None,
-    gap: GapOption = 1e-4,
+    gap: GapOption = GAP,
     seed: OrderOption = 1,
     place: Annotated[
         Path | None,

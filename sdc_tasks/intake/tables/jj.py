@@ -31,6 +31,7 @@ from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import ROUNDING
 from sdc_tasks.model.weights import Weights, weights_of
 from sdc_tasks.untrusted import unpacked
 
@@ -44,7 +45,6 @@ FIELDS = ("i", "value", "cost", "status", "lb", "ub", "lpl", "upl", "spl")
 LEVELS = ("lpl", "upl", "spl")
 LARGEST = 1e18  # of a value: beside a larger one a binary fraction loses what is far from small
 LARGER_UNIT = "give the values in a larger unit, such as millions"
-TERMS_NOISE = 1e-12  # relative: what adding binary fractions leaves
 TERM = rb"\s*\d{1,9}\s*\(\s*[^()\s]+\s*\)"
 RELATION = re.compile(rb"\s*(\S+)\s+(\d{1,9})\s*:((?:" + TERM + rb")*)\s*")
 
@@ -329,7 +329,7 @@ def _is_number(text: bytes) -> bool:
 def _first_fault(columns: Mapping[str, Floats], status: Letters) -> tuple[int, str] | None:
     """The first cell that cannot be, and why."""
     value, cost = columns["value"], columns["cost"]
-    slack = TERMS_NOISE * np.maximum(np.abs(value), 1.0)
+    slack = ROUNDING * np.maximum(np.abs(value), 1.0)
     inside = (columns["lb"] <= value + slack) & (value - slack <= columns["ub"])
     faults = [
         (
@@ -418,7 +418,7 @@ def _check_sums(lines: _Lines, first: int, A: sp.csr_array, rhs: Floats, a: Floa
     size = abs(A)
     whole = size @ np.abs(a) + np.abs(rhs)
     miss = np.abs(A @ a - rhs)
-    if len(missed := np.flatnonzero(~(miss <= size @ rounding + TERMS_NOISE * whole))):
+    if len(missed := np.flatnonzero(~(miss <= size @ rounding + ROUNDING * whole))):
         row, more = int(missed[0]), f", as {len(missed) - 1} more," if len(missed) > 1 else ""
         raise lines.error(
             first + row,

@@ -28,7 +28,8 @@ from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import SUM_SHARE, Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.model.tolerances import SAME
 from sdc_tasks.untrusted import FORMULA, formula
 
 Missing = Literal["zero", "refuse"]
@@ -339,7 +340,7 @@ def _complete(
     told[cell] = numbers
     whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
     found, size = without_noise(whole.ravel(), numbers), float(np.abs(numbers).max(initial=0.0))
-    off = np.abs(found[cell] - numbers) > SUM_SHARE * (np.abs(numbers) + 1e-3 * size)
+    off = np.abs(found[cell] - numbers) > SAME * (np.abs(numbers) + 1e-3 * size)
     if off.any():
         line = int(np.flatnonzero(off)[0])
         nor = f", nor are {int(off.sum()) - 1} more" if off.sum() > 1 else ""

@@ -36,8 +36,7 @@ from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
-
-LEFT_BY_PRINTING = 1e-6  # of a cell: what printing its contributions with fewer digits may leave
+from sdc_tasks.model.tolerances import FEASIBILITY, SAME
 
 
 @dataclass(frozen=True)
@@ -143,11 +142,11 @@ def problem_of_cells(
     faults = (
         ((counts < 0) | (counts != np.floor(counts)), f"{count} is no count"),
         ((np.diff(sizes, axis=1) > 0).any(axis=1), "the contributions do not fall"),
-        (sizes.sum(axis=1) > np.abs(a) * (1 + 1e-9), "the contributions are more than the cell"),
+        (sizes.sum(axis=1) > np.abs(a) * (1 + SAME), "the contributions are more than the cell"),
         ((counts == 0) & (a != 0), "a value without contributors"),
         (
             ((counts <= len(top)) | (sizes[:, -1] == 0))
-            & (sizes.sum(axis=1) < np.abs(a) * (1 - LEFT_BY_PRINTING)),
+            & (sizes.sum(axis=1) < np.abs(a) * (1 - FEASIBILITY)),
             "these are all, and they are less than the cell",
         ),
         (counts < (sizes > 0).sum(axis=1), "fewer contributors than sizes of contributions"),
@@ -286,7 +285,7 @@ def _protected(
     M = CellSpace(("table",), (), ("value",), tuple(axes)).national_relations
     cost = cell_costs(Priced(M, a, primary, own, cells.count.astype(float)), costs) * margins**grid.margins
     none, free = np.zeros(n), np.full(n, np.inf)
-    low = none if (cells.size - np.abs(a) <= 1e-9 * cells.size).all() and (a >= 0).all() else -free
+    low = none if (cells.size - np.abs(a) <= SAME * cells.size).all() and (a >= 0).all() else -free
     problem = SensitiveTable(
         M,
         a,

@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
-from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints, places
+from sdc_tasks.model.table import Bools, Floats, Ints, places
+from sdc_tasks.model.tolerances import SAME
 
 KNOWN = (TOTAL, "_T", "Total")
 LEAST_BESIDE = 2  # cells beside a lone total: of so few, one may be the sum by chance
@@ -99,4 +100,4 @@ def lone(codes: Sequence[Ints], values: Floats, asked: Sequence[int]) -> tuple[i
 
 
 def _same(one: npt.NDArray[Any], two: npt.NDArray[Any]) -> Bools:
-    return np.asarray(np.abs(one - two) <= SUM_SHARE * np.maximum(np.abs(one), np.abs(two)))
+    return np.asarray(np.abs(one - two) <= SAME * np.maximum(np.abs(one), np.abs(two)))

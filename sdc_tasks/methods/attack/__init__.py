@@ -28,7 +28,7 @@ The profiles are defined in model/profiles. The code here names none of them exc
 from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, jointly, merge, whole_attacks
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET, Attack
+from sdc_tasks.methods.attack.lp.prover import Attack
 from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
 from sdc_tasks.methods.attack.milp.system import whole_slacks
 from sdc_tasks.methods.attack.polyhedron import (
@@ -44,7 +44,6 @@ from sdc_tasks.methods.attack.vintage import earlier
 from sdc_tasks.methods.attack.weaker import unjudged, who
 
 __all__ = [
-    "MET",
     "Attack",
     "AttackSystem",
     "Attacker",

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET, Attack
+from sdc_tasks.methods.attack.lp.prover import Attack
 from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
 from sdc_tasks.methods.attack.milp.audit import joined as joined_tables
 from sdc_tasks.methods.attack.milp.audit import whole_audit, whole_baseline
@@ -29,6 +29,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Publication, Weaker
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, NOTICEABLE
 
 LOT_PRIMARIES = (
     64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
@@ -277,4 +278,4 @@ def _share(reached: Floats, needed: Floats) -> Floats:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.floor(1e4 * np.where(needed > 0, reached / needed, 1.0) + 1e-3) / 1e4
-    return np.where(reached >= needed * (1 - MET), 1.0, np.clip(share, 0.0, 1 - 1e-4))
+    return np.where(reached >= needed * (1 - FEASIBILITY), 1.0, np.clip(share, 0.0, 1 - NOTICEABLE))

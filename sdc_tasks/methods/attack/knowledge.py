@@ -19,11 +19,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS, Polyhedron
+from sdc_tasks.methods.attack.polyhedron import Polyhedron
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,7 @@ class Insiders:
         """(items or 1, attackers): whether the point agrees with what the attacker knows; by item,
         because items have different victims.
         """
-        as_known = (z[self.column] >= self.lower - FEASIBLE_UNITS) & (
-            z[self.column] <= self.upper + FEASIBLE_UNITS
-        )
+        as_known = (z[self.column] >= self.lower - FEASIBILITY) & (z[self.column] <= self.upper + FEASIBILITY)
         if self.alone:
             return as_known[None, :]
         moved = np.unique(self.owner[~as_known])

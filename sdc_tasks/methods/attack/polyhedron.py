@@ -28,12 +28,12 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, Adversary
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import EPSILON, FEASIBILITY, ROUNDING, SAME
 from sdc_tasks.presolve import distinct_rows, fix_and_tie
 
 PUBLIC = Adversary(EXTERNAL)
 FARTHEST_UNITS = 1e4  # units: no deviation of the LP attacker is followed further
-FEASIBLE_UNITS = 1e-6  # units by which a witness may miss a row, a bound or a level
 FEW_MOVED = 0.1  # share of the columns up to which a check of a point reads only the columns that move
 Ends = tuple[Floats, Floats]  # lower and upper
 
@@ -160,20 +160,18 @@ class AttackSystem(Polyhedron):
 
     @cached_property
     def _holds_truth(self) -> bool:
-        within = (self.row_lower <= FEASIBLE_UNITS) & (self.row_upper >= -FEASIBLE_UNITS)
-        return bool(
-            within.all() and (self.lower <= FEASIBLE_UNITS).all() and (self.upper >= -FEASIBLE_UNITS).all()
-        )
+        within = (self.row_lower <= FEASIBILITY) & (self.row_upper >= -FEASIBILITY)
+        return bool(within.all() and (self.lower <= FEASIBILITY).all() and (self.upper >= -FEASIBILITY).all())
 
 
 def _fit(row: Floats, size: Floats, rows: Ends, z: Floats, columns: Ends) -> tuple[bool, bool]:
     """Is z within its ends, and A z = `row`? Is −z? `size`: |A| |z|."""
-    slack = FEASIBLE_UNITS + 1e-12 * size
+    slack = FEASIBILITY + ROUNDING * size
     low, high, lower, upper = (
         rows[0] - slack,
         rows[1] + slack,
-        columns[0] - FEASIBLE_UNITS,
-        columns[1] + FEASIBLE_UNITS,
+        columns[0] - FEASIBILITY,
+        columns[1] + FEASIBILITY,
     )
 
     def fits(row: Floats, z: Floats) -> bool:
@@ -275,7 +273,7 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     not made from these deliveries.
     """
     truth = problem.a[publication.cells]
-    tolerance = 1e-14 * (1 + np.abs(truth))  # numerical noise of sums
+    tolerance = EPSILON * (1 + np.abs(truth))  # numerical noise of sums
     return (publication.lower > truth + tolerance) | (publication.upper < truth - tolerance)
 
 
@@ -283,7 +281,7 @@ def mislabelled(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Cells that the publication calls sums of visible countries although they are not."""
     total = np.nan_to_num(problem.visible_sums[publication.cells - problem.space.first_aggregate], nan=-1.0)
     return publication.visible & ~(
-        np.abs(np.nan_to_num(publication.value) - total) <= SUM_SHARE * (1 + np.abs(total))
+        np.abs(np.nan_to_num(publication.value) - total) <= SAME * (1 + np.abs(total))
     )
 
 

@@ -15,9 +15,7 @@ from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, Adversary, named
 from sdc_tasks.model.results import Multipliers
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, Floats, Ints
-
-SAME_OWED = 1e-6  # relative: two requirements that differ by less are the same
-WHOLE_LEVEL_NOISE = 1e-9  # unit of the data: a level this close to a whole number counts as that number
+from sdc_tasks.model.tolerances import FEASIBILITY, SAME
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class Requirements:
             lacks = [frozenset(self.adversaries[self.profile[row]].lacks) for row in rows]
             for row, mine in zip(rows, lacks, strict=True) if len(rows) > 1 else ():
                 stronger = [other for other, each in zip(rows, lacks, strict=True) if each < mine]
-                found[row] = bool((levels[stronger] >= levels[row] * (1 - SAME_OWED)).all(axis=1).any())
+                found[row] = bool((levels[stronger] >= levels[row] * (1 - FEASIBILITY)).all(axis=1).any())
         return found
 
     def lacked(self, rows: Ints) -> dict[int, tuple[int, ...]]:
@@ -239,8 +237,8 @@ def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requireme
 
 def _up(integral: Bools, level: Floats) -> Floats:
     """Levels; those of integral cells are rounded up to the next whole number, apart from numerical noise."""
-    return np.where(integral, np.ceil(level - WHOLE_LEVEL_NOISE), level)
+    return np.where(integral, np.ceil(level - SAME), level)
 
 
 def _down(integral: Bools, room: Floats) -> Floats:
-    return np.where(integral, np.floor(room + WHOLE_LEVEL_NOISE), room)
+    return np.where(integral, np.floor(room + SAME), room)

@@ -22,8 +22,8 @@ import numpy as np
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, added_up, inside
+from sdc_tasks.model.tolerances import INTEGRALITY
 
-SUM_NOISE = 1e-6  # of one: numerical noise of sums of counts
 ALL_SUMS = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
 
 
@@ -45,7 +45,8 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
     for factors, members in combined(space):
         at = int(np.flatnonzero(factors)[0])
         told = factors[factors != 0] @ value[factors != 0] - known[members].sum(axis=0)
-        found[at] |= (told > SUM_NOISE) & (told < least - SUM_NOISE)  # False if one of them is withheld (NaN)
+        # False if one of them is withheld (NaN)
+        found[at] |= (told > INTEGRALITY) & (told < least - INTEGRALITY)
     return publication.cells[np.flatnonzero(found.ravel())]
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats, Ints
-
-CTA_NOISE = 1e-6  # deviations below this share of the median level are noise of the solver
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 
 def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
@@ -25,7 +24,7 @@ def half_widths(problem: ProtectionProblem, x: Floats | None) -> Floats:
         return np.zeros(int(problem.aggregate.sum()))
     deviation = np.abs(x - problem.a)[problem.aggregate]
     levels = problem.upl[problem.primary]
-    noise = CTA_NOISE * float(np.median(levels)) if len(levels) else 0.0
+    noise = FEASIBILITY * float(np.median(levels)) if len(levels) else 0.0
     return np.where(deviation > noise, deviation, 0.0)
 
 

@@ -14,6 +14,7 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import ROUNDING
 
 HIDING_TERMS = 10  # cells: a sum over this many tells none of its terms
 
@@ -122,8 +123,8 @@ class Ladder:
         there is none, the last option.
         """
         enough = (
-            (self.low >= half[:, None] * (1 - 1e-12))
-            & (self.high >= half[:, None] * (1 - 1e-12))
+            (self.low >= half[:, None] * (1 - ROUNDING))
+            & (self.high >= half[:, None] * (1 - ROUNDING))
             & np.isfinite(self.loss)
         )
         last = self.loss.shape[1] - 1 - np.isfinite(self.loss[:, ::-1]).argmax(axis=1)

@@ -24,11 +24,11 @@ from sdc_tasks.methods.attack import whole_attacks
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.rules import Case, tighten
 from sdc_tasks.model.table import Ints
+from sdc_tasks.model.tolerances import OPTIMALITY
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
 COVERS, NODES = 20, 200  # set covers, and nodes of each: counted work, no clock
-COVER_GAP = 1e-6  # relative, of a set cover
 CLOSE_TO_BOUND = 0.01  # relative: a choice this close to the bound is good enough
 
 
@@ -103,7 +103,7 @@ def _cover(ladder: Ladder, cuts: list[Cut], start: Ints) -> tuple[Ints, float]:
         upper=may.astype(float),
         binary=np.arange(len(columns)),
     )
-    solved = LiveMilp(model).solve((start[columns] > 0).astype(float), np.inf, COVER_GAP, NODES)
+    solved = LiveMilp(model).solve((start[columns] > 0).astype(float), np.inf, OPTIMALITY, NODES)
     bound = 0.0 if solved.bound is None else solved.bound
     if solved.x is None:
         return start, bound

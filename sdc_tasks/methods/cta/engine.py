@@ -40,6 +40,7 @@ from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200
@@ -69,7 +70,7 @@ class EngineOptions:
     method: Method = "auto"
     solver: SolverName = "highs"
     seconds: float = 60.0
-    gap: float = 1e-4
+    gap: float = GAP
     seed: int = 1
     rounds: int | None = None
     threads: int = 2

@@ -43,10 +43,10 @@ from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import FEASIBILITY, SAME
 from sdc_tasks.solver.milp import Milp
 
 BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
-JUST = 1e-9  # relative: a level equal to the room within the bounds may differ from it in the last digits
 # times the sum of all levels: limit for a cell without a bound in a closest table
 # (cycles of ±1 entries: once the sum)
 FARTHEST = 1e3
@@ -106,12 +106,12 @@ class CtaProblem:
     @cached_property
     def can_rise(self) -> Bools:
         """(s,): sensitive cells whose upper bound leaves room for their level."""
-        return read_only(self.upper[self.sensitive] >= self.upl * (1 - JUST))
+        return read_only(self.upper[self.sensitive] >= self.upl * (1 - SAME))
 
     @cached_property
     def can_fall(self) -> Bools:
         """(s,): sensitive cells whose lower bound leaves room for their level."""
-        return read_only(self.lower[self.sensitive] <= -self.lpl * (1 - JUST))
+        return read_only(self.lower[self.sensitive] <= -self.lpl * (1 - SAME))
 
     @cached_property
     def by_cell(self) -> sp.csc_array:
@@ -136,7 +136,7 @@ class CtaProblem:
         no sense at all, and HiGHS has called such a model solved at 10 % above a table that it held.
         """
         most = np.full(len(self.w), np.inf)
-        np.divide(objective * (1 + JUST) / self.unit, self.w, out=most, where=self.w > 0)
+        np.divide(objective * (1 + SAME) / self.unit, self.w, out=most, where=self.w > 0)
         return replace(self, lower=np.maximum(self.lower, -most), upper=np.minimum(self.upper, most))
 
     @cached_property
@@ -184,7 +184,7 @@ class CtaProblem:
         neither, the side of its deviation.
         """
         moved = z[self.sensitive]
-        up, down = moved >= self.upl * (1 - 1e-6), moved <= -self.lpl * (1 - 1e-6)
+        up, down = moved >= self.upl * (1 - FEASIBILITY), moved <= -self.lpl * (1 - FEASIBILITY)
         return np.where(up & ~down, 1, np.where(down & ~up, -1, np.where(moved > 0, 1, -1)))
 
     def columns(self, z: Floats) -> Floats:

@@ -26,12 +26,11 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, ROUNDING, SOLVER
 from sdc_tasks.solver.lp import LiveLP
 
 MOST_SENSES = 12  # most sensitive cells of a relation whose 2^(k−1) partitions are enumerated
 POLYGON_ROUNDS = 50  # of the relaxation: solve, add the violated rows
-VIOLATED_UNITS = 1e-7  # units by which a row must be violated
-LAST_DIGITS = 1e-12  # relative: of sums and products of this size
 SHAKE = 1e-3  # relative, added to the costs until no row is violated: equal weights make the LP degenerate
 # from here on it begins from scratch after many new rows or new costs: the way from the last basis is longer
 MANY_ROWS = 5000
@@ -124,14 +123,14 @@ def _by_duality(cost: Floats, rows: sp.csr_array, least: Floats, dual: Floats, L
     over = (pull > cost) & np.isinf(U)
     shrink = float(np.min(np.where(over, cost / np.where(over, pull, 1.0), 1.0), initial=1.0))
     best = -np.inf
-    for factor in {1.0, shrink * (1 - LAST_DIGITS) if shrink < 1 else 1.0}:
+    for factor in {1.0, shrink * (1 - ROUNDING) if shrink < 1 else 1.0}:
         reduced = cost - factor * pull
         below = reduced < 0
         if np.isfinite(U[below]).all():
             best = max(
                 best, float(factor * (mu @ least) + np.maximum(reduced, 0) @ L + reduced[below] @ U[below])
             )
-    return best - LAST_DIGITS * abs(best)
+    return best - ROUNDING * abs(best)
 
 
 class _Polygons:
@@ -145,7 +144,7 @@ class _Polygons:
     def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
         around = self._size @ t
         excess = 2 * self._size.data * t[self._A.indices] - around[self._row]
-        at = np.flatnonzero((excess > VIOLATED_UNITS * (1 + around[self._row])) & ~self._used)
+        at = np.flatnonzero((excess > SOLVER * (1 + around[self._row])) & ~self._used)
         self._used[at] = True
         rows = sp.csr_array(self._size[self._row[at]])
         own = sp.csr_array(
@@ -171,7 +170,7 @@ class _Partitions:
                 level = size[sensitive] * L[cells[sensitive]]
                 sums = signs @ level
                 D = np.abs(sums)
-                if D.min() <= 1e-6 * level.max():
+                if D.min() <= FEASIBILITY * level.max():
                     continue  # the levels cancel: no cut
                 lighter = signs * np.sign(sums)[:, None] < 0
                 alpha = np.max(
@@ -193,9 +192,7 @@ class _Partitions:
         self._used = np.zeros(len(least), dtype=bool)
 
     def violated(self, t: Floats) -> tuple[sp.csr_array, Floats]:
-        at = np.flatnonzero(
-            (np.asarray(self._rows @ t) < self._least * (1 - VIOLATED_UNITS) - VIOLATED_UNITS) & ~self._used
-        )
+        at = np.flatnonzero((np.asarray(self._rows @ t) < self._least * (1 - SOLVER) - SOLVER) & ~self._used)
         self._used[at] = True
         return sp.csr_array(self._rows[at]), self._least[at]
 

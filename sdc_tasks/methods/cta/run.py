@@ -12,12 +12,11 @@ from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.tolerances import ZERO
 from sdc_tasks.optimise import Search
 from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
-LEFT_OF_LEVEL = 1e-9  # of the smallest level: a solver's noise in cells that stay
-GAIN = 1e-9  # relative: least gain of a better table
 FORGET = 0.5  # factor on the chances of cells to be tried again, after a try without a gain
 
 
@@ -73,7 +72,7 @@ class Run(Search[Incumbent]):
         table = self.table
         if table is None:
             return None
-        z = np.where(np.abs(table) <= LEFT_OF_LEVEL * self.problem.smallest_level, 0.0, table)
+        z = np.where(np.abs(table) <= ZERO * self.problem.smallest_level, 0.0, table)
         return Incumbent(z, verify(self.problem, z))
 
     def offer(self, z: Floats, method: str) -> bool:

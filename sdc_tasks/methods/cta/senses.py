@@ -19,8 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.verify import FEASIBLE_SHARE, verify
+from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.solver.lp import LiveLP
 
 FIRM = 1e4  # ρ at which a shortfall remains only where these senses do not fit together
@@ -190,15 +191,13 @@ def refined(problem: CtaProblem, z: Floats) -> Floats:
     up = problem.senses(z) > 0
     lower, upper = problem.lower.copy(), problem.upper.copy()
     p = problem.sensitive
-    kept = np.where(
-        up, z[p] >= problem.upl * (1 - FEASIBLE_SHARE), z[p] <= -problem.lpl * (1 - FEASIBLE_SHARE)
-    )
+    kept = np.where(up, z[p] >= problem.upl * (1 - FEASIBILITY), z[p] <= -problem.lpl * (1 - FEASIBILITY))
     lower[p] = np.where(kept & up, problem.upl, lower[p])
     upper[p] = np.where(kept & ~up, -problem.lpl, upper[p])
     z = np.clip(z, lower, np.maximum(lower, upper))
     for _ in range(REFINEMENTS):
         verdict = verify(problem, z)
-        if verdict.violation <= FEASIBLE_SHARE / 1e3:
+        if verdict.violation <= FEASIBILITY / 1e3:
             break
         r = problem.A @ z
         unit = float(np.abs(r).max())

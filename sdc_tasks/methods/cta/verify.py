@@ -14,10 +14,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.model import CtaProblem, Distance
 from sdc_tasks.model.table import Bools, Floats
-
-# tolerance: a violation as a share of the largest deviation in its relation, a shortfall as a share of the
-# level
-FEASIBLE_SHARE = 1e-6
+from sdc_tasks.model.tolerances import JUDGED_LEVEL
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class Verdict:
 
     @property
     def is_table(self) -> bool:
-        return self.violation <= FEASIBLE_SHARE
+        return self.violation <= JUDGED_LEVEL
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ def verify(problem: CtaProblem, z: Floats) -> Verdict:
 def short_of(problem: CtaProblem, z: Floats) -> Bools:
     """(s,): the sensitive cells that keep neither level."""
     moved = z[problem.sensitive]
-    return ~((moved >= problem.upl * (1 - FEASIBLE_SHARE)) | (moved <= -problem.lpl * (1 - FEASIBLE_SHARE)))
+    return ~((moved >= problem.upl * (1 - JUDGED_LEVEL)) | (moved <= -problem.lpl * (1 - JUDGED_LEVEL)))
 
 
 def _largest(A: sp.csr_array, size: Floats) -> Floats:

@@ -15,8 +15,7 @@ from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats
-
-CHEAPEST = 1e-6  # of the mean cost: what hiding an open cell costs at least
+from sdc_tasks.model.tolerances import TIE_BREAK
 
 
 def of_country(problem: ProtectionProblem, country: str) -> ProtectionProblem:
@@ -79,7 +78,7 @@ def as_suppression(
         levels[name] = np.where(table.primary, level, 0.0)
     M = table.space.national_relations
     cost = cell_costs(Priced(M, table.a, table.primary), costs)
-    cost = np.where(table.public, np.maximum(cost, CHEAPEST * float(cost.mean())), 0.0)
+    cost = np.where(table.public, np.maximum(cost, TIE_BREAK / 100 * float(cost.mean())), 0.0)
     told = table.public & ~may_hide
     if lone.any():
         told |= ~table.public & ~table.primary & (table.known == table.a)

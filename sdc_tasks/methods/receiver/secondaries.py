@@ -37,9 +37,9 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, profile_of
 from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.solver.clock import Abort
 
-SAME_LEVEL = 1e-6  # relative: two levels that differ by less are the same
 REOPENINGS = 100  # attacks on the table that look for cells which need not be hidden
 
 
@@ -235,7 +235,7 @@ def _failing(found: Requirements, needs: Requirements) -> Ints:
     wrong = []
     for profile, primary, knower, levels in _rows(found):
         asked = least.get((profile, primary, knower), least[profile, primary, -1])
-        if any(got < level * (1 - SAME_LEVEL) for got, level in zip(levels, asked, strict=True)):
+        if any(got < level * (1 - FEASIBILITY) for got, level in zip(levels, asked, strict=True)):
             wrong.append(primary)
     return np.unique(np.array(wrong, dtype=np.int64))
 

@@ -6,7 +6,7 @@ checks that
 
 - the evidence has the right form (`form`); otherwise it is refused, whatever it says;
 - each witness is a table: every relation, bound and published interval holds, except for misses whose sum
-  is small (`MISS`) relative to the
+  is small (`JUDGED_MISS`) relative to the
   requirement that it proves. The witness moves a primary at least as far as required, and
   agrees with what each attacker knows; for a coalition, with what all members except the victim
   know (`witnesses`, `knowledge`);

@@ -22,10 +22,9 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, JUDGED_INTEGRALITY
 
 PARTS = 5040.0  # divided by every number up to ten
-FRACTION_MISS = 1e-5  # of a part: a multiplier this close to a fraction counts as that fraction
-MULTIPLIER_NOISE = 1e-9  # a multiplier of a cell below this may be noise of a solver
 BOUND_ROUNDS = 8  # rounds of deriving bounds from rows
 
 Room = tuple[Floats, Floats]
@@ -69,7 +68,7 @@ class Core:
         left = PARTS * way * self.tied[[column]].toarray().ravel() - np.asarray(self.rows[rows].T @ y).ravel()
         leaning = _leaning(left, room)
         if np.isinf(leaning).any():
-            if (np.abs(left[np.isinf(leaning)]) > MULTIPLIER_NOISE * PARTS).any():
+            if (np.abs(left[np.isinf(leaning)]) > DUAL * PARTS).any():
                 return np.inf
             leaning = _leaning(left, self._implied(room))
         return float((y[y != 0] @ ends[y != 0] + leaning.sum()) / PARTS)
@@ -92,7 +91,7 @@ class Core:
 
 
 def _near(y: Floats) -> Bools:
-    return np.asarray(np.abs(PARTS * y - np.rint(PARTS * y)) <= FRACTION_MISS)
+    return np.asarray(np.abs(PARTS * y - np.rint(PARTS * y)) <= JUDGED_INTEGRALITY)
 
 
 def _leaning(left: Floats, room: Room) -> Floats:

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Publication
+from sdc_tasks.model.tolerances import EPSILON
 
 Key = tuple[str, ...]
 Name = TypeVar("Name", bound=Hashable)
@@ -124,7 +125,7 @@ def told_before(
                 float(publication.lower[k]),
                 float(publication.upper[k]),
             )
-            noise = 1e-14 * (1 + abs(truth))
+            noise = EPSILON * (1 + abs(truth))
             if np.isnan(publication.value[k]) or lower > truth + noise or upper < truth - noise:
                 continue
             ends = (0.0, 0.0) if publication.base[k] == 0 else (lower - truth, upper - truth)

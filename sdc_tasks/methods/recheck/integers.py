@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.methods.recheck.tolerance import WHOLE
 from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY
 
 DRAWING_ROUNDS = 4_000  # rounds of deriving bounds, for one requirement
 MOST_COLUMNS = 400  # linked columns; with more, no proof is tried
@@ -110,12 +110,14 @@ class Exhaustion:
             under = (self.low[:, None] - _others(most)) / np.where(used, A, 1.0)
             highest = np.where(used, np.where(up, over, under), np.inf).min(axis=0, initial=np.inf)
             lowest = np.where(used, np.where(up, under, over), -np.inf).max(axis=0, initial=-np.inf)
-            new_low, new_high = np.maximum(lower, lowest - WHOLE), np.minimum(upper, highest + WHOLE)
-            new_low = np.where(self.integral, np.ceil(new_low - WHOLE), new_low)
-            new_high = np.where(self.integral, np.floor(new_high + WHOLE), new_high)
-            if (new_low > new_high + WHOLE).any():
+            new_low = np.maximum(lower, lowest - JUDGED_INTEGRALITY)
+            new_high = np.minimum(upper, highest + JUDGED_INTEGRALITY)
+            new_low = np.where(self.integral, np.ceil(new_low - JUDGED_INTEGRALITY), new_low)
+            new_high = np.where(self.integral, np.floor(new_high + JUDGED_INTEGRALITY), new_high)
+            if (new_low > new_high + JUDGED_INTEGRALITY).any():
                 return None
-            if (new_low <= lower + WHOLE).all() and (new_high >= upper - WHOLE).all():
+            kept = (new_low <= lower + JUDGED_INTEGRALITY) & (new_high >= upper - JUDGED_INTEGRALITY)
+            if kept.all():
                 return new_low, new_high
             lower, upper = new_low, new_high
         return lower, upper

@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS
 from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import JUDGED_LEVEL, JUDGED_MISS
 
 NATIONAL_SWEEPS = 10  # over the national relations
 STEPS_FROM_END = (
@@ -61,19 +61,19 @@ def wide(
     slope, least = problem.levels.slope[primaries], problem.levels.least[primaries]
     level = np.maximum(slope * value, least)
     some = level[0][level[0] > 0]
-    slack = MISS * np.maximum(
+    slack = JUDGED_MISS * np.maximum(
         level[0], some.min() if some.size else 0.0
     )  # a value of 0 has no level of its own
     fits = miss[:, None] <= slack
     low, high = np.where(fits, value, np.inf).min(axis=0), np.where(fits, value, -np.inf).max(axis=0)
     lowest, highest = _national(problem, primaries)
-    missed, end = np.maximum(slack, MISS * level), STEPS_FROM_END * step[primaries]
+    missed, end = np.maximum(slack, JUDGED_MISS * level), STEPS_FROM_END * step[primaries]
     below = (value - level >= low - missed) | (low <= lowest + end)
     with np.errstate(invalid="ignore"):
         above = (value + level <= high + missed) | (high >= highest - end)
     passes = (below & above).all(axis=1)[:, None] & fits
     apart = np.where(passes, value, -np.inf).max(axis=0) - np.where(passes, value, np.inf).min(axis=0)
-    return np.asarray(passes.any(axis=0) & (apart >= needed * (1 - LEVEL_REACHED)))
+    return np.asarray(passes.any(axis=0) & (apart >= needed * (1 - JUDGED_LEVEL)))
 
 
 def _excess(*sides: Floats) -> Floats:

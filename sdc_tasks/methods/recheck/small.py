@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.tolerance import WHOLE
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY
 
 
 def small_told(problem: ProtectionProblem, publication: Publication) -> tuple[int, ...]:
@@ -57,6 +57,6 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> tuple[in
         for cell in range(n):
             left = sum(f * told.get(area * n + cell, np.nan) for f, area in chosen)
             left -= sum(open_(country, cell) for country, one in enumerate(held) if one)
-            if WHOLE < left < problem.least[first * n + cell] - WHOLE:
+            if JUDGED_INTEGRALITY < left < problem.least[first * n + cell] - JUDGED_INTEGRALITY:
                 found.add(chosen[0][1] * n + cell)
     return tuple(sorted(found))

@@ -16,14 +16,15 @@ from sdc_tasks.methods.recheck.knowledge import Known, attackers
 from sdc_tasks.methods.recheck.owed.everyone import Judged, implied, left_out
 from sdc_tasks.methods.recheck.owed.promise import Needs, promised, rows
 from sdc_tasks.methods.recheck.program import asked_about, wide
+from sdc_tasks.methods.recheck.sides import SIDES
 from sdc_tasks.methods.recheck.small import small_told
-from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
 from sdc_tasks.methods.recheck.witnesses import prove
 from sdc_tasks.methods.recheck.world import World, contradicted, whole_known, whole_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary, named
 from sdc_tasks.model.results import Evidence, Multipliers, Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY, JUDGED_LEVEL, JUDGED_MISS, NOTICEABLE, OPTIMALITY
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def _needs(case: _Case, evidence: Evidence) -> Needs:
         key = int(cut.side[i]), int(np.searchsorted(primaries, cut.cell[i])), int(cut.knower[i])
         need, most, reach = needs.of(key[0], key[1], -1), case.most(core, cut, i), float(cut.reach[i])
         _ask(
-            abs(most - reach) <= SAME * need and reach < need,
+            abs(most - reach) <= OPTIMALITY * need and reach < need,
             problem,
             int(cut.cell[i]),
             "is not cut by what the national tables leave",
@@ -225,7 +226,7 @@ def _needs(case: _Case, evidence: Evidence) -> Needs:
     for _, cell, side, knower, reach in evidence.whole_cut[evidence.whole_cut[:, 0] == case.number].tolist():
         p = int(np.searchsorted(primaries, cell))
         held, low, high = case.told(cell, knower)
-        low = np.where(wholes[1][held], np.ceil(low - WHOLE), low)
+        low = np.where(wholes[1][held], np.ceil(low - JUDGED_INTEGRALITY), low)
         search = Exhaustion.around(*wholes, int(np.searchsorted(case.world.cells, cell)), held, low, high)
         shown = (
             search is not None and reach < needs.of(side, p, knower) and search.reaches_no_more(side, reach)
@@ -268,11 +269,11 @@ def _judge(
             needed,
             shown,
             whole_known(known, narrow, counted),
-            np.full(needed.shape, WHOLE),
+            np.full(needed.shape, JUDGED_INTEGRALITY),
             0.0,
         )
     witnesses = sp.csr_array(evidence.witness[np.isin(evidence.profile, case.deceived_by)])
-    prove(case.world, witnesses, primaries, needed, open_, known, MISS * needed, LEVEL_REACHED)
+    prove(case.world, witnesses, primaries, needed, open_, known, JUDGED_MISS * needed, JUDGED_LEVEL)
     open_[:, integral] = shown[:, integral]
     share = np.where(open_.any(axis=2) & integral, 0.0, 1.0)
     exposed = np.zeros_like(open_)
@@ -284,7 +285,7 @@ def _judge(
             int(broken.knower[i]),
         )
         need, most, reach = needs.of(side, p, knower), case.most(core, broken, i), float(broken.reach[i])
-        sound = abs(most - reach) <= SAME * need and reach < need
+        sound = abs(most - reach) <= OPTIMALITY * need and reach < need
         _ask(sound, problem, int(broken.cell[i]), "is attacked, but not as far as the evidence says")
         at = SIDES.index(side), p, knower if known.alone and knower >= 0 else slice(None)
         exposed[at] |= asked[at]
@@ -295,7 +296,7 @@ def _judge(
 
 def _share(left: float) -> float:
     """Rounded down, so that equal attacks leave equal shares."""
-    return float(np.clip(np.floor(1e4 * left + 1e-3) / 1e4, 0.0, 1 - 1e-4))
+    return float(np.clip(np.floor(1e4 * left + 1e-3) / 1e4, 0.0, 1 - NOTICEABLE))
 
 
 def _ask(holds: bool, problem: ProtectionProblem, cell: int, otherwise: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.knowledge import Known
-from sdc_tasks.methods.recheck.tolerance import SIDES
+from sdc_tasks.methods.recheck.sides import SIDES
 from sdc_tasks.methods.recheck.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 

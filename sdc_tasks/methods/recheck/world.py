@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.recheck.knowledge import Known, insight_of
-from sdc_tasks.methods.recheck.tolerance import EXACT, WHOLE
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import EPSILON, JUDGED_INTEGRALITY
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +92,7 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     deliveries and tells nothing about these.
     """
     truth = problem.a[len(problem.space.countries) * problem.space.national_size :]
-    noise = EXACT * (1 + np.abs(truth))
+    noise = EPSILON * (1 + np.abs(truth))
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
 
@@ -106,21 +106,21 @@ def whole_world(
     n, before = len(world.cells), problem.earlier
     whole = np.concatenate([problem.integral[world.cells], before.integral[: len(world.lower) - n]])
     rows = np.asarray(abs(world.A) @ np.where(whole, 0.0, 1.0) == 0)
-    below, above = np.ceil(world.low - WHOLE), np.floor(world.high + WHOLE)
+    below, above = np.ceil(world.low - JUDGED_INTEGRALITY), np.floor(world.high + JUDGED_INTEGRALITY)
     decided = problem.space.size - len(problem.space.countries) * problem.space.national_size
     inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + decided] = False if publication is None else publication.rounded
     rounded[inside + decided :] = before.rounded[world.heard]
-    under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
+    under = np.maximum(np.ceil(world.high - JUDGED_INTEGRALITY) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
     found = World(
         world.cells,
         world.A,
         np.where(rows, below, world.low),
         np.where(rows, above, world.high),
-        np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
-        np.where(whole, np.floor(world.upper + WHOLE), world.upper),
+        np.where(whole, np.ceil(world.lower - JUDGED_INTEGRALITY), world.lower),
+        np.where(whole, np.floor(world.upper + JUDGED_INTEGRALITY), world.upper),
         world.heard,
     )
     return found, whole
@@ -131,6 +131,8 @@ def whole_known(known: Known, world: World, whole: Bools) -> Known:
     return replace(
         known,
         lower=np.where(
-            whole[np.searchsorted(world.cells, known.cells)], np.ceil(known.lower - WHOLE), known.lower
+            whole[np.searchsorted(world.cells, known.cells)],
+            np.ceil(known.lower - JUDGED_INTEGRALITY),
+            known.lower,
         ),
     )

@@ -24,7 +24,8 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.recoding.codes import CodeGroup, CodeNodes, code_nodes
-from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Hierarchy, Ints
+from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
+from sdc_tasks.model.tolerances import SAME
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, solve_milp
 
@@ -242,5 +243,5 @@ def _refuse_missed_sums(axes: tuple[Hierarchy, ...], grid: Floats) -> None:
         lines = np.moveaxis(grid, d, 0)
         for total, parts in axis.families:
             miss = np.abs(lines[total] - lines[list(parts)].sum(axis=0))
-            if (miss > SUM_SHARE * (1 + np.abs(lines[list(parts)]).sum(axis=0))).any():
+            if (miss > SAME * (1 + np.abs(lines[list(parts)]).sum(axis=0))).any():
                 raise ArithmeticError("a recoded table does not add up")

@@ -26,7 +26,8 @@ from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerd
 from sdc_tasks.methods.rounding.separable import Found, SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import SUM_SHARE, Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import SAME
 from sdc_tasks.optimise import CutPool
 from sdc_tasks.solver.lp import Status
 
@@ -131,14 +132,14 @@ def _at_reach(
     half = np.where(table.fixed, 0.0, reach * base)
     lowest, highest = necessary(table, reach * base)
     p = table.primaries
-    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - SUM_SHARE))
-    upper[p] = np.minimum(upper[p], np.floor(highest / base + SUM_SHARE))
+    lower[p] = np.maximum(lower[p], np.ceil(lowest / base - SAME))
+    upper[p] = np.minimum(upper[p], np.floor(highest / base + SAME))
     if (lower > upper).any():
         return Found(Status.INFEASIBLE, None)
     attacker = RoundingAttacker(table, half, base) if len(p) else None
     pool = CutPool(n)
     target = np.where(
-        np.abs(target - np.rint(target)) <= SUM_SHARE * np.maximum(1.0, np.abs(target)),
+        np.abs(target - np.rint(target)) <= SAME * np.maximum(1.0, np.abs(target)),
         np.rint(target),
         target,
     )
@@ -174,8 +175,8 @@ def _ends(table: SensitiveTable, options: TableOptions, reach: int) -> tuple[Flo
     lower, upper = up - reach, down + reach  # |x − a| ≤ reach · base
     if options.zero_restricted:
         lower, upper = np.where(multiple, down, lower), np.where(multiple, down, upper)
-    lower = np.maximum(lower, np.floor(table.lb / base + SUM_SHARE))
-    upper = np.minimum(upper, np.ceil(table.ub / base - SUM_SHARE))
+    lower = np.maximum(lower, np.floor(table.lb / base + SAME))
+    upper = np.minimum(upper, np.ceil(table.ub / base - SAME))
     return np.where(table.fixed, down, lower), np.where(table.fixed, down, upper)
 
 
@@ -183,15 +184,14 @@ def _check(table: SensitiveTable, x: Floats, options: TableOptions, reach: int) 
     """Checks the table by plain arithmetic. A failure is a defect of this program, not of the input."""
     base, k = options.base, np.rint(x / options.base)
     size = abs(table.M) @ np.abs(k) + 1
-    noise = SUM_SHARE * (np.abs(table.a) + base)
+    noise = SAME * (np.abs(table.a) + base)
     _, multiple = multiples(table.a, base)
     wrong: tuple[tuple[Bools | Ints, str], ...] = (
         (np.abs(k * base - x) > noise, "no multiple of the base"),
-        (np.abs(table.M @ k - table.rhs / base) > SUM_SHARE * size, "not additive"),
+        (np.abs(table.M @ k - table.rhs / base) > SAME * size, "not additive"),
         (np.abs(x - table.a) > reach * base + noise, "further from the truth than its reach"),
         (
-            (x < np.floor(table.lb / base + SUM_SHARE) * base)
-            | (x > np.ceil(table.ub / base - SUM_SHARE) * base),
+            (x < np.floor(table.lb / base + SAME) * base) | (x > np.ceil(table.ub / base - SAME) * base),
             "outside its bounds",
         ),
         ((x != table.a) & table.fixed & (np.abs(x - table.a) > noise), "fixed and moved"),

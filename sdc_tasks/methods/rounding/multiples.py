@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdc_tasks.model.table import SUM_SHARE, Bools, Floats
+from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import SAME
 
 
 def multiples(values: Floats, base: float) -> tuple[Floats, Bools]:
@@ -12,5 +13,5 @@ def multiples(values: Floats, base: float) -> tuple[Floats, Bools]:
     `values`, up to rounding noise.
     """
     near = np.rint(values / base)
-    whole = np.abs(values - near * base) <= SUM_SHARE * np.maximum(np.abs(values), base)
+    whole = np.abs(values - near * base) <= SAME * np.maximum(np.abs(values), base)
     return np.where(whole, near, np.floor(values / base)), whole

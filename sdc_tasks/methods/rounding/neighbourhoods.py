@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, IMPROVEMENT, OPTIMALITY
 from sdc_tasks.solver.clock import Clock
 from sdc_tasks.solver.lp import LPResult, Status
 from sdc_tasks.solver.milp import Milp, Watch, solve_milp
@@ -154,7 +155,7 @@ def ball_of(
         if not len(new):
             break
         if len(new) > size - count:
-            new = new[np.argsort(-(price[new] + 1e-9) * rng.random(len(new)), kind="stable")[: size - count]]
+            new = new[np.argsort(-(price[new] + DUAL) * rng.random(len(new)), kind="stable")[: size - count]]
         inside[new] = True
         count += len(new)
     return np.flatnonzero(inside)
@@ -179,12 +180,12 @@ def _improve(
         model.upper[ball],
         np.arange(len(ball)),
     )
-    result = solve_milp(part, "highs", max(seconds, 0.1), 1e-6, BALL_NODES, start=point[ball])
+    result = solve_milp(part, "highs", max(seconds, 0.1), OPTIMALITY, BALL_NODES, start=point[ball])
     if result.x is None:
         return 0.0, result.iterations
     better = np.rint(result.x)
     gain = float(model.cost[ball] @ (point[ball] - better))
-    if gain <= 1e-9 * float(np.abs(model.cost[ball]).sum()):
+    if gain <= IMPROVEMENT * float(np.abs(model.cost[ball]).sum()):
         return 0.0, result.iterations
     point[ball] = better
     return gain, result.iterations

@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.solver.milp import Milp
 
-OFF_WHOLE = 1e-7  # largest distance of a solver's value from an integer
 MOST_PIECES = 8  # steps into which a stretch of one slope is cut
 
 

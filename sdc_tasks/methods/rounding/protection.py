@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS, FEASIBLE_UNITS
+from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, ROUNDING, SAME, VIOLATION
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
@@ -33,7 +34,6 @@ PROGRAMS, WORTH_PROGRAMS = (
     8,
     4,
 )  # programs for many primaries at once, at most; primaries for which they are worth while
-DEEP_UNITS = 1e-5  # units by which a table must violate a cut: below that it is noise
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class RoundingAttacker:
         table, unit = self._table, self._unit
         off = x / unit - self._a
         near_low, near_high = off - self._half, off + self._half
-        if (near_low > FEASIBLE_UNITS).any() or (near_high < -FEASIBLE_UNITS).any():
+        if (near_low > FEASIBILITY).any() or (near_high < -FEASIBILITY).any():
             raise ValueError("a printed cell is further from the truth than its half-width")
         lower, upper = (
             np.minimum(np.maximum(self._first, near_low), 0.0),
@@ -95,8 +95,8 @@ class RoundingAttacker:
         for _ in range(
             PROGRAMS
         ):  # points that move many primaries at once spare most of the others their own programs
-            below, above = -low < need[0] - FEASIBLE_UNITS, high < need[1] - FEASIBLE_UNITS
-            open_ = np.flatnonzero(below | above | (high - low < need[2] - FEASIBLE_UNITS))
+            below, above = -low < need[0] - FEASIBILITY, high < need[1] - FEASIBILITY
+            open_ = np.flatnonzero(below | above | (high - low < need[2] - FEASIBILITY))
             if len(open_) < WORTH_PROGRAMS or (left := clock.left) <= 0:
                 break
             towards = np.where(
@@ -115,10 +115,7 @@ class RoundingAttacker:
             self._live.limit(left)
             ends: list[tuple[Floats, float]] = []
             for side, reached, met in ((-1.0, low, need[0]), (1.0, high, need[1])):
-                if (
-                    abs(reached[i]) >= met[i] - FEASIBLE_UNITS
-                    and high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS
-                ):
+                if abs(reached[i]) >= met[i] - FEASIBILITY and high[i] - low[i] >= need[2][i] - FEASIBILITY:
                     continue
                 result = self._extreme(cell, side)
                 lps += 1
@@ -128,13 +125,13 @@ class RoundingAttacker:
                     low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
                 equation = self._equation(result.dual, cell, side, lower, upper, near_low, near_high)
                 ends.append(equation)
-                if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - DEEP_UNITS:
+                if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - VIOLATION:
                     cuts.append(_dense(equation[0], met[i] - equation[1], cell))
             met_down[i], met_up[i] = (
-                -low[i] >= need[0][i] - FEASIBLE_UNITS,
-                high[i] >= need[1][i] - FEASIBLE_UNITS,
+                -low[i] >= need[0][i] - FEASIBILITY,
+                high[i] >= need[1][i] - FEASIBILITY,
             )
-            met_slide[i] = high[i] - low[i] >= need[2][i] - FEASIBLE_UNITS
+            met_slide[i] = high[i] - low[i] >= need[2][i] - FEASIBILITY
             if not met_slide[i] and len(ends) == 2:
                 cuts.append(_dense(ends[0][0] + ends[1][0], need[2][i] - ends[0][1] - ends[1][1], cell))
         return RoundingVerdict(met_down, met_up, met_slide, tuple(cuts), lps)
@@ -148,11 +145,11 @@ class RoundingAttacker:
         return result
 
     def _is_witness(self, z: Floats, lower: Floats, upper: Floats) -> bool:
-        slack = FEASIBLE_UNITS + 1e-12 * (self._size @ np.abs(z))
+        slack = FEASIBILITY + ROUNDING * (self._size @ np.abs(z))
         return bool(
             (np.abs(self._table.M @ z) <= slack).all()
-            and (z >= lower - FEASIBLE_UNITS).all()
-            and (z <= upper + FEASIBLE_UNITS).all()
+            and (z >= lower - FEASIBILITY).all()
+            and (z <= upper + FEASIBILITY).all()
         )
 
     def _equation(
@@ -170,7 +167,7 @@ class RoundingAttacker:
         """
         reduced = -(self._table.M.T @ dual)
         reduced[cell] -= side  # of min −side · z: reach ≤ −Σ r⁺ lower − Σ r⁻ upper
-        reduced[np.abs(reduced) < 1e-12] = 0.0
+        reduced[np.abs(reduced) < ROUNDING] = 0.0
         at_low, at_high = np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0)
         printed_low, printed_high = (
             near_low >= lower,
@@ -198,5 +195,5 @@ def necessary(table: SensitiveTable, half: float) -> tuple[Floats, Floats]:
 
 def cells_too_wide(table: SensitiveTable, half: float) -> Ints:
     """Primaries whose requirement is wider than an interval of twice `half`, wherever the interval lies."""
-    noise = 1e-9 * half
+    noise = SAME * half
     return np.flatnonzero(table.primary & (np.maximum(table.down + table.up, table.width) > 2 * half + noise))

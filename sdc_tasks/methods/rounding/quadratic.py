@@ -37,12 +37,13 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.multiples import multiples
-from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces, squares
+from sdc_tasks.methods.rounding.pieces import Pieces, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
+from sdc_tasks.model.tolerances import SOLVER
 from sdc_tasks.optimise import CutPool
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
@@ -282,7 +283,7 @@ class _Work:
             if found is None:
                 return best
             y, z, bound, optimal = found
-            inside = bool((np.abs(z - pieces.origin) <= reach + OFF_WHOLE).all())
+            inside = bool((np.abs(z - pieces.origin) <= reach + SOLVER).all())
             if np.array_equal(z, np.rint(z)):
                 best = y, z, min(bound, float(self.weight @ z**2)), optimal and inside
             if inside or self.left <= 0:
@@ -317,7 +318,7 @@ class _Work:
         if result.x is None:
             return None
         z = pieces.value(result.x[k:])
-        near = np.abs(z - np.rint(z)) <= OFF_WHOLE * self.base
+        near = np.abs(z - np.rint(z)) <= SOLVER * self.base
         bound = 0.0 if result.bound is None else max(0.0, result.bound + pieces.constant)
         return np.rint(result.x[:k]), np.where(near, np.rint(z), z), bound, result.status is Status.OPTIMAL
 

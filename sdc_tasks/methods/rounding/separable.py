@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.rounding import neighbourhoods
-from sdc_tasks.methods.rounding.pieces import OFF_WHOLE, Pieces
+from sdc_tasks.methods.rounding.pieces import Pieces
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, SOLVER
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
@@ -70,7 +71,7 @@ class Relations:
 
     def hold(self, k: Floats) -> bool:
         value = self.A @ k
-        slack = 1e-6 * (1 + abs(self.A) @ np.abs(k))
+        slack = FEASIBILITY * (1 + abs(self.A) @ np.abs(k))
         exact = np.array_equal(value[: self.equal], self.lower[: self.equal])
         return bool(exact and (value >= self.lower - slack).all() and (value <= self.upper + slack).all())
 
@@ -168,9 +169,7 @@ def _best(pieces: Pieces, rows: Relations, u: Floats) -> Floats | None:
     k = pieces.value(u)
     whole = np.rint(k)
     return (
-        whole
-        if (np.abs(k - whole) <= OFF_WHOLE * np.maximum(1, np.abs(k))).all() and rows.hold(whole)
-        else None
+        whole if (np.abs(k - whole) <= SOLVER * np.maximum(1, np.abs(k))).all() and rows.hold(whole) else None
     )
 
 
@@ -213,7 +212,7 @@ def weak_duality(model: Milp, dual: Floats) -> float:
     reduced = model.cost - model.A.T @ y
     ends = np.where(reduced > 0, model.lower, model.upper)
     reduced = np.where(
-        ~np.isfinite(ends) & (np.abs(reduced) <= 1e-9 * (1 + np.abs(model.cost))), 0.0, reduced
+        ~np.isfinite(ends) & (np.abs(reduced) <= DUAL * (1 + np.abs(model.cost))), 0.0, reduced
     )
     used, rows = reduced != 0, y != 0
     sides = np.where(y > 0, model.row_lower, model.row_upper)

@@ -14,10 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.pattern.enough import RECALCULATED, too_few
+from sdc_tasks.methods.suppression.pattern.enough import too_few
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.tolerances import NOTICEABLE
 
 
 def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> str:
@@ -54,7 +55,7 @@ def _secret(problem: SensitiveTable, cells: Ints) -> SensitiveTable:
     """The problem with more cells that nobody may recalculate."""
     primary, level = problem.primary.copy(), np.zeros(len(problem.a))
     primary[cells] = True
-    level[cells] = RECALCULATED * np.abs(problem.a[cells])
+    level[cells] = NOTICEABLE * np.abs(problem.a[cells])
     return replace(
         problem, primary=primary, lpl=np.maximum(problem.lpl, level), upl=np.maximum(problem.upl, level)
     )

@@ -41,6 +41,7 @@ from sdc_tasks.methods.suppression.pattern.sums import judged
 from sdc_tasks.methods.suppression.summed import with_sums_kept
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.solver.clock import Limit
 
 
@@ -56,7 +57,7 @@ class PatternOptions:
 
     method: PatternMethod = "auto"
     seconds: float = math.inf
-    gap: float = 1e-4
+    gap: float = GAP
     seed: int = 1
     work: Work = field(default_factory=Work)
 

@@ -39,12 +39,11 @@ from sdc_tasks.methods.suppression.pattern.bridges import Bridges
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, GAP, INTEGRALITY, VIOLATION, ZERO
 from sdc_tasks.optimise import Cut, CutPool
 from sdc_tasks.solver.lp import LiveLP
 from sdc_tasks.solver.milp import LiveMilp, Milp
 
-VIOLATED = 1e-4  # a cut is worth adding if it is violated by this much
-CLOSE = 1e-4  # relative: the stabilising point is near enough to the master's solution
 SIMPLEX = 2_500  # classes up to which the LP relaxation of a table that is no network is solved at a vertex
 TAIL, RISES = 8, 2e-3  # the relaxation ends when so many rounds lift the bound by less than this, relative
 IN_VAIN = 5  # searches in a row without a better pattern, after which there are no more
@@ -203,13 +202,14 @@ class _Search:
             cuts = self.pool.add(self.separate(point))
             if not cuts:
                 inner = point
-                if float(table.cost @ (inner - self.y)) <= CLOSE * float(table.cost @ inner):
+                if float(table.cost @ (inner - self.y)) <= GAP * float(table.cost @ inner):
                     cuts = self.pool.add(self.separate(self.y))
                     if not cuts:
                         return
             master.add_rows(self.pool.matrix(cuts), np.ones(len(cuts)), np.full(len(cuts), np.inf))
             if count % self.work.pattern_every == self.work.pattern_every - 1:
-                self.patterns.complete(self.y > 1 - 1e-6, table.cost * (1 - self.y), f"LP round {count + 1}")
+                chosen = self.y > 1 - INTEGRALITY
+                self.patterns.complete(chosen, table.cost * (1 - self.y), f"LP round {count + 1}")
 
     def separate(self, y: Floats) -> list[Cut]:
         """The cuts of unmet items at a point, until there are enough for a round; the next
@@ -223,7 +223,7 @@ class _Search:
                 found += [
                     cut
                     for cut in self.attackers.cuts(item, y, nested, thorough)
-                    if cut.value(y) < 1 - VIOLATED or nested > 1
+                    if cut.value(y) < 1 - 10 * VIOLATION or nested > 1
                 ]
                 if len(found) >= self.work.cuts or self.run.left <= 0:
                     self.next = (self.next + count + 1) % len(self.items)
@@ -243,7 +243,7 @@ class _Search:
         self.run.raise_bound(bound + table.offset, "LP bound")
         room = self.run.objective - table.offset - bound
         if np.isfinite(room) and room >= 0:
-            slack = room * (1 + 1e-6) + 1e-9 * self.unit
+            slack = room * (1 + FEASIBILITY) + ZERO * self.unit
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
         return bound
 
@@ -267,7 +267,7 @@ class _Search:
             y = np.maximum(np.round(result.x), self.lower)
             before = len(right)
             cuts = self.pool.add(self.separate(y))
-            violated = np.flatnonzero(rows @ y < right - VIOLATED)
+            violated = np.flatnonzero(rows @ y < right - 10 * VIOLATION)
             if not cuts:  # no attack succeeds: the master's pattern needs no completion
                 self.run.offer(table.pattern(y > 0.5, self.run.problem), f"integer round {count + 1}")
             self.patterns.complete(y > 0.5, table.cost, f"integer round {count + 1}")

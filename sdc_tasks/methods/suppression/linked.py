@@ -21,10 +21,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.additive import ADDITIVE
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import FEASIBILITY, TINY
 
 CellOf = tuple[str, int]  # table, position in it
 
@@ -149,7 +149,7 @@ def _row(link: Link, first: Mapping[str, int], cell: Ints, k: int) -> tuple[Link
 
 def _refuse_missed(links: Sequence[Link], rows: sp.csr_array, a: Floats) -> None:
     size = abs(rows) @ np.abs(a)
-    for i in np.flatnonzero(np.abs(rows @ a) > ADDITIVE * np.maximum(size, 1e-300))[:1]:
+    for i in np.flatnonzero(np.abs(rows @ a) > FEASIBILITY * np.maximum(size, TINY))[:1]:
         share = abs(float((rows @ a)[i])) / float(size[i])
         raise InvalidInput(
             f"{links[i].place}: this relation does not hold for the values: off by {share:.2g} of them. "
@@ -186,7 +186,7 @@ class _Merged:
         found = np.zeros(self.k)
         found[self.cell[::-1]] = a[::-1]  # of several the first
         for i in np.flatnonzero(
-            np.abs(a - found[self.cell]) > ADDITIVE * np.maximum(np.abs(a), np.abs(found[self.cell]))
+            np.abs(a - found[self.cell]) > FEASIBILITY * np.maximum(np.abs(a), np.abs(found[self.cell]))
         )[:1]:
             raise self.refused(
                 int(self.cell[i]), "one cell with different values", "correct the values, or drop the link"
@@ -197,7 +197,7 @@ class _Merged:
         primary = self.extreme(self.column("primary"), True) > 0
         fixed = self.extreme(self.column("fixed"), True) > 0
         lb, ub = self.extreme(self.column("lb"), True), self.extreme(self.column("ub"), False)
-        slack = ADDITIVE * np.abs(a)
+        slack = FEASIBILITY * np.abs(a)
         self.refuse(
             (lb > a + slack) | (ub < a - slack),
             "its bounds in one table exclude its value in another",

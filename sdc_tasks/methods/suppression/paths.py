@@ -23,11 +23,10 @@ from sdc_tasks.methods.suppression.network import network_of
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import TIE_BREAK, ZERO
 from sdc_tasks.presolve.network import network_ends
 
 MOST_PATHS = 200  # of one primary and side
-HOP = 1e-6  # what an arc costs that is free: short paths first
-EMPTY = 1e-9  # of a need: no room
 
 
 def shortest_paths(run: SuppressionRun, seed: int = 1) -> str:
@@ -69,7 +68,7 @@ class PathDirections:
         if p not in self._ends:
             return None
         u = np.zeros(self._k)
-        if max(up[p], down[p]) < far * (1 - EMPTY):
+        if max(up[p], down[p]) < far * (1 - ZERO):
             return None
         tail, head = self._ends[p]
         source, target = (head, tail) if sign > 0 else (tail, head)
@@ -78,7 +77,7 @@ class PathDirections:
         rise[inside == p] = fall[inside == p] = 0.0
         flow = np.zeros(len(inside))
         for _ in range(MOST_PATHS):
-            if source == target or left <= far * EMPTY:
+            if source == target or left <= far * ZERO:
                 break
             arcs = self._path(source, target, np.concatenate([rise - flow, fall + flow]), flow, price, left)
             if arcs is None:
@@ -88,9 +87,9 @@ class PathDirections:
             step = min(left, float(np.where(way > 0, rise[mine] - flow[mine], fall[mine] + flow[mine]).min()))
             flow[mine] += way * step
             left -= step
-        if source != target and left > far * EMPTY:
+        if source != target and left > far * ZERO:
             return None
-        u[inside] = np.where(np.abs(flow) > far * EMPTY, flow, 0.0)
+        u[inside] = np.where(np.abs(flow) > far * ZERO, flow, 0.0)
         u[p] = sign * far
         return u
 
@@ -100,9 +99,9 @@ class PathDirections:
         """The arcs of a shortest path, as positions in (classes as they are, classes
         backwards); None where there is none.
         """
-        dear = np.where(flow != 0, 0.0, price) + HOP
-        length = np.concatenate([dear, dear]) * np.maximum(1.0, left / np.maximum(room, left * EMPTY))
-        length[room <= left * EMPTY] = np.inf
+        dear = np.where(flow != 0, 0.0, price) + TIE_BREAK / 100
+        length = np.concatenate([dear, dear]) * np.maximum(1.0, left / np.maximum(room, left * ZERO))
+        length[room <= left * ZERO] = np.inf
         sorted_length = length[self._order]
         if not len(sorted_length):
             return None

@@ -17,12 +17,10 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.lp.joint import AT_TRUTH
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import TIE_BREAK, ZERO
 from sdc_tasks.solver.lp import LiveLP, Status
-
-STAYING = 1e-4  # price of a deviation, beside slacks of price up to 1
 
 
 class ElasticPart:
@@ -46,7 +44,7 @@ class ElasticPart:
         self._slack = 2 * n + np.arange(2 * e)
         self._low, self._high = self._limits(system)
         self._live = LiveLP(
-            np.concatenate([np.full(2 * n, STAYING), np.ones(2 * e)]),
+            np.concatenate([np.full(2 * n, TIE_BREAK), np.ones(2 * e)]),
             sp.csr_array(sp.hstack([A, -A, give, -give])),
             self._low,
             self._high,
@@ -83,7 +81,7 @@ class ElasticPart:
         cost = np.concatenate([below, above])
         to_be_had = np.isfinite(cost)
         most = float(cost[to_be_had].max(initial=0.0)) or 1.0
-        self._live.set_cost(self._slack, np.where(to_be_had, np.maximum(cost / most, STAYING), 1.0))
+        self._live.set_cost(self._slack, np.where(to_be_had, np.maximum(cost / most, TIE_BREAK), 1.0))
         self._live.set_bounds(self._slack, np.zeros(len(cost)), np.where(to_be_had, np.inf, 0.0))
         both = np.array([at, n + at])
         wanted = np.array([need, 0.0]) if way > 0 else np.array([0.0, need])
@@ -95,7 +93,7 @@ class ElasticPart:
             return None
         u = np.zeros(self._size)
         moved = result.x[:n] - result.x[n : 2 * n]
-        u[self.columns] = np.where(np.abs(moved) > AT_TRUTH, moved, 0.0)
+        u[self.columns] = np.where(np.abs(moved) > ZERO, moved, 0.0)
         return u
 
     def _limits(self, system: AttackSystem) -> tuple[Floats, Floats]:

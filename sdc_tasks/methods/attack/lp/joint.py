@@ -18,6 +18,7 @@ from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import ROUNDING, ZERO
 from sdc_tasks.solver.lp import LiveLP, Status
 
 JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
@@ -26,8 +27,6 @@ JOINT_WORTH = (
     40  # own LPs take as long as a joint LP of the whole table: one that closes fewer items is the last
 )
 JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
-AT_TRUTH = 1e-9  # units: an interior point leaves no cell quite at the truth
-LEAST_PUSH = 1e-12  # units
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,14 +121,15 @@ class JointSearch:
                 if (before := int((open_ := waiting()).sum())) <= few:
                     break
                 which = np.flatnonzero(open_)
-                push = self.items.push(which, local[self.items.core[which]], box, LEAST_PUSH, rng)
+                push = self.items.push(which, local[self.items.core[which]], box, ROUNDING, rng)
                 live.set_cost(everything, push.cost)
                 live.set_bounds(everything, push.lower, push.upper)
                 result = live.solve()
                 if result.status is not Status.OPTIMAL:
                     break
                 u = np.zeros(system.core.shape[1])
-                u[columns] = np.where(np.abs(result.x) > AT_TRUTH, result.x, 0.0)
+                # an interior point leaves no cell quite at the truth
+                u[columns] = np.where(np.abs(result.x) > ZERO, result.x, 0.0)
                 self.count(system.R @ u)
                 left = int(waiting().sum())
                 if left > JOINT_OPEN_SHARE * before or before - left < worth:

@@ -12,10 +12,9 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack.knowledge import Insiders
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import DUAL
 from sdc_tasks.solver.hot import Basis, HotLP
 from sdc_tasks.solver.lp import LPResult
-
-NO_PRICE = 1e-9  # a multiplier below this counts as 0
 
 
 class LiveModel:
@@ -91,7 +90,7 @@ class LiveModel:
         self._live.set_cost(at, 0.0)
         x, reduced = np.zeros(self._size), np.asarray(-(result.dual @ self._across))
         x[self.columns], reduced[self.columns] = result.x, result.reduced
-        helps = (self._falls & (reduced > NO_PRICE)) | (self._rises & (reduced < -NO_PRICE))
+        helps = (self._falls & (reduced > DUAL)) | (self._rises & (reduced < -DUAL))
         return LPResult(result.status, result.objective, x, result.dual, reduced), not helps.any()
 
     def _limits(self, system: AttackSystem) -> tuple[Floats, Floats]:

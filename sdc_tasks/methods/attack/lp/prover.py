@@ -37,7 +37,7 @@ from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
-from sdc_tasks.methods.attack.lp.models import NO_PRICE, LiveModel, Models
+from sdc_tasks.methods.attack.lp.models import LiveModel, Models
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, facing
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
@@ -45,15 +45,12 @@ from sdc_tasks.methods.attack.witness import Witness, fewest
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ROUNDING, TINY
 from sdc_tasks.solver.lp import Status
 
-MET = 1e-6  # relative: a level counts as met if it is missed by no more than this
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
 FIRST_ATTACKS = 12  # items that are attacked before all others to see whether a publication breaks many
-NO_REACH = (
-    1e-11  # units: noise of floats. A reach that is real, however small beside its level, stays a requirement
-)
 
 
 def _none() -> Ints:
@@ -124,7 +121,7 @@ class LpProver(Prover):
         )
         items = Items.of(needs, self._system, row, side, need)
         insiders = Insiders.of(knowledge, self._system, items.cell, needs.lacked(row))
-        ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - MET), spared=False)
+        ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - FEASIBILITY), spared=False)
         super().__init__(profile, items, insiders, ledger, seed)
         where = _where(problem, self._system)
         self._levels, self._around, self._by_column = (
@@ -217,7 +214,7 @@ class LpProver(Prover):
     def _may_show(self, z: Floats) -> Bools:
         """(items,): a table shows no item that it moves by less than needed."""
         return np.asarray(
-            (self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - MET))
+            (self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - FEASIBILITY))
         )
 
     def breaks_some(self) -> bool:
@@ -283,7 +280,7 @@ class LpProver(Prover):
             ends = list[tuple[int, float]]()
             for side, rows in parts if attack.side == SLIDE else ((attack.side, slice(None)),):
                 pull = self._pull(attack, side, rows)
-                at = np.flatnonzero(np.abs(pull) > NO_PRICE)
+                at = np.flatnonzero(np.abs(pull) > DUAL)
                 cells = np.where(pull > 0, above, below)[at]
                 ends += zip(cells.tolist(), (pull[at] * system.place(cells)[1]).tolist(), strict=True)
             found.append(tuple(ends))
@@ -333,7 +330,7 @@ class LpProver(Prover):
         for point, sound in zip((z, -z), witness.sound, strict=True):
             if sound:
                 proven |= self.insiders.fooled(point)[:, 0] & (
-                    items.side * point[items.column] >= items.need * (1 - MET)
+                    items.side * point[items.column] >= items.need * (1 - FEASIBILITY)
                 )
         return proven
 
@@ -403,7 +400,7 @@ class LpProver(Prover):
         while groups:
             group = groups.pop()
             found, matter, whole = self._strongest(item, group, lot)
-            if found.reach >= found.need * (1 - MET):
+            if found.reach >= found.need * (1 - FEASIBILITY):
                 self.ledger.open[item] &= ~group
                 if whole and not matter.any():
                     self.failed.append(found)
@@ -440,18 +437,19 @@ class LpProver(Prover):
             model.set_bounds(columns, lower[columns], upper[columns])
             halves = [self._reach(model, item, way, group, lot) for way in ways]
             model.set_bounds(columns, usual[0][columns], usual[1][columns])
-            if sum(half.reach for half in halves) >= need * (1 - MET) or all(half.whole for half in halves):
+            met = sum(half.reach for half in halves) >= need * (1 - FEASIBILITY)
+            if met or all(half.whole for half in halves):
                 break
         matter = np.zeros(len(group), dtype=bool)
         if insiders.alone and not fixed:
             known = insiders.core >= 0
             at = insiders.core[known]
             for half in halves:
-                up = half.reduced[at] > NO_PRICE
+                up = half.reduced[at] > DUAL
                 leaned = np.where(
                     up, insiders.core_lower[known] >= lower[at], insiders.core_upper[known] <= upper[at]
                 )
-                matter[known] |= leaned & (np.abs(half.reduced[at]) > NO_PRICE) & group[known]
+                matter[known] |= leaned & (np.abs(half.reduced[at]) > DUAL) & group[known]
         rows = np.concatenate([half.rows for half in halves])
         told = system.decided[rows] >= 0
         multiplier = np.concatenate([half.multiplier for half in halves])
@@ -492,9 +490,11 @@ class LpProver(Prover):
             )
         self.own_rows.add(int(items.row[item]))
         self._count(z, lot, sound)
-        rows = np.flatnonzero(np.abs(result.dual) > NO_PRICE)
+        rows = np.flatnonzero(np.abs(result.dual) > DUAL)
         reach, at = float(side * z[items.column[item]]), system.core_rows[model.rows[rows]]
-        if abs(reach) < NO_REACH:  # a baseline would ask for it, and nothing could give it
+        # A reach that is real stays a requirement, however small beside its level. Rounding is none: a
+        # baseline would ask for it, and nothing could give it.
+        if abs(reach) < 10 * ROUNDING:
             reach = 0.0
         return _Half(reach, whole, at, -result.dual[rows], result.reduced)
 
@@ -514,7 +514,7 @@ def sizes_of(needs: Requirements, numbers: Sequence[int]) -> Iterator[Size]:
     row = np.concatenate([mine, mine, mine])
     side = np.repeat([DOWN, UP, SLIDE], len(mine))
     size = np.concatenate([needs.down[mine], needs.up[mine], needs.slide[mine]])
-    bucket = np.where(size > 0, np.ceil(np.log10(np.maximum(size, 1e-300)) / LEVEL_DECADES), -np.inf)
+    bucket = np.where(size > 0, np.ceil(np.log10(np.maximum(size, TINY)) / LEVEL_DECADES), -np.inf)
     for b in np.unique(bucket):
         if np.isfinite(b):
             yield Size(

@@ -19,12 +19,12 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
 from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
-from sdc_tasks.methods.attack.milp.system import WHOLE_NOISE
 from sdc_tasks.methods.attack.prover import Lots
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import AuditReport, Evidence, Publication
+from sdc_tasks.model.tolerances import INTEGRALITY, NOTICEABLE
 
 
 def whole_audit(
@@ -70,7 +70,7 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work:
     if not integral.any():
         return requirements
     levels = {name: getattr(requirements, name) for name in SIDES.values()}
-    floor = {name: np.where(integral, np.floor(level + WHOLE_NOISE), level) for name, level in levels.items()}
+    floor = {name: np.where(integral, np.floor(level + INTEGRALITY), level) for name, level in levels.items()}
     least = replace(requirements, **floor)
     attacker = WholeAttacker(problem, None, least, work=work)
     attacker.settle([(0, least.cells)])
@@ -131,4 +131,4 @@ def _evidence(found: Iterable[Whole]) -> dict[str, Any]:
 
 def _share(short: Shortfall) -> float:
     """The reach as a share of the need, rounded down to 1e-4."""
-    return float(np.clip(np.floor(1e4 * short.reach / short.need) / 1e4, 0.0, 1 - 1e-4))
+    return float(np.clip(np.floor(1e4 * short.reach / short.need) / 1e4, 0.0, 1 - NOTICEABLE))

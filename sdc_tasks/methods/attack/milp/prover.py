@@ -24,10 +24,11 @@ from sdc_tasks.methods.attack.blocks import parts
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items, mirrored
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.ledger import Ledger
-from sdc_tasks.methods.attack.milp.system import WHOLE_NOISE, WholeSystem
+from sdc_tasks.methods.attack.milp.system import WholeSystem
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Milp, MilpResult
 
@@ -95,9 +96,9 @@ class MilpProver(Prover):
     ) -> None:
         self.system = system
         asked = np.concatenate([needs.down[rows], needs.up[rows], needs.slide[rows]])
-        kept = asked > WHOLE_NOISE
+        kept = asked > INTEGRALITY
         row, side = np.tile(rows, 3)[kept], np.repeat([DOWN, UP, SLIDE], len(rows))[kept]
-        need = np.ceil(asked[kept] - WHOLE_NOISE)
+        need = np.ceil(asked[kept] - INTEGRALITY)
         items = Items.of(needs, system, row, side, need)
         insiders = Insiders.of(knowledge, system, items.cell, needs.lacked(row))
         ledger = Ledger(items, insiders, knowledge.asked(needs, row), need, spared=True)
@@ -272,7 +273,7 @@ class MilpProver(Prover):
         if z is not None:
             self._count(z, lot, half=items.side[item] == SLIDE)
         return found, found if result.status is Status.OPTIMAL and z is not None else int(
-            np.floor(most + WHOLE_NOISE)
+            np.floor(most + INTEGRALITY)
         )
 
     def _table(self, columns: Ints, result: MilpResult) -> Floats | None:

@@ -23,8 +23,8 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, INTEGRALITY, ROUNDING
 
-WHOLE_NOISE = 1e-6  # of one: numerical noise of sums and of solvers
 BOX_NEEDS = 1e3  # times the largest need: the box
 LEAST_BOX, MOST_BOX = 1e4, 1e9  # whole numbers: its least and largest size
 
@@ -49,8 +49,8 @@ class WholeSystem(Polyhedron):
         arithmetic, exact on whole numbers.
         """
         row = self.A @ z
-        slack = np.where(self.whole_rows, 0.0, WHOLE_NOISE + 1e-12 * np.asarray(abs(self.A) @ np.abs(z)))
-        edge = np.where(self.integral, 0.0, WHOLE_NOISE)
+        slack = np.where(self.whole_rows, 0.0, FEASIBILITY + ROUNDING * np.asarray(abs(self.A) @ np.abs(z)))
+        edge = np.where(self.integral, 0.0, FEASIBILITY)
         return bool(
             (z[self.integral] == np.rint(z[self.integral])).all()
             and (row >= self.row_lower - slack).all()
@@ -60,7 +60,7 @@ class WholeSystem(Polyhedron):
         )
 
     def own(self, columns: Ints, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        return np.where(self.integral[columns], np.ceil(lower - WHOLE_NOISE), lower), upper
+        return np.where(self.integral[columns], np.ceil(lower - INTEGRALITY), lower), upper
 
     @cached_property
     def whole_rows(self) -> Bools:
@@ -88,8 +88,8 @@ def whole_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[
     low, high = slacks(problem, publication)
     whole = problem.integral[publication.cells]
     low, most = (
-        np.where(whole, np.ceil(low - WHOLE_NOISE), low),
-        np.where(whole, np.floor(high + WHOLE_NOISE), high),
+        np.where(whole, np.ceil(low - INTEGRALITY), low),
+        np.where(whole, np.floor(high + INTEGRALITY), high),
     )
     tie = whole & publication.rounded & (most > 0) & _is_whole(high)
     return low + 0.0, np.where(tie, most - 1, most) + 0.0
@@ -97,7 +97,7 @@ def whole_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[
 
 def _is_whole(x: Floats) -> Bools:
     finite = np.where(np.isfinite(x), x, 0.5)
-    return np.asarray(np.abs(finite - np.rint(finite)) <= WHOLE_NOISE)
+    return np.asarray(np.abs(finite - np.rint(finite)) <= INTEGRALITY)
 
 
 def whole_system(
@@ -119,12 +119,12 @@ def whole_system(
     whole_row = np.asarray(abs(base.A) @ (~integral).astype(float) == 0)
     rounded = np.concatenate([np.zeros(len(told) - len(earlier.rounded), dtype=bool), earlier.rounded])
     tie = (
-        whole_row & rounded & (high > WHOLE_NOISE) & _is_whole(high)
+        whole_row & rounded & (high > INTEGRALITY) & _is_whole(high)
     )  # intervals of earlier releases, read in the same way
     high = np.where(tie, high - 1, high)
     low, high = (
-        np.where(whole_row, np.ceil(low - WHOLE_NOISE), low),
-        np.where(whole_row, np.floor(high + WHOLE_NOISE), high),
+        np.where(whole_row, np.ceil(low - INTEGRALITY), low),
+        np.where(whole_row, np.floor(high + INTEGRALITY), high),
     )
     kept = np.flatnonzero(np.isfinite(low[base.core_rows]) | np.isfinite(high[base.core_rows]))
     shape = problem.space.national_shape
@@ -133,8 +133,8 @@ def whole_system(
         A=base.A,
         row_lower=low,
         row_upper=high,
-        lower=np.where(integral, np.ceil(base.lower - WHOLE_NOISE), base.lower) + 0.0,
-        upper=np.where(integral, np.floor(base.upper + WHOLE_NOISE), base.upper) + 0.0,
+        lower=np.where(integral, np.ceil(base.lower - INTEGRALITY), base.lower) + 0.0,
+        upper=np.where(integral, np.floor(base.upper + INTEGRALITY), base.upper) + 0.0,
         decided=base.decided,
         R=base.R,
         core=sp.csr_array(base.core[kept]),

@@ -20,8 +20,8 @@ from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import FEASIBILITY
 
-AT_END = 1e-6  # relative: as near to the end of what the relations allow
 # of the last decimal: nor farther from it than this. A level is lost where a table reaches the next value
 # only
 STEPS_AT_END = 0.1
@@ -70,7 +70,7 @@ class Around:
         self.middle, self.level, self.step, self.nation = middle, level, step, nation
         self._needs, self._publication, self._seed = needs, publication, seed
         self.at = self.low = self.high = middle.a[needs.primaries]
-        self._near = np.minimum(AT_END * (1 + self.at), STEPS_AT_END * step)
+        self._near = np.minimum(FEASIBILITY * (1 + self.at), STEPS_AT_END * step)
         self._lowest = np.minimum(nation[0], self.at)
         self._highest = np.maximum(np.minimum(nation[1], public.among(needs.primaries)[1]), self.at)
         cells = np.flatnonzero(middle.suppressed)

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.lp.models import NO_PRICE
 from sdc_tasks.methods.attack.replay.public import Public
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY
 from sdc_tasks.solver.lp import LiveLP, Status
-
-LEAST_WIDTH = 1e-6  # in units: no primary weighs more
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def emptied(public: Public, primaries: Ints, lower: Floats, upper: Floats, width
     n, m, rows, unit = len(public.cells), len(width), len(public.row_lower), public.unit
     pick = sp.csr_array((np.ones(m), (np.arange(m), np.searchsorted(public.cells, primaries))), shape=(m, n))
     slack = sp.csr_array(sp.vstack([sp.csr_array((rows, m)), sp.eye_array(m)]))
-    cost = unit / np.maximum(width, LEAST_WIDTH * unit)
+    cost = unit / np.maximum(width, FEASIBILITY * unit)  # no primary weighs more than its width allows
     least = LiveLP(
         np.concatenate([np.zeros(n), cost, cost]),
         sp.csr_array(sp.hstack([sp.vstack([public.A, pick]), slack, -slack])),
@@ -51,6 +49,6 @@ def emptied(public: Public, primaries: Ints, lower: Floats, upper: Floats, width
     if least.status is not Status.OPTIMAL or least.objective <= 0:
         return None
     price, moved = -least.dual[:rows], -least.dual[rows:]
-    told = (public.decided >= 0) & (np.abs(price) > NO_PRICE)
-    ends = tuple((int(row), float(moved[row])) for row in np.flatnonzero(np.abs(moved) > NO_PRICE))
+    told = (public.decided >= 0) & (np.abs(price) > DUAL)
+    ends = tuple((int(row), float(moved[row])) for row in np.flatnonzero(np.abs(moved) > DUAL))
     return Holding(-float(least.objective), public.decided[told], price[told], ends)

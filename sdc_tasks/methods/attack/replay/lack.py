@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.attack.lp.prover import MET
 from sdc_tasks.methods.attack.replay.inside import Holding
 from sdc_tasks.methods.attack.replay.left import Left, Window
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 ROUNDED_STEPS = 2  # steps of a value by which rounding to steps may have made S narrower
 
@@ -68,7 +68,9 @@ def _lack(window: Window, row: int, hold: Holding, step: Floats) -> Shortage:
         if row >= 0
         else (1.0, 0.0)
     )
-    return Shortage(row, need * (1 + MET), asked - hold.width, np.concatenate(at), np.concatenate(prices))
+    return Shortage(
+        row, need * (1 + FEASIBILITY), asked - hold.width, np.concatenate(at), np.concatenate(prices)
+    )
 
 
 def _grows(window: Window, row: int, side: int) -> float:
@@ -77,7 +79,7 @@ def _grows(window: Window, row: int, side: int) -> float:
     end = float(window.upper[row] if side > 0 else window.lower[row])
     if slope * end <= least:
         return 1.0
-    return 1 / (1 + slope) if side > 0 else 1 / max(1 - slope, MET)
+    return 1 / (1 + slope) if side > 0 else 1 / max(1 - slope, FEASIBILITY)
 
 
 def _more_needed(window: Window, row: int) -> float:

@@ -37,7 +37,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET, Attack
+from sdc_tasks.methods.attack.lp.prover import Attack
 from sdc_tasks.methods.attack.replay.around import Around, End, LevelLine
 from sdc_tasks.methods.attack.replay.inside import Holding, emptied
 from sdc_tasks.methods.attack.replay.public import Public
@@ -46,10 +46,11 @@ from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, SOLVER
 
 LEVELS_DOWN = 2.5  # levels down from the public value: as far as W is asked to reach at first
-FOUND_AGAIN = 1 - 2 * MET  # of how far W reaches: by as much of it as a search for the same tables shows
-SMALLER_BY = 1e-7  # relative: by so much S is smaller than what was found, against the noise of solvers
+# of how far W reaches: by as much of it as a search for the same tables shows
+FOUND_AGAIN = 1 - 2 * FEASIBILITY
 SHARPER = 4  # times: ends of W that hold S are moved
 FEW_NARROW = 40  # with more narrow primaries no end is moved: the publication is far from wide
 MOST_ENDS = 400  # moved at once
@@ -142,21 +143,23 @@ def _window(around: Around, told: Publication) -> Window:
     """The ends of S that follow from W."""
     level, step, nation = around.level, around.step, around.nation
     down, up = around.at - around.low, around.high - around.at
+    # S ends a solver's tolerance before what was found
     with np.errstate(invalid="ignore"):
         lower = np.where(
-            around.below_all, nation[0], level.above(around.at - down * FOUND_AGAIN) * (1 + SMALLER_BY)
+            around.below_all, nation[0], level.above(around.at - down * FOUND_AGAIN) * (1 + SOLVER)
         )
         upper = np.where(
-            around.above_all, nation[1], level.below(around.at + up * FOUND_AGAIN) * (1 - SMALLER_BY)
+            around.above_all, nation[1], level.below(around.at + up * FOUND_AGAIN) * (1 - SOLVER)
         )
-        low, high = np.ceil(lower / step - SMALLER_BY) * step, np.floor(upper / step + SMALLER_BY) * step
+        low, high = np.ceil(lower / step - SOLVER) * step, np.floor(upper / step + SOLVER) * step
         fixed = (low > high) & (
             lower <= upper
         )  # by the national tables, at a value that is no multiple of the step
         lower, upper = np.where(fixed, lower, low), np.where(fixed, upper, high)
     most = level(around.top)
     width = np.minimum(
-        most + np.minimum(most, np.maximum(around.top - nation[0], 0)), (nation[1] - nation[0]) * (1 - MET)
+        most + np.minimum(most, np.maximum(around.top - nation[0], 0)),
+        (nation[1] - nation[0]) * (1 - FEASIBILITY),
     )
     return Window(lower, upper, width, told, around.ended, level, around.middle.a, down, up)
 
@@ -244,8 +247,8 @@ def _nation(problem: ProtectionProblem, cells: Ints) -> tuple[Floats, Floats]:
 def _in_steps(publication: Publication, step: Floats) -> Publication:
     """The publication whose intervals end at multiples of the step."""
     lower, upper = (
-        np.ceil(publication.lower / step - SMALLER_BY) * step,
-        np.floor(publication.upper / step + SMALLER_BY) * step,
+        np.ceil(publication.lower / step - SOLVER) * step,
+        np.floor(publication.upper / step + SOLVER) * step,
     )
     rounded = publication.rounded & (lower <= upper)
     with np.errstate(invalid="ignore"):

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import betaincinv
 
-from sdc_tasks.methods.attack.replay.tables import GRID_NOISE, Fitting
+from sdc_tasks.methods.attack.replay.tables import Fitting
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 Program = Callable[
     [Floats], float
@@ -62,13 +63,13 @@ class Support:
     def broken(self) -> Bools:
         """(primaries,): the support ends nearer to the truth than a level."""
         return np.asarray(
-            (-self.low < self.down * (1 - GRID_NOISE)) | (self.high < self.up * (1 - GRID_NOISE))
+            (-self.low < self.down * (1 - FEASIBILITY)) | (self.high < self.up * (1 - FEASIBILITY))
         )
 
     @property
     def narrow(self) -> Bools:
         """(primaries,): the support is narrower than both levels together."""
-        return np.asarray(self.width < (self.down + self.up) * (1 - GRID_NOISE))
+        return np.asarray(self.width < (self.down + self.up) * (1 - FEASIBILITY))
 
 
 def support(problem: ProtectionProblem, needs: Requirements, tables: Floats, program: Program) -> Support:

@@ -25,12 +25,10 @@ from sdc_tasks.methods.attack.witness import Witness, stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import RIDGE, ROUNDING, VIOLATION
 
 LEVELS = (2.5, 5.0, 10.0, 20.0)  # down from a table in the middle: as far as W is asked to reach
 BALANCES = 6  # times: each one leaves a small part of what was open
-STEADY = 1e-9  # relative: so much of each equation is left open, each time
-EXCEEDS = 1e-5  # of the smallest level above 0: what exceeds a bound by more is put back
-NO_DIFFERENCE = 1e-12  # relative to the unit of the data: a deviation below it is none
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,7 @@ def _tables(
         for each in _both(tables):
             z = balanced(middle_z + each.dense(len(cells))) - middle_z
             rows.append(
-                Witness.of(
-                    np.where(np.abs(z) > NO_DIFFERENCE * (1 + np.abs(middle_z)), z, 0.0), 0, (True, False)
-                )
+                Witness.of(np.where(np.abs(z) > ROUNDING * (1 + np.abs(middle_z)), z, 0.0), 0, (True, False))
             )
         centre += [-1, *[at] * (len(rows) - at - 1)]
     return stacked(rows), np.array(centre, dtype=np.int64)
@@ -112,13 +108,13 @@ class _Balance:
         self._size = 1 + np.abs(problem.a[system.cells])
         self._size /= self._size.max()
         levels = (problem.lpl + problem.upl)[problem.primary]
-        self._least = EXCEEDS * float(
+        self._least = VIOLATION * float(
             levels[levels > 0].min(initial=np.inf)
         )  # noise beside a value of 0 is not put anywhere
         self._rows, self._sums = sp.csr_array(system.A[equal]), system.row_lower[equal] * system.unit
         square = self._rows @ sp.diags_array(self._size**2) @ self._rows.T
         self._factor = splu(
-            sp.csc_array(square + sp.diags_array(STEADY * square.diagonal()))
+            sp.csc_array(square + sp.diags_array(RIDGE * square.diagonal()))
         )  # equations may follow from each other
         self._ways = dict[int, Floats]()
         each = sp.eye_array(len(self._size), format="csr")

@@ -24,9 +24,9 @@ from sdc_tasks.methods.attack.polyhedron import attack_system, facing
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY
 from sdc_tasks.solver.lp import LiveLP, Status
 
-GRID_NOISE = 1e-6  # steps: a value this close to a grid point is that point
 WORTH = 200  # beginnings that are kept for each table that may be found
 
 
@@ -75,8 +75,8 @@ class Fitting:
             return np.zeros((1, len(self.cells)))
         unequal = np.flatnonzero(self.row_lower != self.row_upper)
         rows = np.vstack([self.A[unequal] @ N, N])
-        least = np.concatenate([self.row_lower[unequal], self.lower]) - GRID_NOISE
-        highest = np.concatenate([self.row_upper[unequal], self.upper]) + GRID_NOISE
+        least = np.concatenate([self.row_lower[unequal], self.lower]) - INTEGRALITY
+        highest = np.concatenate([self.row_upper[unequal], self.upper]) + INTEGRALITY
         ranges = [self._range(int(column)) for column in self._free]
         if not all(np.isfinite(low) and np.isfinite(high) for low, high in ranges):
             return None
@@ -84,7 +84,7 @@ class Fitting:
         down, up = np.minimum(rows * low, rows * high), np.maximum(rows * low, rows * high)
         begun = np.zeros((1, 0))
         for k in range(N.shape[1]):
-            values = np.arange(np.ceil(low[k] - GRID_NOISE), np.floor(high[k] + GRID_NOISE) + 1)
+            values = np.arange(np.ceil(low[k] - INTEGRALITY), np.floor(high[k] + INTEGRALITY) + 1)
             if len(begun) * len(values) > WORTH * most:
                 return None
             begun = np.column_stack([np.repeat(begun, len(values), axis=0), np.tile(values, len(begun))])
@@ -94,7 +94,7 @@ class Fitting:
             )
             begun = begun[may.all(axis=1)]
         z = begun @ N.T
-        z = z[(np.abs(z - np.rint(z)) <= GRID_NOISE).all(axis=1)]
+        z = z[(np.abs(z - np.rint(z)) <= INTEGRALITY).all(axis=1)]
         return np.rint(z) * self.step if len(z) <= most else None
 
     def nearest(self, cell: int, distance: float) -> Floats | None:
@@ -103,7 +103,7 @@ class Fitting:
         fits, or if it is not on the grid.
         """
         n, column = len(self.cells), int(np.searchsorted(self.cells, cell))
-        away = np.sign(distance) * np.ceil(abs(distance) / self.step[column] - GRID_NOISE)
+        away = np.sign(distance) * np.ceil(abs(distance) / self.step[column] - INTEGRALITY)
         lower, upper = np.minimum(self.lower, 0), np.maximum(self.upper, 0)
         live = LiveLP(
             np.ones(2 * n), sp.csr_array(sp.hstack([self.A, -self.A])), self.row_lower, self.row_upper,
@@ -115,7 +115,7 @@ class Fitting:
         z = result.x[:n] - result.x[n:]
         if (
             result.status is not Status.OPTIMAL
-            or (np.abs(z - np.rint(z)) > GRID_NOISE).any()
+            or (np.abs(z - np.rint(z)) > INTEGRALITY).any()
             or not self.holds(np.rint(z))
         ):
             return None
@@ -124,12 +124,12 @@ class Fitting:
     def holds(self, z: Floats) -> bool:
         """Does a deviation, in steps, fit?"""
         row = self.A @ z
-        near = GRID_NOISE * (1 + np.abs(row))
+        near = INTEGRALITY * (1 + np.abs(row))
         return bool(
             (row >= self.row_lower - near).all()
             and (row <= self.row_upper + near).all()
-            and (z >= self.lower - GRID_NOISE).all()
-            and (z <= self.upper + GRID_NOISE).all()
+            and (z >= self.lower - INTEGRALITY).all()
+            and (z <= self.upper + INTEGRALITY).all()
         )
 
     def _range(self, column: int) -> tuple[float, float]:
@@ -158,7 +158,7 @@ class Fitting:
             if done == len(E):
                 break
             at = done + int(np.abs(E[done:, column]).argmax())
-            if abs(E[at, column]) < GRID_NOISE:
+            if abs(E[at, column]) < INTEGRALITY:
                 continue
             E[[done, at]] = E[[at, done]]
             E[done] /= E[done, column]

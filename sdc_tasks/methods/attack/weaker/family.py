@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from sdc_tasks.methods.attack.requirements import SAME_OWED, Requirements, promised
+from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.weaker.pieces import pieces_of
 from sdc_tasks.methods.attack.weaker.support import Levels, Remaining, Unpublished
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, Adversary
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 MOST_WEAKER = 40  # adversaries of one profile for one primary
 
@@ -69,7 +70,7 @@ class Family:
 
     def is_cut(self, cell: int, levels: Levels) -> bool:
         return any(
-            got < asked - SAME_OWED * asked for got, asked in zip(levels, self._promise[cell], strict=True)
+            got < asked - FEASIBILITY * asked for got, asked in zip(levels, self._promise[cell], strict=True)
         )
 
     def covers(self, profile: str, cell: int) -> bool:
@@ -124,7 +125,8 @@ class Family:
         fewest pieces first. To whoever has none of the pieces that matter, the same is owed as to the public.
         """
         mine = self._judged(profile, cell)
-        most = [got + SAME_OWED * asked for got, asked in zip(mine[lacks], self._promise[cell], strict=True)]
+        each_side = zip(mine[lacks], self._promise[cell], strict=True)
+        most = [got + FEASIBILITY * asked for got, asked in each_side]
         if public := self.levels.get((EXTERNAL, cell)):
             mine.setdefault(self.pieces(profile, cell), public[frozenset()])
         low = [

@@ -18,12 +18,12 @@ from scipy.sparse.csgraph import connected_components
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
-from sdc_tasks.methods.attack.lp.models import NO_PRICE
-from sdc_tasks.methods.attack.lp.prover import MET, NO_REACH, Attack
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS, AttackSystem, attack_system
+from sdc_tasks.methods.attack.lp.prover import Attack
+from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ROUNDING
 from sdc_tasks.solver.lp import LiveLP, Status
 
 Levels = tuple[float, float, float]  # down, up, sliding
@@ -108,7 +108,7 @@ class Unpublished:
         for side, need in ((DOWN, down), (UP, up), (SLIDE, slide)):
             halves = [ways[way] for way in ((DOWN, UP) if side == SLIDE else (side,))] if need else []
             reach = sum(half.reach for half in halves)
-            if reach >= need * (1 - MET):
+            if reach >= need * (1 - FEASIBILITY):
                 found.append(need)
                 continue
             found.append(reach)
@@ -158,7 +158,7 @@ class Unpublished:
             z = np.zeros(len(lower))
             if result.status is Status.OPTIMAL:
                 z[columns] = result.x
-            inside = bool((z >= lower - FEASIBLE_UNITS).all() and (z <= upper + FEASIBLE_UNITS).all())
+            inside = bool((z >= lower - FEASIBILITY).all() and (z <= upper + FEASIBILITY).all())
             if result.status is Status.OPTIMAL and inside and system.are_witnesses(z)[0]:
                 break
         else:
@@ -167,14 +167,14 @@ class Unpublished:
                 f"({result.status}); nothing can be "
                 "certified. Remedy: check the magnitudes of that country's table"
             )
-        priced, used = np.abs(result.dual) > NO_PRICE, set[int]()
+        priced, used = np.abs(result.dual) > DUAL, set[int]()
         for row in rows[priced].tolist():
             used |= set(self.needed[row])
             if (tellers := self.row_by[row]) and not used & set(tellers):
                 used.add(tellers[0])
-        used |= set(by[columns[np.abs(result.reduced) > NO_PRICE]].tolist())
+        used |= set(by[columns[np.abs(result.reduced) > DUAL]].tolist())
         reach = side * float(z[at])
-        reach = 0.0 if reach < NO_REACH else reach * unit
+        reach = 0.0 if reach < 10 * ROUNDING else reach * unit
         return _Way(reach, system.source[rows[priced]], -result.dual[priced], frozenset(used - {-1}))
 
     def _model(self, component: int, unit: float) -> tuple[Ints, Ints, LiveLP]:

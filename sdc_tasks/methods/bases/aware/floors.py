@@ -22,6 +22,7 @@ from sdc_tasks.methods.bases.strata import hides_something
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, read_only
+from sdc_tasks.model.tolerances import ROUNDING
 
 FINEST_SHARE = 1e-3  # relative to the estimate: finer bases are not offered
 NEXT_STEP = 2 / 3  # chance of a step, relative to the step before it
@@ -113,6 +114,6 @@ def _number(options: BasesOptions, base: float) -> int:
     mantissas = np.sort(np.array(options.mantissas))
     if base <= options.smallest * mantissas[0]:
         return 0
-    decade = int(np.floor(np.log10(base / options.smallest * (1 + 1e-12))))
-    at = int(np.searchsorted(mantissas, base / options.smallest / 10.0**decade * (1 - 1e-12)))
+    decade = int(np.floor(np.log10(base / options.smallest * (1 + ROUNDING))))
+    at = int(np.searchsorted(mantissas, base / options.smallest / 10.0**decade * (1 - ROUNDING)))
     return decade * len(mantissas) + at

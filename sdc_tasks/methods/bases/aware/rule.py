@@ -38,6 +38,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 FIRST_SLIDE = (
     2.05  # sliding level of a primary at first, as a multiple of both levels; 2.0 leaves more of them narrow
@@ -260,7 +261,7 @@ def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
     )
     alone.settle()
     for attack in alone.broken:
-        most[attack.primary] = min(most[attack.primary], attack.reach * (1 - 1e-6))
+        most[attack.primary] = min(most[attack.primary], attack.reach * (1 - FEASIBILITY))
     return most
 
 

@@ -30,11 +30,11 @@ import scipy.sparse as sp
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY, ROUNDING
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import solve_milp
 from sdc_tasks.solver.vertex import vertex
 
-ON_GRID = 1e-6  # of a step of the grid
 ADDITIVE_NODES = 1000
 
 
@@ -54,21 +54,22 @@ def additive(
     lower = np.where(
         exact,
         middle,
-        np.ceil(np.maximum(np.where(told, middle - half, -np.inf), lowest * per_unit) - ON_GRID),
+        np.ceil(np.maximum(np.where(told, middle - half, -np.inf), lowest * per_unit) - INTEGRALITY),
     )
     upper = np.where(
         exact,
         middle,
-        np.floor(np.minimum(np.where(told, middle + half, np.inf), highest * per_unit) + ON_GRID),
+        np.floor(np.minimum(np.where(told, middle + half, np.inf), highest * per_unit) + INTEGRALITY),
     )
     weight = np.where(publication.rounded, 1 / np.maximum(2 * half, 1.0), 0.0)
     near = _nearest(M, middle, weight, lower, upper)
-    if near is not None and (np.abs(near - np.rint(near))[told] > ON_GRID).any():
+    if near is not None and (np.abs(near - np.rint(near))[told] > INTEGRALITY).any():
         near = neighbour_of(M, middle, weight, lower, upper, near, told)
     if near is None:
         return None
     value = np.where(told, np.rint(near), 0.0)
-    off = np.abs(middle - publication.value * per_unit)[exact] > ON_GRID + 1e-12 * np.abs(middle[exact])
+    most = INTEGRALITY + ROUNDING * np.abs(middle[exact])
+    off = np.abs(middle - publication.value * per_unit)[exact] > most
     if off.any() or _amiss(M, value, told):
         return None
     moved = publication.rounded & (value != middle)
@@ -98,7 +99,7 @@ def neighbour_of(
     """The nearest additive point on the grid among those next to a point: each published cell goes up or
     down.
     """
-    below, rows = np.floor(near + ON_GRID), np.zeros(M.shape[0])
+    below, rows = np.floor(near + INTEGRALITY), np.zeros(M.shape[0])
     first, last = (
         np.where(told, np.maximum(lower, below), lower),
         np.where(told, np.minimum(upper, below + 1), upper),

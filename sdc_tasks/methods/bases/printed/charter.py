@@ -28,6 +28,7 @@ from sdc_tasks.methods.attack import Attacker
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.tolerances import TINY
 
 
 def proposed(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
@@ -70,7 +71,7 @@ def charter(
             while told.visible.any() and (found := attacker.again(attack, told)) is not None:
                 worth = weights[found.decided] * np.nan_to_num(told.value[found.decided])
                 dear = np.where(
-                    told.visible[found.decided], worth / np.maximum(np.abs(found.price), 1e-300), np.inf
+                    told.visible[found.decided], worth / np.maximum(np.abs(found.price), TINY), np.inf
                 )
                 leaned = told.cells == told.cells[found.decided[dear.argmin()]]
                 # An attack that leans on none of them is at the edge of what counts as met without them.

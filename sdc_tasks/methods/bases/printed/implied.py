@@ -27,16 +27,16 @@ from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import EPSILON, ROUNDING
 
 BOX_PASSES = 20  # over all relations; each pass tightens the box, which is valid after any number of passes
-LEFT_OF_TERMS = 1e-15  # relative to the two sums whose difference is a bound
 NARROWER_WIDTH = 0.99  # times a published width: an interval below this counts as narrower
 
 
 def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
     """The sharpened choice: no cell loses more than in the given choice, and it is as safe."""
     low, high = implied(problem, ladder, choice)
-    contains = (ladder.low >= low[:, None] * (1 - 1e-12)) & (ladder.high >= high[:, None] * (1 - 1e-12))
+    contains = (ladder.low >= low[:, None] * (1 - ROUNDING)) & (ladder.high >= high[:, None] * (1 - ROUNDING))
     loss = np.where(contains, ladder.loss, np.inf)
     best, every = loss.argmin(axis=1), np.arange(len(choice))
     return np.asarray(np.where(loss[every, best] < ladder.loss[every, choice], best, choice))
@@ -91,7 +91,7 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
     told = [np.full(problem.space.size, np.inf) for _ in range(2)]
     _tighten(M, low, high, *told)
     below, above = (np.minimum(each[cells], most) for each, most in zip(told, free, strict=True))
-    inside = (below <= own[0] * (1 + 1e-12)) & (above <= own[1] * (1 + 1e-12))
+    inside = (below <= own[0] * (1 + ROUNDING)) & (above <= own[1] * (1 + ROUNDING))
     return np.asarray(publication.rounded & inside & (below + above < NARROWER_WIDTH * publication.base))
 
 
@@ -128,5 +128,5 @@ def _others(row: Ints, reach: Floats, rows: int) -> Floats:
     finite = np.where(endless, 0.0, reach)
     total, count = np.bincount(row, finite, rows)[row], np.bincount(row, endless, rows)[row]
     rest = np.maximum(total - finite, 0.0)
-    rest += np.where(total > finite, LEFT_OF_TERMS * total * np.bincount(row, minlength=rows)[row], 0.0)
+    rest += np.where(total > finite, EPSILON / 10 * total * np.bincount(row, minlength=rows)[row], 0.0)
     return np.where(count - endless > 0, np.inf, rest)

@@ -32,8 +32,8 @@ from sdc_tasks.methods.bases.printed.implied import box
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import ROUNDING
 
-LEFT_OF_VALUE = 1e-12  # relative to a value; a tolerance as in `implied`
 DIGITS = (np.arange(1.0, 10.0), np.arange(10.0, 100.0), np.arange(100.0, 1000.0))
 
 
@@ -41,7 +41,7 @@ def impossible(problem: ProtectionProblem, publication: Publication) -> Bools:
     """The rounded cells whose printed value the other cells exclude, by one relation or several in turn."""
     lower, upper = box(problem, publication)
     value = np.nan_to_num(publication.value)
-    slack = LEFT_OF_VALUE * (1 + np.abs(value) + publication.base)
+    slack = ROUNDING * (1 + np.abs(value) + publication.base)
     return np.asarray(publication.rounded & ((value < lower - slack) | (value > upper + slack)))
 
 
@@ -60,7 +60,7 @@ def possible(
     lower, upper = box(problem, publication)
     value, base = publication.value.copy(), publication.base.copy()
     for k in wrong.tolist():
-        if upper[k] - lower[k] <= LEFT_OF_VALUE * abs(upper[k]):
+        if upper[k] - lower[k] <= ROUNDING * abs(upper[k]):
             value[k], base[k] = problem.a[publication.cells[k]], 0.0  # the other cells fix it
             continue
         fit = _roundest(float(lower[k]), float(upper[k]), float(base[k]), mantissas, smallest)

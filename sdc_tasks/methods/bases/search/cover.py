@@ -25,6 +25,7 @@ from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import slack_of
 from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import ROUNDING, ZERO
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP, Status
 
@@ -35,9 +36,6 @@ NEAR_CUTS, NEAR_CELLS = (
     30,
     40,
 )  # cuts around a move, and cells in these cuts, that are checked for being higher than needed
-ROW_NOISE = 1e-9  # of a right-hand side
-LEAST_NOISE = 1e-9  # of a median loss: an option that is broken by less than this gets no row
-ROUNDING = 1e-12  # relative: sums of floats are no farther off, so that a bound stays one
 
 
 def cover(ladder: Ladder, cuts: Sequence[Cut], choice: Ints, seed: int, say: Say = silent) -> Ints:
@@ -113,7 +111,7 @@ def least(ladder: Ladder, cuts: Sequence[Cut]) -> float:
         over = sp.csr_array((price[cut], np.arange(len(cut)), start), shape=(n, len(cut))) @ gain - loss
         best = max(best, float(price.sum() * (1 - ROUNDING) - np.maximum(over.max(axis=1), 0.0).sum()))
         over[known] = -np.inf  # the solver keeps its rows to a tolerance
-        owner = np.flatnonzero(over.max(axis=1) > excess + LEAST_NOISE * scale)
+        owner = np.flatnonzero(over.max(axis=1) > excess + ZERO * scale)
         option = over[owner].argmax(axis=1)
     return best
 
@@ -217,7 +215,7 @@ class _Search:
         cost = self._total()
         while True:
             missing = 1 - self._given
-            missing[missing <= ROW_NOISE] = 0.0
+            missing[missing <= ZERO] = 0.0
             if not missing.any():
                 return True
             worst = int(missing.argmax())
@@ -239,7 +237,7 @@ class _Search:
                 cells[owner[first]],
                 affordable[owner[first], low:],
             )
-            may = affordable & (gain > ROW_NOISE)
+            may = affordable & (gain > ZERO)
             ratio = np.divide(more[owner[first], low:], gain, out=np.full(gain.shape, np.inf), where=may)
             best = int(ratio.argmin())
             if not may.flat[best]:
@@ -274,7 +272,7 @@ class _Search:
             return may
         gives = self._gives[entries.at]
         less = gives[np.arange(len(gives)), now[entries.owner]][:, None] - gives
-        enough = less <= (self._given[self._cut[entries.at]] - 1 + ROW_NOISE)[:, None]
+        enough = less <= (self._given[self._cut[entries.at]] - 1 + ZERO)[:, None]
         first = _first(entries.owner)
         may[entries.owner[first]] &= np.logical_and.reduceat(enough, first, axis=0)
         return may

@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdc_tasks.methods.attack import MET, Attack, Requirements
+from sdc_tasks.methods.attack import Attack, Requirements
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.optimise import Cut
 
 ENDLESS = 1e30  # stands for the slack of a withheld cell
@@ -36,7 +37,7 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
     return Cut(
         named // 2,
         summed,
-        float(attack.need * (1 - MET) - attack.reach + given),
+        float(attack.need * (1 - FEASIBILITY) - attack.reach + given),
         int(needs.primaries[attack.primary]),
     )
 

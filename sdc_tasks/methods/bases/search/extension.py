@@ -21,19 +21,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import MET, Attack, AttackSystem, Requirements, attack_system
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS
+from sdc_tasks.methods.attack import Attack, AttackSystem, Requirements, attack_system
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, SOLVER
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
 NEED_DECADES = 4  # needs within one live model differ by at most this many powers of ten
-LOSS_NOISE = (
-    1e-7  # relative to the least loss that the need could cost: a smaller loss is noise of the solver
-)
-DUST = 1e-9  # a price below this share of the weight is noise; without it the cut stays valid
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class Extension:
             column, sign = self._models[number[size]].place(primary)
             if sign:
                 key = (number[size], column, int(attack.side * sign))
-                neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - MET), primary))
+                neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - FEASIBILITY), primary))
         self.demands = sorted((Demand(*key, *most) for key, most in neediest.items()), key=order)
         for i, model in enumerate(self._models):
             model.remember([demand for demand in self.demands if demand.model == i])
@@ -192,7 +188,7 @@ class _Elastic:
             return None
         n, m, unit = len(self._lower), len(self._weight), self.system.unit
         self._keep(demand, result.x[:n])
-        if result.objective * self._scale <= LOSS_NOISE * need * float(self._weight.min(initial=np.inf)):
+        if result.objective * self._scale <= SOLVER * need * float(self._weight.min(initial=np.inf)):
             return None
         below, above = np.zeros(count), np.zeros(count)
         slack = np.maximum(result.x[n:], 0.0) * unit
@@ -211,11 +207,11 @@ class _Elastic:
         Every point between a witness and the truth is a witness.
         """
         reach = self._put[:, self._number[demand]] * (demand.side / need)
-        for at in np.flatnonzero((reach >= 1 - LOSS_NOISE) | ((reach <= LOSS_NOISE - 1) & self._mirrored))[
+        for at in np.flatnonzero((reach >= 1 - SOLVER) | ((reach <= SOLVER - 1) & self._mirrored))[
             ::-1
         ].tolist():
             moved = self._moved[at] / reach[at]
-            if (moved >= self._low - FEASIBLE_UNITS).all() and (moved <= self._high + FEASIBLE_UNITS).all():
+            if (moved >= self._low - FEASIBILITY).all() and (moved <= self._high + FEASIBILITY).all():
                 return True
         return False
 
@@ -223,7 +219,7 @@ class _Elastic:
         """(q B + ν A) u ≥ its least value over the box of u, for every u that meets the demand."""
         split = self._A.shape[0]
         price = -result.dual[split:] * self._scale
-        price[(np.abs(price) < DUST * self._weight) & self._free] = 0.0
+        price[(np.abs(price) < DUAL * self._weight) & self._free] = 0.0
         pull = self._B.T @ price - self._A.T @ (result.dual[:split] * self._scale)
         low, up = self._lower.copy(), self._upper.copy()
         low[demand.column], up[demand.column] = lower, upper

@@ -30,22 +30,17 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.items import SLIDE
 from sdc_tasks.methods.attack.lp.attacker import Attacker
-from sdc_tasks.methods.attack.lp.prover import MET
-from sdc_tasks.methods.attack.polyhedron import FEASIBLE_UNITS, AttackSystem
+from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.methods.attack.prover import FOR_ALL
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, IMPROVEMENT, ROUNDING, SAME
 
-NEGLIGIBLE = 0.5 * FEASIBLE_UNITS  # units: a table may miss an interval by this
-SAVED = 1e-9  # relative: a change that saves less loss is none
 MOST_BARE = 40  # requirements that get other tables when a cell is lowered
 STEPS = (1_000, None)  # of an LP for one requirement, in turn: later tables may show what takes many
-BEYOND, STEP_UP = (
-    1e30,
-    1 + 1e-9,
-)  # stands for the slack of a withheld cell; the next option has more slack than the present one
+BEYOND = 1e30  # stands for the slack of a withheld cell
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,10 +135,11 @@ class Growth:
 
     def _shown(self, number: int, z: Floats) -> FittingTable:
         items, told, unit = self._provers[number].items, self._told[number], self._provers[number].system.unit
-        met = (items.side != SLIDE) & (items.side * z[items.column] >= items.need * (1 - MET))
+        met = (items.side != SLIDE) & (items.side * z[items.column] >= items.need * (1 - FEASIBILITY))
         move = told.rows @ z
-        moved, columns = np.flatnonzero(np.abs(move) > NEGLIGIBLE), np.flatnonzero(z)
-        far = np.sign(move[moved]) * (np.abs(move[moved]) - NEGLIGIBLE) * unit
+        # a table may miss an interval by half of what a witness may
+        moved, columns = np.flatnonzero(np.abs(move) > FEASIBILITY / 2), np.flatnonzero(z)
+        far = np.sign(move[moved]) * (np.abs(move[moved]) - FEASIBILITY / 2) * unit
         return FittingTable(number, columns, z[columns], np.flatnonzero(met), told.cells[moved], far)
 
     def _add(self, shown: FittingTable) -> None:
@@ -164,8 +160,8 @@ class Growth:
         down and up; the last one if there is none.
         """
         ladder = self._ladder
-        fits = (ladder.low[cells] >= low[:, None] * (1 - 1e-12)) & (
-            ladder.high[cells] >= high[:, None] * (1 - 1e-12)
+        fits = (ladder.low[cells] >= low[:, None] * (1 - ROUNDING)) & (
+            ladder.high[cells] >= high[:, None] * (1 - ROUNDING)
         )
         fits &= self._allowed[cells]
         return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), self._last[cells]))
@@ -260,10 +256,11 @@ class Growth:
         low, high = np.minimum(ladder.low[cells, now], BEYOND), np.minimum(ladder.high[cells, now], BEYOND)
         prices = []
         for below in (True, False):
+            # the next option has more slack than the present one
             more = (
-                np.maximum(far - self._low[cells], low * STEP_UP)
+                np.maximum(far - self._low[cells], low * (1 + SAME))
                 if below
-                else np.maximum(far + self._high[cells], high * STEP_UP)
+                else np.maximum(far + self._high[cells], high * (1 + SAME))
             )
             wanted = (more, self._high[cells]) if below else (-self._low[cells], more)
             option = self._finest(cells, *wanted)
@@ -332,11 +329,11 @@ class Growth:
                 continue
             if not self._show(number, item, STEPS[0], capped=k) or self._ladder.loss_of(
                 self.choice
-            ) >= loss * (1 - SAVED):
+            ) >= loss * (1 - IMPROVEMENT):
                 self._restore(before)
                 return False
         self._face(self._fit())
-        if self._ladder.loss_of(self.choice) >= loss * (1 - SAVED):
+        if self._ladder.loss_of(self.choice) >= loss * (1 - IMPROVEMENT):
             self._restore(before)
             return False
         return True

@@ -19,11 +19,12 @@ from __future__ import annotations
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack import MET, Attacker
+from sdc_tasks.methods.attack import Attacker
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.search.cut import cut_of, slack_of
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, TINY
 from sdc_tasks.optimise import Cut
 
 
@@ -97,7 +98,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
     gives: dict[int, Floats] = {}  # a cell may be named on both sides
     for k, by_option in zip(cut.columns.tolist(), slack, strict=True):
         gives[k] = gives.get(k, 0.0) + by_option
-    options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -MET * need / 2
+    options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -FEASIBILITY * need / 2
     while True:
         missing = cut.right - sum(float(by_option[choice[k]]) for k, by_option in gives.items())
         if missing <= enough:
@@ -105,7 +106,7 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
         best = (np.inf, -1, -1)
         for k, by_option in gives.items():
             gain = np.minimum(by_option - by_option[choice[k]], missing - enough)
-            loss = np.maximum(ladder.dearer(k, choice), 1e-300)
+            loss = np.maximum(ladder.dearer(k, choice), TINY)
             upwards = (options > choice[k]) & (options <= most[k]) & (gain > 0) & np.isfinite(loss)
             ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
             option = int(ratio.argmin())

@@ -25,8 +25,9 @@ from sdc_tasks.methods.cta.blockwise.fix_and_relax import find_start
 from sdc_tasks.methods.cta.inequalities import SHARE, Inequalities, no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import Polish, only_l1, proves
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.run import GAIN, Run
+from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Ints
+from sdc_tasks.model.tolerances import IMPROVEMENT
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import LiveMilp, Watch
 
@@ -128,7 +129,7 @@ class _Descent:
         gap = run.gap_wanted if whole else BLOCK_GAP * len(block) / len(problem.sensitive)
         result = self._live.solve(columns, run.left, gap, nodes, Watch(stop=lambda: run.over()))
         found = np.inf if result.objective is None else result.objective * problem.unit
-        if result.x is not None and found < best.verdict.objective * (1 - GAIN):
+        if result.x is not None and found < best.verdict.objective * (1 - IMPROVEMENT):
             self._polish.offer(result.x[model.binary] > 0.5, "bcd")
         if whole and result.bound is not None and proves(problem, run):
             run.raise_bound(result.bound * problem.unit, "bcd")

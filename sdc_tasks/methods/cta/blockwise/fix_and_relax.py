@@ -23,18 +23,12 @@ import numpy as np
 
 from sdc_tasks.methods.cta.blockwise.blocks import Partitioner
 from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities, violated_inequalities
-from sdc_tasks.methods.cta.local.shortfall import (
-    CLEAR_SHARE,
-    ShortfallMilp,
-    Standing,
-    at_rest,
-    standing,
-    unprotectable,
-)
+from sdc_tasks.methods.cta.local.shortfall import ShortfallMilp, Standing, at_rest, standing, unprotectable
 from sdc_tasks.methods.cta.milp import Polish, only_l1
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.tolerances import NOTICEABLE
 
 Start = Literal["fix-and-relax", "all-up", "random"]
 STEP_NODES, STEP_GAP = 20, 0.05  # limits of a step's MILP; a block gets its share of the gap
@@ -137,11 +131,11 @@ class _Search:
             found = self._model.solve(
                 at, self._only(block), self._none, self._partitioner.reach(block), STEP_GAP, nodes
             )
-            if size == s and found.proven > CLEAR_SHARE:
+            if size == s and found.proven > NOTICEABLE:
                 raise unprotectable(self._problem, found)
             if size == s:
                 return found
-            size = size if found.t.sum() < at.t.sum() - CLEAR_SHARE else 2 * size
+            size = size if found.t.sum() < at.t.sum() - NOTICEABLE else 2 * size
             at = found
         return at
 

@@ -33,6 +33,7 @@ from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, OPTIMALITY
 from sdc_tasks.solver.growing import GrowingMilp
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult
@@ -43,9 +44,6 @@ FRUITLESS_CHOICES = 8  # choices without a promise after which the master frees 
 MORE = 4  # times as many senses
 LOOSE = 0.2  # the gap of the master, as a share of the remaining gap
 MASTER_NODES = 1000  # of the master's MILP, where work is counted
-MASTER_TOLERANCE = (
-    1e-6  # relative: subtracted from the bound of the master's solver, and how close counts as met
-)
 
 
 def benders(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
@@ -123,8 +121,8 @@ class _Search:
         master, gap = self._informed_master(), LOOSE * (self._run.gap or 1.0)
         while not self._run.over():
             around = self._around()
-            found = master.solve(around, max(gap, MASTER_TOLERANCE), self._run.left, self._nodes)
-            enough = self._best * (1 - MASTER_TOLERANCE)
+            found = master.solve(around, max(gap, OPTIMALITY), self._run.left, self._nodes)
+            enough = self._best * (1 - OPTIMALITY)
             if (
                 found.x is not None
                 and master.cost(found.x) < enough
@@ -138,10 +136,10 @@ class _Search:
                     self._size *= MORE
             elif found.status is Status.INFEASIBLE and self._run.protected is None:
                 refuse(self._problem, master.conflict)
-            elif self._lift(found, around) >= enough or gap <= MASTER_TOLERANCE:
+            elif self._lift(found, around) >= enough or gap <= OPTIMALITY:
                 return None
             else:
-                gap = MASTER_TOLERANCE
+                gap = OPTIMALITY
         return None
 
     def _informed_master(self) -> _Master:
@@ -150,7 +148,7 @@ class _Search:
         for up, answer in self._news:
             if answer.z is None:
                 self._master.forbid(up, answer.lagrangian)
-                if answer.mirrored.at(~up) > MASTER_TOLERANCE:
+                if answer.mirrored.at(~up) > FEASIBILITY:
                     self._master.forbid(~up, answer.mirrored)
             else:
                 self._master.bound(up, answer.lagrangian)
@@ -170,7 +168,7 @@ class _Search:
         """Reports the bound of a master in which every sense was free, and returns it."""
         if around is not None or found.bound is None:
             return 0.0
-        proven = found.bound * (1 - MASTER_TOLERANCE)
+        proven = found.bound * (1 - OPTIMALITY)
         self._run.raise_bound(min(proven, self._best) * self._unit, METHOD)
         return proven
 
@@ -221,7 +219,7 @@ class _Master:
         for a tiny value any change is enough.
         """
         value, change = found.at(up), found.turning(up)
-        share = np.clip(-change / value, 0.0, 1.0) if value > MASTER_TOLERANCE else np.ones(len(up))
+        share = np.clip(-change / value, 0.0, 1.0) if value > FEASIBILITY else np.ones(len(up))
         self.conflict |= share > 0
         constant, slope = self._covers.add(-1.0, share, up)
         self._milp.add_row(self._y, slope, -constant)
@@ -252,7 +250,7 @@ class _Master:
         opened = np.flatnonzero(lower < upper)
         choices = (np.arange(2 ** len(opened)) >> np.arange(len(opened))[:, None] & 1).astype(float)
         cost = self._costs.at(lower, opened, choices).max(axis=0, initial=self._least)
-        cost[self._covers.at(lower, opened, choices).min(axis=0, initial=0.0) < -MASTER_TOLERANCE] = np.inf
+        cost[self._covers.at(lower, opened, choices).min(axis=0, initial=0.0) < -FEASIBILITY] = np.inf
         best = int(cost.argmin())
         if math.isinf(cost[best]):
             return MilpResult(Status.INFEASIBLE, None, None, None)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import IMPROVEMENT, TIE_BREAK
 
 SOFT_WIDTHS = 1.5  # τ, in median widths lpl + upl
 SWEEPS = 3
@@ -46,7 +47,7 @@ def _cheapest(A: sp.csr_array, w: Floats) -> Floats:
     filled = np.flatnonzero(np.diff(A.indptr) > 0)
     if len(filled):
         least[filled] = np.minimum.reduceat(w[A.indices], A.indptr[:-1][filled])
-    return np.asarray(np.maximum(least, 1e-6))
+    return np.asarray(np.maximum(least, TIE_BREAK / 100))
 
 
 class _Balance:
@@ -99,7 +100,7 @@ class _Balance:
             np.fill_diagonal(pair, single)
             best = int(pair.argmin())
             i, j = divmod(best, len(cells))
-            if pair[i, j] < -1e-9 * (1 + abs(single[i])):
+            if pair[i, j] < -IMPROVEMENT * (1 + abs(single[i])):
                 found += 1
                 for p in {int(cells[i]), int(cells[j])}:
                     self._flip(p)

@@ -22,6 +22,7 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP, refined
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import RIDGE, ROUNDING
 
 PROJECTIONS = 10
 SOFT_SHARE = 0.1  # share of the median size by which any cell may change at least
@@ -137,7 +138,7 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
         return lambda rng: np.asarray(rng.choice([-1.0, 1.0], len(t)))
     d = t + SOFT_SHARE * float(np.median(positive))
     normal = sp.csc_array(A @ sp.diags_array(d) @ A.T)
-    ridge = sp.diags_array(1e-9 * normal.diagonal() + 1e-12)
+    ridge = sp.diags_array(RIDGE * normal.diagonal() + ROUNDING)
     solve = splu(
         sp.csc_matrix(normal + ridge), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}
     ).solve

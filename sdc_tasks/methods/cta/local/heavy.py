@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdc_tasks.methods.cta.run import FORGET, GAIN, Run
+from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.senses import Fixed, SenseLP
 from sdc_tasks.model.table import Bools
+from sdc_tasks.model.tolerances import DUAL, IMPROVEMENT
 
 EXCHANGE_ITERATIONS = 15_000  # of all exchanges of a wave of cells
 MISSES = 1.0  # exchanges in a row without a gain, per cell, after which the search ends
@@ -35,14 +36,14 @@ def exchange(
     level, open_ = model.upl + model.lpl, model.can_rise & model.can_fall & counts
     tired, vain, until = np.zeros(len(up)), 0, model.effort + EXCHANGE_ITERATIONS
     while vain < MISSES * open_.sum() and model.effort < until and not run.out_of_time:
-        chance = (level * np.maximum(best.price, 0) + 1e-9) * open_ * FORGET**tired
+        chance = (level * np.maximum(best.price, 0) + DUAL) * open_ * FORGET**tired
         chosen = rng.choice(len(up), 1 + int(rng.random() > ONE_SHARE), p=chance / chance.sum())
         turned = np.unique(chosen)
         tired[chosen[0]] += 1
         trial = up.copy()
         trial[turned] = ~trial[turned]
         model.set(turned, trial[turned])
-        cost = model.cost(run.left, best.cost * (1 - GAIN), fresh=True)
+        cost = model.cost(run.left, best.cost * (1 - IMPROVEMENT), fresh=True)
         found = model.solve(run.left) if np.isfinite(cost) else None
         if found is None:
             model.set(turned, up[turned])

@@ -32,8 +32,9 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
-from sdc_tasks.methods.cta.verify import FEASIBLE_SHARE, short_of
+from sdc_tasks.methods.cta.verify import short_of
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, IMPROVEMENT
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
@@ -47,7 +48,6 @@ TRIES = 4  # per sensitive cell of a region, at most
 CHAIN = 2  # how often cells that fall short change too
 LONGEST_LINK = 6  # senses that may change in a link of the chain
 ONE_SENSE_SHARE = 0.4  # share of tries that turn one sense only
-BETTER = 1e-9  # relative
 PAST_WEIGHT = 0.8  # weight of the past in the gain of a kind of region
 SELDOM = 0.7  # factor on a cell's chance to be a centre again, after a visit
 IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for cells without excess cost around them
@@ -177,7 +177,7 @@ class _Search:
         before = self._cost(old, move.cells)
         if move.step.any() and self._within(new, move.cells):
             gain = max(0.0, before - self._cost(new, move.cells))
-        better = gain > BETTER * before
+        better = gain > IMPROVEMENT * before
         if better:
             self.z = new
         self.stale = 0 if better else self.stale + 1
@@ -218,11 +218,11 @@ class _Search:
         moved = z[p.sensitive[here]]
         level = np.where(moved > 0, p.upl[here], p.lpl[here])
         short = np.minimum(p.upl[here] - moved, moved + p.lpl[here])
-        return np.where(short > FEASIBLE_SHARE * level, short, 0.0)
+        return np.where(short > FEASIBILITY * level, short, 0.0)
 
     def _within(self, z: Floats, cells: Ints) -> bool:
         p = self._problem
-        slack = FEASIBLE_SHARE / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
+        slack = FEASIBILITY / 10 * np.maximum(np.abs(z[cells]), p.smallest_level)
         return bool(((z[cells] >= p.lower[cells] - slack) & (z[cells] <= p.upper[cells] + slack)).all())
 
 
@@ -275,7 +275,7 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
     for _ in range(TRIES * s):
         if run.out_of_time or model.effort > REGION_ITERATIONS:
             break
-        chance = (level * np.maximum(best.price, 0) + 1e-9) * both * FORGET**tired
+        chance = (level * np.maximum(best.price, 0) + DUAL) * both * FORGET**tired
         centre = int(rng.choice(s, p=chance / chance.sum()))
         tired[centre] += 1
         turned = np.array([centre])
@@ -293,9 +293,7 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
             found = model.solve(run.left)
             if found is None:
                 break
-            short = np.flatnonzero(
-                (found.short > FEASIBLE_SHARE * np.where(trial, model.upl, model.lpl)) & both
-            )
+            short = np.flatnonzero((found.short > FEASIBILITY * np.where(trial, model.upl, model.lpl)) & both)
             short = np.setdiff1d(short, turned)
             if not 0 < len(short) <= LONGEST_LINK:
                 break
@@ -303,7 +301,7 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
             model.set(short, trial[short])
             turned = np.union1d(turned, short)
             cost = model.cost(run.left)
-        found = model.solve(run.left) if cost < best.cost * (1 - BETTER) else None
+        found = model.solve(run.left) if cost < best.cost * (1 - IMPROVEMENT) else None
         if found is None:
             model.set(turned, up[turned])
         else:

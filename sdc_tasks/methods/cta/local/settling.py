@@ -22,6 +22,7 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, Fixed, SenseLP
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import ZERO
 
 PRICES = ((3.0, 6.0, 12.0), (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0))  # in steps of ρ, coarse and fine
 HEAVY_SHARE = (
@@ -33,7 +34,6 @@ EXCHANGED = 0.03
 FEW_PRICES, REST_PRICES = (2.0, 4.0, 8.0), (4.0, 8.0)  # while only the heaviest count; once all do
 STILL_SHARE = 0.999  # share of its level that a cell falls short by when it does not move
 REPAIRS = 12
-NO_SHORTFALL = 1e-9  # share of a level
 FRESH_ONE_IN = 100  # the LP starts from scratch if more than one sense in this number has changed
 IMPATIENT = 8  # and also after this fraction (1 / 8) of the iterations of a solve from scratch
 
@@ -126,7 +126,7 @@ class Settling:
                 return False
             self.found = solved
             level = np.where(self._counts, np.where(self.up, model.upl, model.lpl), np.inf)
-            if rho == FIRM and not (solved.short > NO_SHORTFALL * level).any():
+            if rho == FIRM and not (solved.short > ZERO * level).any():
                 break
             turn = _to_turn(solved, level, both & ~firm if rho < FIRM else both, rho, self._rng)
             self.up = self.up ^ turn
@@ -146,7 +146,7 @@ def _leaning(found: Fixed, cells: Ints, up: Bools) -> Bools:
     cheaply; `up` where both are equal.
     """
     z, lean = found.z[cells], found.lean[cells]
-    return np.where(np.abs(z) > NO_SHORTFALL, z > 0, np.where(np.abs(lean) > NO_SHORTFALL, lean > 0, up))
+    return np.where(np.abs(z) > ZERO, z > 0, np.where(np.abs(lean) > ZERO, lean > 0, up))
 
 
 def _to_turn(found: Fixed, level: Floats, both: Bools, rho: float, rng: np.random.Generator) -> Bools:
@@ -155,5 +155,5 @@ def _to_turn(found: Fixed, level: Floats, both: Bools, rho: float, rng: np.rando
     """
     if rho < FIRM:
         return both & (found.short >= STILL_SHARE * level)
-    short = both & (found.short > NO_SHORTFALL * level)
+    short = both & (found.short > ZERO * level)
     return short & (rng.random(len(short)) < 0.5)

@@ -26,10 +26,10 @@ from sdc_tasks.methods.cta.inequalities import Inequalities, no_inequalities
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import NOTICEABLE, SOLVER
 from sdc_tasks.solver.milp import LiveMilp, Milp, Watch
 
 RHO = 20.0  # times level and weight of a cell: the cost of its whole level
-CLEAR_SHARE = 1e-4  # share of a level; a solver's tolerances stay far below
 CELLS_NAMED = 8  # cells that a message names
 BLAME_NODES, BLAME_SECONDS = 500, 20.0
 
@@ -49,7 +49,7 @@ class Standing:
 
     @property
     def short(self) -> Ints:
-        return np.flatnonzero(self.t > CLEAR_SHARE)
+        return np.flatnonzero(self.t > NOTICEABLE)
 
 
 def standing(problem: CtaProblem, up: Bools, z: Floats) -> Standing:
@@ -57,7 +57,7 @@ def standing(problem: CtaProblem, up: Bools, z: Floats) -> Standing:
     `up` (s,) where it does not move.
     """
     moved = z[problem.sensitive]
-    way = np.where(np.abs(moved) > 1e-7, moved > 0, up)
+    way = np.where(np.abs(moved) > SOLVER, moved > 0, up)
     level = np.where(way, problem.upl, problem.lpl)
     return Standing(
         way, z, np.where(level > 0, 1 - np.abs(moved) / np.where(level > 0, level, 1.0), 0.0).clip(0.0)

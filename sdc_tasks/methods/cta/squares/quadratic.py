@@ -27,6 +27,7 @@ from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation, least_size
 from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.squares.tree import Node, SenseQP, branch
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import TIE_BREAK, TINY
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
@@ -34,7 +35,7 @@ METHOD = "quadratic"
 ALL_AT_ONCE = 12  # sensitive cells of a table whose senses are searched all at once
 TREE_SENSES, TREE_NODES = 10, 60  # senses of a neighbourhood, and nodes that its tree may take
 STRAIN_OF_ANY = 0.1  # share of the mean strain that any cell has
-ROW_CURVATURE, CELL_CURVATURE = 1e-3, 1e-6  # curvature given to slacks of rows, and to cells without weight
+ROW_CURVATURE = 1e-3  # curvature given to slacks of rows
 
 
 def quadratic(problem: CtaProblem, run: Run, seed: int, rounds: int | None = None) -> None:
@@ -77,7 +78,8 @@ def _lift_bound(problem: CtaProblem, model: SenseQP, run: Run) -> Floats:
     least, most = least_sizes(problem), np.minimum(np.maximum(-problem.lower, problem.upper), far)
     most = np.maximum(most, least)
     found = SeparableQP(sp.csr_array(sp.hstack([R, -sp.eye_array(m)])), r).solve(
-        np.concatenate([2 * np.maximum(w, CELL_CURVATURE), np.full(m, ROW_CURVATURE)]), np.zeros(n + m),
+        # cells without weight get a little curvature: without any, the program has no dual
+        np.concatenate([2 * np.maximum(w, TIE_BREAK / 100), np.full(m, ROW_CURVATURE)]), np.zeros(n + m),
         np.concatenate([least, np.zeros(m)]), np.concatenate([most, np.full(m, math.inf)]), np.zeros(m),
     )  # fmt: skip
     if found.status is Status.INFEASIBLE:
@@ -124,7 +126,7 @@ def _improve(
     while not (run.over() or in_vain.all() or searched == rounds):
         searched += 1
         strain = model.strain(best)
-        likely = (strain + STRAIN_OF_ANY * strain.mean() + 1e-300) * chance
+        likely = (strain + STRAIN_OF_ANY * strain.mean() + TINY) * chance
         centre = int(rng.choice(s, p=likely / likely.sum()))
         cells = near.of(centre, likely, rng)
         senses = best.senses.copy()

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdc_tasks.methods.cta.model import FARTHEST, CtaProblem
-from sdc_tasks.methods.cta.run import GAIN
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import IMPROVEMENT, ZERO
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 
@@ -30,7 +30,6 @@ PROXIMAL, CENTRINGS = (
     1e-3,
     50,
 )  # cells without weight: their curvature, and how often its centre moves until it costs nothing
-STILL_COST = 1e-10  # relative: cost of this curvature that counts as nothing
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class SenseQP:
             if found.status is Status.INFEASIBLE:
                 return None
             moved, centre, dual = np.abs(found.x - centre)[free].max(), found.x, found.dual
-            if moved <= STILL_COST * (1 + np.abs(centre).max()):
+            if moved <= IMPROVEMENT / 10 * (1 + np.abs(centre).max()):
                 break
         mu, x = self.problem.A.T @ dual, centre.copy()
         x[free] = np.where(
@@ -145,7 +144,7 @@ def branch(
     left, doubtful = [(root.cost, root)], [math.inf]
     while left and nodes > 0 and not over():
         bound, above = left.pop()
-        enough = cutoff * (1 - GAIN)
+        enough = cutoff * (1 - IMPROVEMENT)
         if bound >= enough:
             continue
         nodes -= 1
@@ -164,13 +163,13 @@ def branch(
             senses = node.senses.copy()
             senses[p] = sense
             left.append((node.cost, Node(senses, node.z, node.dual, node.cost)))
-    return best, min([cutoff * (1 - GAIN), *doubtful, *(bound for bound, _ in left)])
+    return best, min([cutoff * (1 - IMPROVEMENT), *doubtful, *(bound for bound, _ in left)])
 
 
 def _to_decide(model: SenseQP, node: Node) -> tuple[int, int]:
     """The open cell whose distance from its levels costs most, and the side of its deviation."""
     problem, opened = model.problem, np.flatnonzero(node.senses == 0)
     z, upl, lpl = node.z[problem.sensitive[opened]], problem.upl[opened], problem.lpl[opened]
-    off = np.maximum(model.w[problem.sensitive[opened]], GAIN) * np.abs((upl - z) * (z + lpl))
+    off = np.maximum(model.w[problem.sensitive[opened]], ZERO) * np.abs((upl - z) * (z + lpl))
     k = int(off.argmax())
     return int(opened[k]), 1 if 2 * z[k] > upl[k] - lpl[k] else -1

@@ -19,8 +19,8 @@ import numpy as np
 from sdc_tasks.methods.recheck.knowledge import attackers, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
-SAME_REQUIREMENT = 1e-6  # relative
 Pieces = frozenset[int]
 
 
@@ -82,7 +82,7 @@ def implied(asked: Sequence[Judged], primaries: Ints) -> list[Bools]:
 def _no_less(other: Judged, each: Judged, cell: int) -> bool:
     if cell not in other.needs or cell not in each.needs:
         return False
-    return bool((other.needs[cell] >= each.needs[cell] * (1 - SAME_REQUIREMENT)).all())
+    return bool((other.needs[cell] >= each.needs[cell] * (1 - FEASIBILITY)).all())
 
 
 def _covered(
@@ -91,7 +91,7 @@ def _covered(
     """`owed`: `judged`, and what is owed to whoever has none of the pieces that matter: the same as to the
     public.
     """
-    slack, known = SAME_REQUIREMENT * promise, dict[Pieces, bool]()
+    slack, known = FEASIBILITY * promise, dict[Pieces, bool]()
 
     def below(lacks: Pieces) -> bool:
         if lacks not in known:

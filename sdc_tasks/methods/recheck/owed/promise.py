@@ -8,14 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.tolerance import SIDES
+from sdc_tasks.methods.recheck.sides import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
-
-LEVEL_MISS, BOUND_MISS = (
-    1e-9,
-    1e-6,
-)  # a level, or a bound of an LP, this close to a whole number counts as that number
+from sdc_tasks.model.tolerances import INTEGRALITY, SAME
 
 
 @dataclass(repr=False)
@@ -62,10 +58,10 @@ class Needs:
 
     def whole(self, integral: Bools) -> None:
         """Rounds the requirements of whole numbers down."""
-        self.general[:, integral] = np.floor(self.general[:, integral] + BOUND_MISS)
+        self.general[:, integral] = np.floor(self.general[:, integral] + INTEGRALITY)
         for (p, _), level in self.special.items():
             if integral[p]:
-                level[:] = np.floor(level + BOUND_MISS)
+                level[:] = np.floor(level + INTEGRALITY)
 
 
 def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
@@ -75,8 +71,8 @@ def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
     below, above = (problem.a - problem.lb)[primaries], (problem.ub - problem.a)[primaries]
     lpl, upl, spl = problem.lpl[primaries], problem.upl[primaries], problem.spl[primaries]
     whole = problem.integral[primaries]
-    below, above = (np.where(whole, np.floor(room + LEVEL_MISS), room) for room in (below, above))
-    lpl, upl, spl = (np.where(whole, np.ceil(level - LEVEL_MISS), level) for level in (lpl, upl, spl))
+    below, above = (np.where(whole, np.floor(room + SAME), room) for room in (below, above))
+    lpl, upl, spl = (np.where(whole, np.ceil(level - SAME), level) for level in (lpl, upl, spl))
     return np.array([np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)])
 
 

@@ -15,9 +15,8 @@ from scipy.sparse.linalg import lsmr
 from sdc_tasks.errors import SdcError
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
 from sdc_tasks.model.table import Bools
+from sdc_tasks.model.tolerances import FEASIBILITY, ROUNDING
 
-LEAST_SQUARES_NOISE = 1e-12  # of the least squares
-ZERO = 1e-6  # of an entry of v, where the random vector is of size 1
 ITERATIONS = 20_000
 
 
@@ -39,15 +38,13 @@ def told_by_the_publication(dummy: Dummy, seed: int) -> Bools:
     zero = np.ones(len(rest), dtype=bool)
     for _ in range(2):
         g = rng.choice([-1.0, 1.0], len(rest)) * rng.uniform(0.5, 1.5, len(rest))
-        found = lsmr(
-            left, g, atol=LEAST_SQUARES_NOISE, btol=LEAST_SQUARES_NOISE, conlim=0.0, maxiter=ITERATIONS
-        )
+        found = lsmr(left, g, atol=ROUNDING, btol=ROUNDING, conlim=0.0, maxiter=ITERATIONS)
         if found[1] == 7:
             raise SdcError(
                 "leverage: the least squares did not converge. Remedy: publish fewer crossings, or leave out "
                 "the leverage check"
             )
-        zero &= np.abs(g - left @ found[0]) < ZERO
+        zero &= np.abs(g - left @ found[0]) < FEASIBILITY
     told[rest] = zero
     return told
 

@@ -9,7 +9,8 @@ protected in this way, its margins may be hidden as well, and the tables above a
 sub-table of three or more dimensions is solved as far as `OF_A_TABLE` goes, and after `TIMES` solutions for
 each sub-table no more is begun.
 
-The level of a secondary in other tables is left open by the publication; here it is `PASSED_ON` of its value.
+The level of a secondary in other tables is left open by the publication; here it is a `NOTICEABLE` share of
+its value.
 
 Without completion, cells can stay at risk, because the sub-tables are judged one at a time and the
 levels of secondaries are small.
@@ -28,14 +29,12 @@ from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.model.grid import Grid, Subtable
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.tolerances import NOTICEABLE
 
 OF_A_TABLE = Work(
     rounds=50, integer_rounds=4, nodes=500, thinned=0, search=2
 )  # on one sub-table, whose pattern need not be proven
 TIMES = 20  # that a sub-table is solved, on average
-PASSED_ON = (
-    1e-4  # of the value: how far a secondary must be able to rise and fall in the other tables that hold it
-)
 
 
 def modular(run: SuppressionRun, seed: int = 1) -> str:
@@ -108,7 +107,7 @@ class _TopDown:
             return []
         new: Ints = cells[pattern & was_open]
         self.hidden[new] = True
-        self.level[:, new] = np.outer([1.0, 1.0, 0.0], PASSED_ON * np.abs(self.problem.a[new]))
+        self.level[:, new] = np.outer([1.0, 1.0, 0.0], NOTICEABLE * np.abs(self.problem.a[new]))
         return [int(cell) for cell in new]
 
     def _solved(self, table: Subtable, sealed: Bools) -> Bools | None:

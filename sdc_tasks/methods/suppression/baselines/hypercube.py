@@ -30,8 +30,7 @@ from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
-
-BY_ROUNDING = 1e-9  # relative: a hypercube that falls short by rounding alone is wide enough
+from sdc_tasks.model.tolerances import SAME
 
 
 def hypercubes(run: SuppressionRun, seed: int = 1) -> str:
@@ -137,7 +136,7 @@ def _choice(rise: Floats, fall: Floats, cost: Floats, wanted: _Wanted) -> int | 
         for reach, asked in ((rise, wanted.up), (fall, wanted.down), (rise + fall, wanted.width))
         if asked > 0
     ]
-    share = np.minimum(np.min(shares, axis=0), 1 - BY_ROUNDING).ravel()
+    share = np.minimum(np.min(shares, axis=0), 1 - SAME).ravel()
     flat = cost.ravel()
     share[np.isinf(flat)] = -1.0
     nearest = float(share.max(initial=-1.0))

@@ -25,15 +25,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.covering.lp_cover import DEAREST
-from sdc_tasks.methods.suppression.pattern.attackers import MET_SHARE, MOST_NEEDS
+from sdc_tasks.methods.suppression.pattern.attackers import MOST_NEEDS
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, SOLVER
 from sdc_tasks.solver.lp import LiveLP, Status
 
 # simplex iterations for one direction from scratch: most need hundreds, a few need more than a hundred
 # thousand
 LOST_AFTER = 3000
-STILL = 1e-7  # of a need: moves below the solver's tolerance are rounding
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
 AHEAD = 1.5  # needs: how far a joint program moves a class that an item is about
@@ -81,7 +81,7 @@ class LinearDirections:
         classes, place = self.classes, int(self._place[p])
         rise, fall, here = up[classes], down[classes], cost[classes]
         moved, still = (rise, fall) if sign > 0 else (fall, rise)
-        if moved[place] < far * (1 - STILL):
+        if moved[place] < far * (1 - SOLVER):
             return None
         low = np.zeros(len(self._columns))
         low[place + (0 if sign > 0 else len(classes))] = moved[place] = far
@@ -96,7 +96,7 @@ class LinearDirections:
             return None
         u = np.zeros(len(up))
         u[classes] = result.x[: len(classes)] - result.x[len(classes) :]
-        return np.where(np.abs(u) > STILL, u, 0.0)
+        return np.where(np.abs(u) > SOLVER, u, 0.0)
 
     def furthest(
         self, targets: Ints, side: int, need: Floats, above: Floats, below: Floats, lone: Bools
@@ -121,7 +121,7 @@ class LinearDirections:
             return None
         z = np.zeros(len(above))
         z[classes] = (result.x[:n] - result.x[n:]) * unit
-        return np.where(np.abs(z) > STILL * unit, z, 0.0)
+        return np.where(np.abs(z) > SOLVER * unit, z, 0.0)
 
 
 def _scale(price: Floats) -> float:
@@ -282,8 +282,8 @@ class Cover:
             room = np.maximum(np.maximum(rise, fall), 1 / DEAREST)
             cost = np.where(free, 0.0, price / np.minimum(room, 1.0))
             mine = allowed & ~table.known(item)
-            up = np.where(mine & (rise > STILL), np.minimum(rise, most), 0.0)
-            down = np.where(mine & (fall > STILL), np.minimum(fall, most), 0.0)
+            up = np.where(mine & (rise > SOLVER), np.minimum(rise, most), 0.0)
+            down = np.where(mine & (fall > SOLVER), np.minimum(fall, most), 0.0)
             u = program.cheapest(p, sign, far, up, down, cost)
             if u is None:
                 continue
@@ -308,12 +308,12 @@ class Cover:
         error = float(np.abs(table.M @ z).max(initial=0.0))
         moved = z[table.item_class]
         size = np.abs(moved)
-        sure = (size * 1e-6 > error) & (size > 0)
+        sure = (size * FEASIBILITY > error) & (size > 0)
         size = np.where(sure, size, 1.0)
         up = np.where(sure, size * np.where(moved > 0, ahead, back), 0.0)
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
         return np.asarray(
-            (reach >= table.item_need * MET_SHARE)
+            (reach >= table.item_need * (1 - FEASIBILITY))
             & table.open_to(np.unique(table.holder[table.lone & (z != 0)]))
         )

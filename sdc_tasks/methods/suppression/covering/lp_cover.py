@@ -34,11 +34,10 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import FEASIBILITY, SOLVER
 from sdc_tasks.solver.lp import LiveLP
 
-TOLERANCE = 1e-6  # relative, of a level
-GRANTED = 1 - TOLERANCE / 2  # of a level: what counts as met
-SOLVER_SHARE = 1e-7  # of a level: moves below the solver's feasibility tolerance are rounding
+GRANTED = 1 - FEASIBILITY / 2  # of a level: what counts as met
 MOST_LEVELS = 1e4  # no cell needs to move further than this many levels
 DEAREST = 1e3  # the most that a small capacity multiplies a cost by
 
@@ -162,7 +161,7 @@ def _reach(table: _Table, z: Floats) -> tuple[Floats, Floats]:
     backward = np.min(table.a[z > 0] / z[z > 0], initial=np.inf)
     # A witness proves nothing for a cell that moves hardly more than the witness violates the relations.
     error = np.abs(table.M @ z).max(initial=0.0)
-    sure = np.flatnonzero(np.abs(z) * TOLERANCE > error)
+    sure = np.flatnonzero(np.abs(z) * FEASIBILITY > error)
     rises, size = z[sure] > 0, np.abs(z[sure])
     up, down = np.zeros(len(z)), np.zeros(len(z))
     up[sure] = size * np.where(rises, forward, backward)
@@ -252,11 +251,11 @@ class _Search:
         """The cheapest z with z_p = side · level; for side 0, z_p = level with a mirror image."""
         room = self.table.a / level
         cost = np.where(charged, self._weight / np.clip(room, 1 / DEAREST, 1.0), 0.0)
-        narrow = np.where(allowed & (room > SOLVER_SHARE), np.minimum(room, MOST_LEVELS), 0.0)
+        narrow = np.where(allowed & (room > SOLVER), np.minimum(room, MOST_LEVELS), 0.0)
         wide = np.where(allowed, MOST_LEVELS, 0.0)
         rise, fall = (narrow if side == 0 else wide).copy(), narrow.copy()
         moved, still = (fall, rise) if side < 0 else (rise, fall)
-        if moved[p] < 1 - SOLVER_SHARE:
+        if moved[p] < 1 - SOLVER:
             return None
         lower = np.zeros(len(self._columns))
         lower[p + (len(room) if side < 0 else 0)] = moved[p] = 1.0
@@ -267,7 +266,7 @@ class _Search:
         if not result.status.has_point:
             return None
         u = result.x[: len(room)] - result.x[len(room) :]
-        z = np.where(np.abs(u) > SOLVER_SHARE, u, 0.0) * level
+        z = np.where(np.abs(u) > SOLVER, u, 0.0) * level
         return z if self._holds(z, p, side) else None
 
     def _holds(self, z: Floats, p: int, side: int) -> bool:

@@ -20,6 +20,7 @@ from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY, TINY
 
 EVERY = 4  # rounds of the relaxation after which a pattern is grown where none can be thinned
 ELITE = 12  # thinned patterns that are kept
@@ -103,7 +104,7 @@ class Patterns:
         if thinning is None:
             self._rounds += 1
             if self._rounds % EVERY == 0:
-                self.complete(y > 1 - 1e-6, self.table.cost * (1 - y), step)
+                self.complete(y > 1 - INTEGRALITY, self.table.cost * (1 - y), step)
             return
         share = min(1.0, SIZE / thinning.size)
         fresh: list[Bools] = []
@@ -170,7 +171,7 @@ class Patterns:
         """(k): everything but a few of the open classes of a pattern; rather dear ones."""
         open_ones = np.flatnonzero(~here & thinning.inside)
         kept = int(thinning.freedom * np.exp(rng.uniform(*np.log(KEPT))))
-        rank = np.log(rng.random(len(open_ones))) / np.maximum(self.table.cost[open_ones], 1e-300) ** DEARLY
+        rank = np.log(rng.random(len(open_ones))) / np.maximum(self.table.cost[open_ones], TINY) ** DEARLY
         within = thinning.inside.copy()
         within[open_ones[np.argsort(-rank, kind="stable")[:kept]]] = False
         return within

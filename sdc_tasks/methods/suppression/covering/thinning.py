@@ -13,8 +13,8 @@ that moves p, is tried, then a linear program. Series are found by reading off t
 
 The dearest series are opened first, of equal ones that with the first class. Prices vary by draws from
 a fixed seed, so that one table gives many patterns. The arithmetic is floating point: another basis of
-V, or other last digits, change no decision but one that lies within rounding of a threshold (a need,
-GONE, READ_ALIKE). That such a decision never comes is not proven, so the same bytes are promised for
+V, or other last digits, change no decision but one that lies within rounding of a threshold (a need, what
+is left of a move, RANK). That such a decision never comes is not proven, so the same bytes are promised for
 one build of the linear algebra alone.
 """
 
@@ -31,17 +31,14 @@ from scipy.sparse.linalg import splu
 from sdc_tasks.methods.suppression.covering.lp_cover import GRANTED
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY, RANK, RIDGE, ROUNDING, ZERO
 from sdc_tasks.solver.lp import LiveLP
 
 MOST_CLASSES = 12_000  # of a table: beyond, the space of deviations is too large to write down
 MOST_FREEDOM = 2_000  # the same of its dimension, which is at least classes less relations
 MANY = 2_000  # classes of a table of which an eighth, the dearest, stay open from the start
 VAST = 100.0  # times the median need: rooms beyond count as this much
-GONE = 1e-6  # relative: what is left of a move, as a share of what it was, is rounding
-ENTRY_NOISE = 1e-9  # of the largest entry of a deviation: 0
-READ_ALIKE = 1e-7  # two series whose readings differ by less are one
 DRAWN_BLOCK = 128  # deviations drawn at once
-SHIFT = 1e-8  # of the inverse iteration, for unit rows
 RENEW = 64  # steps, at least, after which the space is written down afresh
 MOST_PROGRAMS = 200  # of one pattern
 # needs that a linear program asks for, where there is room: its point may leave small
@@ -63,19 +60,19 @@ def null_space(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], boo
     if not M.shape[0]:
         return np.eye(k)
     A = sp.csr_array(sp.diags_array(1 / np.sqrt((M * M).sum(axis=1))) @ M)
-    normal = sp.csc_array(A.T @ A + SHIFT * sp.eye_array(k))
+    normal = sp.csc_array(A.T @ A + 10 * RIDGE * sp.eye_array(k))
     factor = splu(normal, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     basis = np.zeros((k, 0))
     while basis.shape[1] < k:
         if over():
             raise _Over
         drawn = rng.standard_normal((k, min(DRAWN_BLOCK, k)))
-        for _ in range(2):  # each time, what is no null vector shrinks to SHIFT of it
-            drawn = SHIFT * factor.solve(drawn)
+        for _ in range(2):  # each time, what is no null vector shrinks to 10 * RIDGE of it
+            drawn = 10 * RIDGE * factor.solve(drawn)
         for _ in range(2):
             drawn -= basis @ (basis.T @ drawn)
         q, r, _ = sl.qr(drawn, mode="economic", pivoting=True, check_finite=False)
-        new = int((np.abs(np.diag(r)) > 1e-7 * np.sqrt(k)).sum())
+        new = int((np.abs(np.diag(r)) > RANK * np.sqrt(k)).sum())
         basis = np.concatenate([basis, q[:, :new]], axis=1)
         if new < drawn.shape[1]:
             break
@@ -219,8 +216,8 @@ class Thinning:
         keep = hidden[self._whole.classes]
         closed = self._whole.basis[~keep]
         values, vectors = np.linalg.eigh(closed.T @ closed)
-        basis = np.asarray(self._whole.basis[keep] @ vectors[:, values < 1e-12], dtype=float)
-        moves = np.linalg.norm(basis, axis=1) > ENTRY_NOISE
+        basis = np.asarray(self._whole.basis[keep] @ vectors[:, values < ROUNDING], dtype=float)
+        moves = np.linalg.norm(basis, axis=1) > ZERO
         return _Space(self._whole.classes[keep][moves], basis[moves])
 
     def thinned(
@@ -300,7 +297,7 @@ class _Thinner:
         self.known: tuple[Ints, Floats] | None = None
         self.marks = self.space.basis @ self.rng.standard_normal((self.space.basis.shape[1], 3))
         self.first = np.linalg.norm(self.marks, axis=1)
-        self.alive = self.first > ENTRY_NOISE
+        self.alive = self.first > ZERO
 
     def starts(self) -> bool:
         """Finds witnesses of all items."""
@@ -329,10 +326,7 @@ class _Thinner:
         hidden = self.table.forced.copy()
         hidden[mine[self.alive]] = True
         size = np.abs(self.witnesses)
-        moves = (
-            np.where(size > ENTRY_NOISE * size.max(axis=0), self.witnesses, 0.0)
-            * self.owner.room(mine)[:, None]
-        )
+        moves = np.where(size > ZERO * size.max(axis=0), self.witnesses, 0.0) * self.owner.room(mine)[:, None]
         witnesses = np.zeros((moves.shape[1], len(hidden)))
         witnesses[:, mine] = moves.T
         return Thinned(hidden, witnesses)
@@ -359,7 +353,7 @@ class _Thinner:
         order = np.argsort(angle[:, 0], kind="stable")
         series = np.empty(len(rows), dtype=np.int64)
         series[order] = np.concatenate(
-            [[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > READ_ALIKE).any(axis=1))]
+            [[0], np.cumsum((np.abs(np.diff(angle[order], axis=0)) > RANK).any(axis=1))]
         )
         _, first, named = np.unique(series, return_index=True, return_inverse=True)
         series = np.argsort(np.argsort(first))[
@@ -372,7 +366,8 @@ class _Thinner:
         space = self.space
         first = int(mine[np.argmax(np.abs(self.marks[mine]).max(axis=1))])
         q = space.column(first)
-        if q[first] <= 100 * GONE**2 * float(space.basis[first] @ space.basis[first]):
+        # what is left of a move, as a share of what it was, is rounding
+        if q[first] <= 100 * FEASIBILITY**2 * float(space.basis[first] @ space.basis[first]):
             self.alive[first], self.marks[first], self.witnesses[first] = (
                 False,
                 0.0,
@@ -382,7 +377,7 @@ class _Thinner:
             return
         q /= np.sqrt(q[first])
         marks = self.marks - np.outer(q, self.marks[first] / q[first])
-        alive = self.alive & (np.linalg.norm(marks, axis=1) > GONE * self.first)
+        alive = self.alive & (np.linalg.norm(marks, axis=1) > FEASIBILITY * self.first)
         alive[first] = False
         before = self.witnesses, self.met_by, self.marks, self.alive
         self.witnesses = np.where(
@@ -465,7 +460,7 @@ class _Thinner:
             return np.zeros((0, len(table.item_need)), dtype=bool)
         z = witnesses * self.room
         size = np.abs(witnesses)
-        tiny = size <= ENTRY_NOISE * size.max(axis=0)
+        tiny = size <= ZERO * size.max(axis=0)
         size = np.where(tiny, 0.0, np.abs(z))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             up, down = self.above / size, self.below / size

@@ -25,11 +25,11 @@ from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import ZERO
 
 MOST_CUBES = 20_000  # priced at once for one primary: of longer lists of ways the cheapest
 SHARES = (0.5, 0.25, 0.125, 0.0625)  # of what is needed: what one of several hypercubes moves
 MOST_SHARED = 24  # hypercubes that share what one primary needs
-ALL_OF_IT = 1e-9  # of what is needed: what rounding leaves
 EXACT_SUMS = 2.0**52  # sums up to this are exact
 TELL_EVERY = 2_000  # primaries
 
@@ -171,7 +171,7 @@ class CubeSearch:
         moved: dict[int, float] = {}
         before: dict[int, float] = {}
         left, count, share = need, 0, 0
-        while left > need * ALL_OF_IT and count < MOST_SHARED and share < len(SHARES):
+        while left > need * ZERO and count < MOST_SHARED and share < len(SHARES):
             step = min(left, need * SHARES[share])
             found = self._cube(p, ways, step, guard)
             if found is None:
@@ -185,7 +185,7 @@ class CubeSearch:
             left, count = left - step, count + 1
         for at, room in before.items():
             self._room[at] = room
-        if left > need * ALL_OF_IT:
+        if left > need * ZERO:
             return None
         cells = np.array([cell for cell, move in moved.items() if move], dtype=np.int64)
         return Movement(cells, np.array([moved[cell] for cell in cells.tolist()]))

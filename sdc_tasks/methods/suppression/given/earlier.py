@@ -14,8 +14,7 @@ import numpy as np
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, read_only
-
-SAME_VALUE = 1e-9  # relative: what writing and reading a number may change
+from sdc_tasks.model.tolerances import SAME
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def _refuse_another(problem: SensitiveTable, earlier: EarlierPattern) -> None:
         "give the pattern of this very table",
     )
     miss = np.abs(np.nan_to_num(earlier.a) - problem.a)
-    other = earlier.open & (np.isnan(earlier.a) | (miss > SAME_VALUE * np.abs(problem.a)))
+    other = earlier.open & (np.isnan(earlier.a) | (miss > SAME * np.abs(problem.a)))
     _refuse(
         problem,
         earlier,

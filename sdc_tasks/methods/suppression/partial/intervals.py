@@ -21,8 +21,7 @@ import numpy as np
 from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
-
-ROOM_MET = 1 - 1e-6  # of a level: a side that reaches this far has room for it
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,9 @@ def judge(problem: SensitiveTable, intervals: Intervals) -> Ints:
     bare = problem.primary & intervals.open
     narrow = (
         bare
-        | (below < problem.down * ROOM_MET)
-        | (above < problem.up * ROOM_MET)
-        | (below + above < problem.width * ROOM_MET)
+        | (below < problem.down * (1 - FEASIBILITY))
+        | (above < problem.up * (1 - FEASIBILITY))
+        | (below + above < problem.width * (1 - FEASIBILITY))
     )
     if (outside | narrow).any():
         return np.flatnonzero(outside | narrow)

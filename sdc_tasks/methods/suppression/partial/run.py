@@ -10,16 +10,15 @@ from sdc_tasks.methods.suppression.partial.intervals import Intervals, judge
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.tolerances import GAP, IMPROVEMENT
 from sdc_tasks.optimise import Search
 from sdc_tasks.solver.clock import Clock
-
-SAME_LOSS = 1e-9  # relative: rounding
 
 
 class IntervalRun(Search[Intervals]):
     """Intervals count only if `judge` finds them safe."""
 
-    proven = 1e-5  # what rounding in the solver leaves between the loss and the bound
+    proven = GAP / 10  # what rounding in the solver leaves between the loss and the bound
 
     def __init__(
         self,
@@ -54,4 +53,4 @@ class IntervalRun(Search[Intervals]):
 def _better(new: Intervals, old: Intervals) -> bool:
     if new.loss < old.loss * (1 - IntervalRun.proven):
         return True
-    return new.loss <= old.loss * (1 + SAME_LOSS) and int(new.open.sum()) > int(old.open.sum())
+    return new.loss <= old.loss * (1 + IMPROVEMENT) and int(new.open.sum()) > int(old.open.sum())

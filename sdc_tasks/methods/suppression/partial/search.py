@@ -30,18 +30,12 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.tolerances import DUAL, SOLVER, TIE_BREAK
 from sdc_tasks.optimise import Cut, CutPool
 from sdc_tasks.solver.lp import LiveLP
 
-REACHED_SHARE = 1 - 2e-7  # of a need: what counts as met here; `judge` is less strict
-REACH_SURE = 1e-7  # of a reach: taken off, so that a program finds a way there
 MOST_MOVES = 1e4  # times its need: no class needs to move further
-SURE_CUT = 1e-5  # relative: a cut that is violated by this much is worth adding
-ZERO_MULTIPLIER = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
-# a deviation shows nothing of a class whose move, times this, is less than what it misses a relation by
-BALANCED = 1e-7
 INWARDS = 0.5  # of the way from the master's solution to the best intervals: where cuts are sought
-FAVOUR = 1e-4  # relative: of ways that cost the same, first intervals go where there are intervals already
 GIVEN_BACK = 1e-3  # relative: better intervals are verified when they lose this much less
 
 
@@ -118,7 +112,7 @@ class _Search:
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
         highest, lowest = self._reach(program, item, 1, need), self._reach(program, item, -1, need)
-        if highest + lowest < need * REACHED_SHARE:
+        if highest + lowest < need * (1 - 2 * SOLVER):
             raise self._unprotectable(item)
         up = min(max(need / 2, need - lowest), highest)
         down = min(need - up, lowest)
@@ -148,9 +142,8 @@ class _Search:
             np.concatenate([above, np.zeros(2 * k)]),
         )
         result = program.solve()
-        return (
-            max(0.0, side * float(result.x[p])) * need * (1 - REACH_SURE) if result.status.has_point else 0.0
-        )
+        # a little less than the reach, so that a program finds a way there
+        return max(0.0, side * float(result.x[p])) * need * (1 - SOLVER) if result.status.has_point else 0.0
 
     def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> Floats:
         """Widens intervals, in place, by the direction of least cost that moves a class by its need; the
@@ -166,7 +159,7 @@ class _Search:
         low[p] = high[p] = side
         rise[p] = fall[p] = 0.0
         unit = np.median(self.weight[self.weight > 0]) if self.weight.any() else 1.0
-        price = self.weight / unit * np.where(np.tile((v[:k] > 0) | (v[k:] > 0), 2), 1 - FAVOUR, 1.0)
+        price = self.weight / unit * np.where(np.tile((v[:k] > 0) | (v[k:] > 0), 2), 1 - TIE_BREAK, 1.0)
         columns = np.arange(3 * k)
         program.set_cost(columns, np.concatenate([np.zeros(k), price[k:], price[:k]]))
         program.set_bounds(
@@ -250,11 +243,11 @@ class _Search:
             else:
                 (up, rising, _), (down, falling, _) = self._reached(item, 1, v), self._reached(item, -1, v)
                 reached, alpha = up + down, rising + falling
-            if reached >= REACHED_SHARE:
+            if reached >= 1 - 2 * SOLVER:
                 continue
             columns = np.flatnonzero(alpha)
             cut = Cut(columns, alpha[columns], need)
-            if cut.value(v) < need * REACHED_SHARE:
+            if cut.value(v) < need * (1 - 2 * SOLVER):
                 found += self.pool.add([cut])
         return found
 
@@ -274,10 +267,10 @@ class _Search:
         result = self.attacker.solve(reduced=False)
         if not result.status.has_point:
             result = self.attacker.solve(fresh=True, reduced=False)
-        multipliers = np.where(np.abs(result.dual) > ZERO_MULTIPLIER, result.dual, 0.0)
+        multipliers = np.where(np.abs(result.dual) > DUAL, result.dual, 0.0)
         r = -cost + table.M.T @ multipliers  # the solver minimises
         r[still] = 0.0
-        r[np.abs(r) <= ZERO_MULTIPLIER] = 0.0
+        r[np.abs(r) <= DUAL] = 0.0
         return -result.objective, np.concatenate([np.maximum(-r, 0), np.maximum(r, 0)]), result.x * need
 
     def _prove(self, mu: Floats) -> None:
@@ -328,7 +321,8 @@ class _Shown:
         """
         table, k = self._table, len(u)
         u = np.clip(u, -v[:k], v[k:])
-        u = np.where(np.abs(u) * BALANCED >= np.abs(table.M @ u).max(initial=0.0), u, 0.0)
+        # a class whose move is small beside what the deviation misses a relation by is shown nothing
+        u = np.where(np.abs(u) * SOLVER >= np.abs(table.M @ u).max(initial=0.0), u, 0.0)
         holders = np.unique(table.holder[table.lone & (u != 0)])
         told = table.open_to(holders)  # those who know one of two respondents' cells see through it
         for sign in (1.0, -1.0):

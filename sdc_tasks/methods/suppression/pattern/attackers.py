@@ -26,14 +26,13 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ZERO
 from sdc_tasks.optimise import Cut
 from sdc_tasks.presolve.network import network_ends
 from sdc_tasks.solver.lp import Basis, LiveLP
 
-MET_SHARE = 1 - 1e-6  # of a need: a reach of this share counts as met
 DEEP = 1e-3  # a cut that is violated by this much is worth adding
 MOST_NEEDS = 1e4  # outside networks: no class needs to move further than this many needs
-NOISE = 1e-9  # multipliers are rounded to this; the cut is valid for any multipliers
 FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
 
 
@@ -57,7 +56,7 @@ class Attackers(ABC):
                 given = 0.0
             else:
                 reached, sums, given = self._width(item, trial, thorough)
-            if reached >= MET_SHARE:
+            if reached >= 1 - FEASIBILITY:
                 break
             fresh = [
                 cut
@@ -98,7 +97,7 @@ class Attackers(ABC):
         nobody can.
         """
         right = 1.0 - given - float(alpha[self.table.forced].sum())
-        if right <= 1e-9:
+        if right <= ZERO:
             return None
         columns = np.flatnonzero((alpha > 0) & ~self.table.forced)
         return Cut(columns, np.minimum(alpha[columns] / right, 1.0))
@@ -142,7 +141,7 @@ class Flows(Attackers):
         source, sink = (self.head[p], self.tail[p]) if side > 0 else (self.tail[p], self.head[p])
         result = maximum_flow(graph, int(source), int(sink), method="dinic")
         reached = result.flow_value / FLOW_UNITS
-        if reached >= MET_SHARE:
+        if reached >= 1 - FEASIBILITY:
             return 1.0, []
         left = sp.csr_array(graph - sp.csr_array(result.flow))
         left.eliminate_zeros()
@@ -193,7 +192,7 @@ class Programs(Attackers):
                 self._lp.restore(basis)
             reached, alpha = self._program(p, side, rise, fall, most, y)
             self._bases[item, side, most] = self._lp.basis()
-            if reached >= MET_SHARE:
+            if reached >= 1 - FEASIBILITY:
                 return 1.0, []
             if alpha is not None and np.minimum(alpha, 1.0) @ y < 1 - DEEP:
                 break
@@ -214,12 +213,12 @@ class Programs(Attackers):
         if not result.status.has_point:
             return 0.0, None
         reached = abs(float(result.x[p]))
-        if reached >= MET_SHARE:
+        if reached >= 1 - FEASIBILITY:
             return 1.0, None
-        dual = np.round(-result.dual / NOISE) * NOISE
+        dual = np.round(-result.dual / DUAL) * DUAL
         r = -self._transposed @ dual
         r[p] += side
-        r[np.abs(r) < NOISE / 8] = 0.0  # sums of rounded multipliers: 0 but for the last digits
+        r[np.abs(r) < DUAL / 8] = 0.0  # sums of rounded multipliers: 0 but for the last digits
         with np.errstate(invalid="ignore"):
             alpha = np.where(r > 0, r * rise, np.where(r < 0, -r * fall, 0.0))
         alpha[p] = 0.0

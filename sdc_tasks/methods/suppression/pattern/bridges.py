@@ -20,13 +20,11 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import INTEGRALITY
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP
 
 WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
-NEARLY = (
-    1e-6  # multipliers this near to whole numbers are rounded; the inequality holds for any whole numbers
-)
 BRIDGE_VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
 HARDLY_HIDDEN = 0.02  # classes that a point hides less than this are not asked
 
@@ -77,7 +75,7 @@ class Bridges:
         for times in WHOLE_TRIED:
             scaled = result.dual * times
             whole = np.round(scaled)
-            if np.abs(scaled - whole).max(initial=0.0) < NEARLY:
+            if np.abs(scaled - whole).max(initial=0.0) < INTEGRALITY:
                 r = self._transposed @ whole
                 if not r[i]:
                     return None

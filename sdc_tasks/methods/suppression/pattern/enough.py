@@ -21,8 +21,7 @@ from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.additive import absent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
-
-RECALCULATED = 1e-4  # of the value: who comes closer than this has recalculated a cell
+from sdc_tasks.model.tolerances import NOTICEABLE
 
 
 def enough(problem: SensitiveTable, hidden: Bools) -> bool:
@@ -44,7 +43,7 @@ def too_few(problem: SensitiveTable, hidden: Bools) -> Ints:
 
 def _unknown(problem: SensitiveTable, hidden: Bools) -> Bools:
     """(n): the hidden cells that nobody can recalculate."""
-    level = RECALCULATED * np.abs(problem.a)
+    level = NOTICEABLE * np.abs(problem.a)
     fixed = problem.fixed & ~hidden
     asked = replace(
         problem,

@@ -32,11 +32,11 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.presolve import Reduction, distinct_rows, fix_and_tie
 from sdc_tasks.presolve.network import is_network, network_form
 
 SEVERAL = -2  # respondents of singletons in one class: some of them know it, whoever is attacked
-ROOM_NOISE = 1e-6  # relative: a class whose room is this close to what it needs has enough
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _narrow(item_class: Ints, item_side: Ints, item_need: Floats, below: Floats,
     """
     up, down = above[item_class], below[item_class]
     room = np.where(item_side > 0, up, np.where(item_side < 0, down, up + down))
-    return np.unique(item_class[room < item_need * (1 - ROOM_NOISE)])
+    return np.unique(item_class[room < item_need * (1 - FEASIBILITY)])
 
 
 def _refuse_narrow(problem: SensitiveTable, primary: Bools) -> None:

@@ -32,15 +32,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.methods.suppression.pattern.witnesses import SURE, shown
+from sdc_tasks.methods.suppression.pattern.witnesses import shown
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import FEASIBILITY, JUDGED_LEVEL, ROUNDING, TINY, ZERO
 
-SLACK = 1e-6  # relative: of a level that must be met
 FAR = 1e3  # times the largest level: how far the solver looks
 FAMILIES = 6  # joint programs before single ones, at most
 FRUITFUL = 0.9  # of the primaries: joint programs go on where a pair of them leaves at most this share
-VANISHED = 1e-12  # of entries of ±1 and their ratios: rounding
 
 
 @dataclass(frozen=True)
@@ -117,13 +116,13 @@ class _Requirements:
         return np.unique(self.cells[self.wants_up() | self.wants_down()])
 
     def wants_up(self) -> Bools:
-        return np.asarray((self.rise < self.up * (1 - SLACK)) | self._narrow())
+        return np.asarray((self.rise < self.up * (1 - JUDGED_LEVEL)) | self._narrow())
 
     def wants_down(self) -> Bools:
-        return np.asarray((self.fall < self.down * (1 - SLACK)) | self._narrow())
+        return np.asarray((self.fall < self.down * (1 - JUDGED_LEVEL)) | self._narrow())
 
     def _narrow(self) -> Bools:
-        return np.asarray(self.rise + self.fall < self.width * (1 - SLACK))
+        return np.asarray(self.rise + self.fall < self.width * (1 - JUDGED_LEVEL))
 
 
 class _Seen:
@@ -175,7 +174,7 @@ class _Seen:
             if not len(open_cells):
                 continue
             cost = np.zeros(len(self.hidden))
-            np.add.at(cost, self.column[open_cells], sign / np.maximum(level[open_cells], 1e-300))
+            np.add.at(cost, self.column[open_cells], sign / np.maximum(level[open_cells], TINY))
             self.learn(solver.point(cost, self.column[open_cells], sign, 1.5 * level[open_cells]))
         for sign, wants in ((1.0, wanted.wants_up), (-1.0, wanted.wants_down)):
             for k in np.argsort(-level, kind="stable"):
@@ -209,7 +208,7 @@ class _Seen:
         moved = np.where(self.column >= 0, d[self.column], 0.0)
         if len(moving):
             moved = np.where(self.requirements.guards == moving[0], moved, 0.0)
-        sure = np.abs(moved) * SURE >= error
+        sure = np.abs(moved) * FEASIBILITY >= error
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
         ahead, back = _times(size, forward), _times(size, backward)
@@ -295,7 +294,7 @@ def _ratios(size: int, one: Ints, other: Ints, times: Floats) -> Floats:
 def _different(M: sp.csr_array) -> sp.csr_array:
     """The relations that say something, each once."""
     M.sum_duplicates()
-    M.data[np.abs(M.data) < VANISHED] = 0.0
+    M.data[np.abs(M.data) < ROUNDING] = 0.0
     M.eliminate_zeros()
     seen: dict[bytes, int] = {}
     for row, (start, end) in enumerate(zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True)):
@@ -343,7 +342,8 @@ class _Solver:
         ):
             self.highs.setOptionValue(option, value)
         for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self.highs.setOptionValue(tolerance, 1e-9)
+            # stricter than a search: what is missed here is missed by the witness
+            self.highs.setOptionValue(tolerance, ZERO)
         self.highs.passModel(model)
         self.columns = np.arange(n, dtype=np.int32)
 
@@ -381,7 +381,7 @@ class _Solver:
         if not solution.value_valid:
             return None
         d = np.clip(np.array(solution.col_value)[self.of] * self.ratio, low, high) * self.unit
-        return np.where(np.abs(d) > 1e-11 * self.unit, d, 0.0)
+        return np.where(np.abs(d) > 10 * ROUNDING * self.unit, d, 0.0)
 
     def _together(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """The bounds of the columns, from those of the cells."""

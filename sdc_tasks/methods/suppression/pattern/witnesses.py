@@ -17,10 +17,8 @@ import scipy.sparse as sp
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.tolerances import FEASIBILITY
 
-# what the relations miss is at most this share of the move of a primary, and each of the terms of the
-# relation itself
-SURE = 1e-6
 AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
 
 
@@ -68,7 +66,8 @@ def _read(
     missed = gaps.max(axis=0).toarray().ravel()  # of any relation, by each witness
     # A relation in small units (thousands of tonnes beside euros) is missed by little, and all the same
     # missed.
-    allowed &= (gaps - SURE * terms).max(axis=0).toarray().ravel() <= 0
+    # the relations may miss this share of the move of a primary, and of each of their own terms
+    allowed &= (gaps - FEASIBILITY * terms).max(axis=0).toarray().ravel() <= 0
     told = problem.respondents[cell]
     last = np.maximum.reduceat(
         told, starts
@@ -76,7 +75,7 @@ def _read(
     first = np.minimum.reduceat(np.where(told == NOBODY, np.iinfo(np.int64).max, told), starts)
     nobody = last == NOBODY
     counts = problem.primary[cell] & (allowed & (nobody | (first == last)))[row]
-    counts &= (nobody[row] | (guards[cell] == last[row])) & (size * SURE >= missed[row])
+    counts &= (nobody[row] | (guards[cell] == last[row])) & (size * FEASIBILITY >= missed[row])
     c, up = cell[counts], move[counts] > 0
     far_ahead, far_back = size[counts] * ahead[row[counts]], size[counts] * back[row[counts]]
     np.maximum.at(rise, c, np.where(up, far_ahead, far_back))
