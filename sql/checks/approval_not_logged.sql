@@ -1,5 +1,5 @@
--- Approvals of which the log does not tell that this name, by this account, agreed to exactly this audit, with this note, without these
--- newer deliveries.
+-- Approvals of which the log does not tell that this name, by this account, agreed to exactly this audit,
+-- with this note, without these newer deliveries.
 SELECT a.release_id, a.approver, a.account
 FROM operations.approval a
 WHERE NOT EXISTS (

@@ -1,10 +1,12 @@
--- Audits of which the log does not tell publication, outcome and what is printed as they stand. An older version did not tell all of it; of
--- a run of which the log does not know who submitted it, it tells nothing where the audit is older than the log.
+-- Audits of which the log does not tell publication, outcome and what is printed as they stand. An older
+-- version did not tell all of it; of a run of which the log does not know who submitted it, it tells nothing
+-- where the audit is older than the log.
 SELECT a.release_id, a.digest
 FROM operations.audit a
 WHERE (
     a.audited_at >= (SELECT min(b.recorded_at) FROM operations.log b)
-    OR EXISTS (SELECT 1 FROM operations.log s WHERE s.action IN ('submit', 'audit') AND s.subject = a.release_id)
+    OR EXISTS (SELECT 1 FROM operations.log s WHERE s.action IN ('submit', 'audit')
+        AND s.subject = a.release_id)
 ) AND NOT EXISTS (
     SELECT 1 FROM operations.log l
     WHERE l.action = 'audit' AND l.subject = a.release_id

@@ -1,5 +1,5 @@
--- Audits that are stored otherwise than their certificate has it, or whose certificate is of another digest, run or terms. What a
--- certificate of an older version does not tell is not asked.
+-- Audits that are stored otherwise than their certificate has it, or whose certificate is of another digest,
+-- run or terms. What a certificate of an older version does not tell is not asked.
 SELECT a.release_id, a.digest
 FROM operations.audit a
 JOIN operations.run r ON r.release_id = a.release_id

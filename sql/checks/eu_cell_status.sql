@@ -1,4 +1,5 @@
--- Published cells whose flags contradict what is printed: Q means withheld, D the sum of the visible countries, E rounded, A exact.
+-- Published cells whose flags contradict what is printed: Q means withheld, D the sum of the visible
+-- countries, E rounded, A exact.
 SELECT domain, period, publication_digest, cell, obs_status
 FROM dissemination.eu_cell
 WHERE obs_status <> CASE

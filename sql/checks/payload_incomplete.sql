@@ -1,5 +1,5 @@
--- Artefacts whose bytes are missing, though nobody purged them, are there though somebody did, or have another length than stored (28 more
--- where encrypted).
+-- Artefacts whose bytes are missing, though nobody purged them, are there though somebody did, or have
+-- another length than stored (28 more where encrypted).
 SELECT a.digest, a.kind, a.size, length(p.content) AS stored
 FROM operations.artefact a
 LEFT JOIN confidential.payload p ON p.digest = a.digest

@@ -1,6 +1,6 @@
--- Payloads that are still there although their retention ended: so many days after the last that happened in every period that uses
--- them. What a released table was made of stays where the domain attacks with profile vintage. A payload that nothing uses goes after
--- the shortest of all retentions.
+-- Payloads that are still there although their retention ended: so many days after the last that happened in
+-- every period that uses them. What a released table was made of stays where the domain attacks with profile
+-- vintage. A payload that nothing uses goes after the shortest of all retentions.
 WITH asked AS (
     SELECT DISTINCT ON (s.domain) s.domain, t.retention_days, t.profiles
     FROM operations.submission s
@@ -11,7 +11,8 @@ WITH asked AS (
     FROM operations.delivery d
     JOIN operations.artefact f ON f.digest = d.digest
     UNION ALL
-    SELECT s.artefact_digest, r.domain, r.period, s.finished_at, s.step IN ('assemble', 'bases') AND s.key = '' AND v.release_id IS NOT NULL
+    SELECT s.artefact_digest, r.domain, r.period, s.finished_at, s.step IN ('assemble', 'bases')
+        AND s.key = '' AND v.release_id IS NOT NULL
     FROM operations.step s
     JOIN operations.run r ON r.release_id = s.release_id
     LEFT JOIN dissemination.release v ON v.release_id = s.release_id

@@ -9,7 +9,8 @@ WITH asked AS (
     FROM delivery d
     JOIN artefact f ON f.digest = d.digest
     UNION ALL
-    SELECT s.artefact_digest, r.domain, r.period, s.finished_at, s.step IN ('assemble', 'bases') AND s.key = '' AND v.release_id IS NOT NULL
+    SELECT s.artefact_digest, r.domain, r.period, s.finished_at, s.step IN ('assemble', 'bases')
+        AND s.key = '' AND v.release_id IS NOT NULL
     FROM step s
     JOIN run r ON r.release_id = s.release_id
     LEFT JOIN "release" v ON v.release_id = s.release_id
@@ -30,5 +31,6 @@ JOIN artefact f ON f.digest = p.digest
 WHERE NOT EXISTS (SELECT 1 FROM kept k WHERE k.digest = p.digest)
     AND (
         EXISTS (SELECT 1 FROM used u WHERE u.digest = p.digest)
-        OR f.stored_at <= strftime('%Y-%m-%d %H:%M:%f', 'now', '-' || (SELECT min(retention_days) FROM asked) || ' days')
+        OR f.stored_at <= strftime('%Y-%m-%d %H:%M:%f', 'now',
+            '-' || (SELECT min(retention_days) FROM asked) || ' days')
     )

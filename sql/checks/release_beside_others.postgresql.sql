@@ -1,4 +1,5 @@
--- Releases whose certificate names other versions than those that came out before them. A certificate of an older version names none.
+-- Releases whose certificate names other versions than those that came out before them. A certificate of an
+-- older version names none.
 SELECT r.release_id, r.version
 FROM dissemination.release r
 JOIN operations.audit a ON a.release_id = r.release_id AND a.digest = r.audit_digest

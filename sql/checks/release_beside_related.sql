@@ -1,14 +1,17 @@
--- Releases beside others of another domain or frequency that may be the same figures, or sums or parts of them: no audit attacked both
--- together. They came out before the gate refused it. Not listed are domains of which one says why the other is unrelated.
+-- Releases beside others of another domain or frequency that may be the same figures, or sums or parts of
+-- them: no audit attacked both together. They came out before the gate refused it. Not listed are domains of
+-- which one says why the other is unrelated.
 WITH known AS (
     SELECT r.release_id, r.domain, r.period, r.publication_digest, r.released_at, t.settings
     FROM dissemination.release r
     LEFT JOIN operations.submission s ON s.release_id = r.release_id
     LEFT JOIN operations.terms t ON t.domain = s.domain AND t.digest = s.terms_digest
 )
-SELECT a.release_id, b.release_id AS beside, a.domain, a.period, b.domain AS beside_domain, b.period AS beside_period
+SELECT a.release_id, b.release_id AS beside, a.domain, a.period, b.domain AS beside_domain,
+    b.period AS beside_period
 FROM known a
-JOIN known b ON (b.released_at, b.release_id) < (a.released_at, a.release_id) AND (b.domain <> a.domain OR b.period <> a.period)
+JOIN known b ON (b.released_at, b.release_id) < (a.released_at, a.release_id)
+    AND (b.domain <> a.domain OR b.period <> a.period)
 WHERE operations.same_time(a.period, b.period)
     AND CASE
         WHEN a.domain = b.domain THEN TRUE

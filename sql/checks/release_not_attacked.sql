@@ -1,5 +1,5 @@
--- Releases whose audit left out a profile that their terms ask for, or vintage though another version of the period was out; and those
--- whose terms or audit name no profile, or an unknown one.
+-- Releases whose audit left out a profile that their terms ask for, or vintage though another version of the
+-- period was out; and those whose terms or audit name no profile, or an unknown one.
 SELECT r.release_id, p.name AS profile
 FROM dissemination.release r
 JOIN operations.submission s ON s.release_id = r.release_id
@@ -11,7 +11,8 @@ WHERE ',' || a.profiles || ',' NOT LIKE '%,' || p.name || ',%' AND (
     OR (
         p.name = 'vintage'
         AND EXISTS (
-            SELECT 1 FROM dissemination.release b WHERE b.domain = r.domain AND b.period = r.period AND b.version < r.version
+            SELECT 1 FROM dissemination.release b
+            WHERE b.domain = r.domain AND b.period = r.period AND b.version < r.version
         )
         AND NOT EXISTS (SELECT 1 FROM dissemination.retraction g WHERE g.release_id = r.release_id)
     )

@@ -1,5 +1,5 @@
--- Releases of which the log does not tell that exactly this publication went out as this version, on this audit, and why other domains are
--- unrelated to it where its terms say so.
+-- Releases of which the log does not tell that exactly this publication went out as this version, on this
+-- audit, and why other domains are unrelated to it where its terms say so.
 SELECT r.release_id, r.version, r.publication_digest
 FROM dissemination.release r
 WHERE NOT EXISTS (

@@ -1,4 +1,5 @@
--- Agreements to take a release back of which the log does not tell that this name, by this account, agreed to exactly this reason.
+-- Agreements to take a release back of which the log does not tell that this name, by this account, agreed to
+-- exactly this reason.
 SELECT w.release_id, w.agreed_by, w.account
 FROM operations.withdrawal w
 WHERE NOT EXISTS (

@@ -1,5 +1,5 @@
--- What people answered about second files of a country, since each file was last received, in order: of each file the last answer counts.
--- `run`: the run of Airflow that carried it out, where one did.
+-- What people answered about second files of a country, since each file was last received, in order: of each
+-- file the last answer counts. `run`: the run of Airflow that carried it out, where one did.
 SELECT d.digest, l.action AS answer, l.actor, l.recorded_at,
     operations.told(l.details, 'note') AS note, operations.told(l.details, 'run') AS run
 FROM operations.log l

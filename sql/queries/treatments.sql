@@ -1,4 +1,5 @@
--- What became of each cell of a release: never its value. The size is the class of base / value: below 0.1 %, 1 %, 5 %, 20 %, or more.
+-- What became of each cell of a release: never its value. The size is the class of base / value: below 0.1 %,
+-- 1 %, 5 %, 20 %, or more.
 SELECT c.cell, c.area, c.indicator,
     CASE
         WHEN c.value IS NULL THEN 'withheld'
@@ -15,6 +16,7 @@ SELECT c.cell, c.area, c.indicator,
         ELSE 5
     END AS size
 FROM dissemination.release r
-JOIN dissemination.eu_cell c ON c.domain = r.domain AND c.period = r.period AND c.publication_digest = r.publication_digest
+JOIN dissemination.eu_cell c ON c.domain = r.domain AND c.period = r.period
+    AND c.publication_digest = r.publication_digest
 WHERE r.release_id = :release_id
 ORDER BY c.position

@@ -1,5 +1,7 @@
--- All that was released of a period, with the reason where it was retracted, what its terms asked for, and whom it withstood.
-SELECT r.release_id, r.version, r.publication_digest, t.reason, asked.approvals, asked.settings, audited.profiles
+-- All that was released of a period, with the reason where it was retracted, what its terms asked for, and
+-- whom it withstood.
+SELECT r.release_id, r.version, r.publication_digest, t.reason, asked.approvals, asked.settings,
+    audited.profiles
 FROM dissemination.release r
 LEFT JOIN operations.submission s ON s.release_id = r.release_id
 LEFT JOIN operations.terms asked ON asked.domain = s.domain AND asked.digest = s.terms_digest

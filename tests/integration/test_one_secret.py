@@ -25,7 +25,7 @@ from sdc_tasks.warehouse.confidential.maintenance import rotate
 from sdc_tasks.warehouse.confidential.secret import keep, named, secret_of
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading
-from sdc_tasks.warehouse.database.migrations import downgrade, migrate
+from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.database.schema import secret
 from sdc_tasks.warehouse.dissemination.publisher import printed
 from sdc_tasks.warehouse.forms.canonical import sha256_hex
@@ -106,6 +106,14 @@ def test_without_a_key_there_is_no_warehouse_without_a_secret(warehouse_url):
     bare.dispose()
 
 
+def without(engine: Engine, table: str, guard: str) -> None:
+    """Somebody takes the guards of a table away: all of PostgreSQL, this one of SQLite."""
+    if engine.dialect.name == "postgresql":
+        raw(engine, f"ALTER TABLE {table} DISABLE TRIGGER ALL")
+    else:
+        raw(engine, f"DROP TRIGGER {guard}")
+
+
 def lose(engine: Engine) -> None:
     """Somebody deletes the row, with the guard taken away."""
     if engine.dialect.name == "postgresql":
@@ -113,6 +121,14 @@ def lose(engine: Engine) -> None:
     else:
         raw(engine, "DROP TRIGGER secret_stays")
     raw(engine, "DELETE FROM confidential.secret")
+
+
+def unname(engine: Engine) -> None:
+    """As a version left it that knew no fingerprints."""
+    without(engine, "confidential.secret", "secret_named")
+    raw(engine, "UPDATE confidential.secret SET fingerprint = NULL, kept = :no", no=False)
+    if engine.dialect.name == "postgresql":
+        raw(engine, "ALTER TABLE confidential.secret ENABLE TRIGGER ALL")
 
 
 def test_a_lost_secret_is_not_drawn_anew(warehouse, warehouse_url):
@@ -141,13 +157,8 @@ def test_a_lost_secret_is_not_drawn_anew(warehouse, warehouse_url):
 
 def test_a_lost_secret_of_an_older_version_is_not_drawn_anew_either(warehouse, warehouse_url):
     """Its log tells that one was made, and not what it was."""
-    downgrade(warehouse, "0022")
     lose(warehouse)
-    migrate(warehouse, "0023")
-    if warehouse.dialect.name == "postgresql":
-        raw(warehouse, "ALTER TABLE operations.log DISABLE TRIGGER ALL")
-    else:
-        raw(warehouse, "DROP TRIGGER log_update")
+    without(warehouse, "operations.log", "log_update")
     raw(warehouse, "UPDATE operations.log SET details = '{}' WHERE action = 'make'")
     for given in (None, GIVEN):
         engine = open_warehouse(warehouse_url, KEYS, secret=given)
@@ -158,8 +169,7 @@ def test_a_lost_secret_of_an_older_version_is_not_drawn_anew_either(warehouse, w
 
 def test_a_secret_of_an_older_version_gets_its_name_and_stays(warehouse):
     before = secret_of(warehouse)
-    downgrade(warehouse, "0022")
-    migrate(warehouse)
+    unname(warehouse)
     assert secret_of(warehouse) == before
     assert [action for action, _ in actions(warehouse)] == ["make", "name"]
     assert named(warehouse) == (before.fingerprint, True), "the log tells that it was given"

@@ -6,10 +6,12 @@ What holds on both engines stands here for each of them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from mutants.change import Mutant, read
 from mutants.modules import ENGINE
+from mutants.statements import whole
 
 ALONE, GATE, CELLS = (
     "tests/security/test_each_guard.py",
@@ -40,8 +42,8 @@ GUARDS = f"{ALONE}::test_what_a_guard_of_the_gate_refuses_alone"
 
 @dataclass(frozen=True)
 class Listed:
-    """`old`, which stands in the file once, gives way to `new`; `what` is the guarantee that
-    goes with it; `tests` must notice.
+    """`old`, which stands once in the file, or in the function or trigger `of` of its engine, gives way to
+    `new`; `what` is the guarantee that goes with it; `tests` must notice.
     """
 
     file: str
@@ -49,6 +51,7 @@ class Listed:
     new: str
     what: str
     tests: tuple[str, ...]
+    of: str = ""
 
     @property
     def only(self) -> str:
@@ -65,33 +68,57 @@ class Listed:
     def mutant(self) -> Mutant:
         """Raises ValueError where the file has changed: the list follows the code."""
         text = read(self.file)
-        if text.count(self.old) != 1:
-            raise ValueError(f"{self.file}: {text.count(self.old)} times, not once: {self.old}")
-        start = text.index(self.old)
+        begin, end = statement(self.file, self.of) if self.of else (0, len(text))
+        if (times := text.count(self.old, begin, end)) != 1:
+            raise ValueError(f"{self.file}: {times} times, not once: {self.old}")
+        start = text.index(self.old, begin, end)
         return Mutant(self.file, start, start + len(self.old), self.new, self.what)
 
 
-def sql(number: str, engine: str) -> str:
-    return f"sql/migrations/{number}_{engine}.sql"
+SQLITE, POSTGRESQL = (f"sql/migrations/0001_gate.{engine}.sql" for engine in ("sqlite", "postgresql"))
+SCHEMA = "sql/migrations/versions/0001_schema.py"
+
+
+def statement(file: str, name: str) -> tuple[int, int]:
+    """Where the function of this name, or the trigger of SQLite, is made."""
+    made = rf"^CREATE {rf'FUNCTION [a-z]+[.]{name}[(]' if file == POSTGRESQL else f'TRIGGER {name} '}"
+    [place] = [
+        (start, end) for _, start, end in whole(file) if re.search(made, read(file)[start:end], re.MULTILINE)
+    ]
+    return place
 
 
 def both(
-    number: str, what: str, tests: tuple[str, ...], *, sqlite: tuple[str, str], postgresql: tuple[str, str]
+    what: str,
+    tests: tuple[str, ...],
+    *,
+    sqlite: tuple[str, str],
+    postgresql: tuple[str, str],
+    of: str = "",
 ) -> list[Listed]:
     """The same guarantee on each engine."""
-    changes = {"sqlite": sqlite, "postgresql": postgresql}
-    return [Listed(sql(number, engine), *change, what, tests) for engine, change in changes.items()]
+    return [
+        Listed(SQLITE, *sqlite, what, tests, of),
+        Listed(POSTGRESQL, *postgresql, what, tests, of),
+    ]
 
 
-def refuses(number: str, message: str, what: str, tests: tuple[str, ...]) -> list[Listed]:
+def raising(message: str) -> str:
+    """The statement of PostgreSQL, as it is broken into lines."""
+    said = f"            USING MESSAGE = '{message}';"
+    if len(said) > 110:
+        said = f"            USING MESSAGE =\n                '{message}';"
+    return f"RAISE integrity_constraint_violation\n{said}"
+
+
+def refuses(message: str, what: str, tests: tuple[str, ...], of: str = "") -> list[Listed]:
     """The refusal with this message goes, on each engine."""
-    said = f"'{message}'"
     return both(
-        number,
         what,
         tests,
-        sqlite=(f"SELECT raise(ABORT, {said})", "SELECT 1"),
-        postgresql=(f"RAISE integrity_constraint_violation USING MESSAGE = {said};", "NULL;"),
+        sqlite=(f"SELECT raise(ABORT, '{message}')", "SELECT 1"),
+        postgresql=(raising(message), "NULL;"),
+        of=of,
     )
 
 
@@ -109,11 +136,8 @@ KEYRING, ENTRIES = (f"sdc_tasks/warehouse/{name}.py" for name in ("keyring", "lo
 
 LISTED = [
     # --- the gate -------------------------------------------------------------------------------------------
-    *refuses(
-        "0003", "release refused: no passed audit of this publication", "nothing unaudited goes out", RELEASED
-    ),
+    *refuses("release refused: no passed audit of this publication", "nothing unaudited goes out", RELEASED),
     *both(
-        "0003",
         "a failed audit lets nothing out",
         RELEASED,
         sqlite=(
@@ -124,89 +148,80 @@ LISTED = [
             "AND a.publication_digest = NEW.publication_digest AND a.passed\n",
             "AND a.publication_digest = NEW.publication_digest\n",
         ),
+        of="release_gate",
     ),
     *both(
-        "0003",
         "the audit is of this publication",
         RELEASED,
         sqlite=(" AND publication_digest = NEW.publication_digest AND passed", " AND passed"),
         postgresql=(" AND a.publication_digest = NEW.publication_digest AND a.passed", " AND a.passed"),
+        of="release_gate",
     ),
     *both(
-        "0003",
         "the audit is of this run",
         RELEASED,
         sqlite=(
-            "WHERE release_id = NEW.release_id AND digest = NEW.audit_digest AND publication_digest",
-            "WHERE digest = NEW.audit_digest AND publication_digest",
+            "WHERE release_id = NEW.release_id AND digest = NEW.audit_digest",
+            "WHERE digest = NEW.audit_digest",
         ),
         postgresql=(
-            "WHERE a.release_id = NEW.release_id AND a.digest = NEW.audit_digest AND a.publication_digest",
-            "WHERE a.digest = NEW.audit_digest AND a.publication_digest",
+            "a.release_id = NEW.release_id AND a.digest = NEW.audit_digest\n            AND a.publication",
+            "a.digest = NEW.audit_digest\n            AND a.publication",
         ),
+        of="release_gate",
     ),
     *refuses(
-        "0003",
         "release refused: the publication is not complete",
         "as many cells as the publication says",
         RELEASED,
     ),
-    *refuses("0003", "release refused: not the next version", "versions follow one another", RELEASED),
+    *refuses("release refused: not the next version", "versions follow one another", RELEASED),
     *refuses(
-        "0003",
         "release refused: this publication is the current version already",
         "one table is not two versions",
         RELEASED,
     ),
     *refuses(
-        "0003",
         "release refused: the run was not submitted under any terms",
         "no release without terms",
         RELEASED,
     ),
     *refuses(
-        "0003",
         "release refused: a profile that the terms ask for was not audited",
         "every profile of the terms was attacked",
         RELEASED,
     ),
-    *refuses(
-        "0003", "release refused: approvals are missing", "as many agree as the terms ask for", RELEASED
-    ),
+    *refuses("release refused: approvals are missing", "as many agree as the terms ask for", RELEASED),
     *both(
-        "0003",
         "an approval is of this audit",
         RELEASED,
         sqlite=(" AND a.audit_digest = NEW.audit_digest", ""),
         postgresql=(" AND a.audit_digest = NEW.audit_digest", ""),
+        of="release_gate",
     ),
     *refuses(
-        "0003",
         "release refused: not the embargo under which it was submitted",
         "the embargo is that of the submission",
         RELEASED,
     ),
     *refuses(
-        "0008",
         "release refused: not audited beside the version that is out",
         "nothing out is forgotten",
         RELEASED,
     ),
     Listed(
-        sql("0017", "postgresql"),
+        POSTGRESQL,
         "    PERFORM operations.take_turn('release ' || NEW.domain || ' ' || NEW.period);\n",
         "",
         "who waits for another version is asked after it",
         (ALONE,),
     ),
     *refuses(
-        "0017",
         "release refused: other versions are out than its audit knew",
         "each version is attacked beside all others",
         RELEASED,
     ),
     *refuses(
-        "0022",
         "release refused: not shown to withstand somebody who has the program",
         "rule_aware is shown, or not out",
         (ALONE,),
@@ -227,10 +242,10 @@ LISTED = [
     ),
     # --- what is told twice ---------------------------------------------------------------------------------
     *refuses(
-        "0015",
         "log refused: details are no JSON that tells what such an entry must tell",
         "the log tells what checks compare",
         (TOLD,),
+        of="log_told",
     ),
     *(
         change
@@ -252,7 +267,6 @@ LISTED = [
             ),
         )
         for change in both(
-            "0015",
             f"an audit is stored with {what} of its certificate",
             (TOLD,),
             sqlite=(sqlite, "FALSE"),
@@ -260,17 +274,15 @@ LISTED = [
         )
     ),
     *both(
-        "0015",
         "the certificate is of the run's domain",
         (TOLD,),
-        sqlite=("told(NEW.certificate, 'domain') = r.domain AND ", ""),
+        sqlite=("told(NEW.certificate, 'domain') = r.domain\n            AND ", ""),
         postgresql=(
             "told ->> 'domain', told",
             "(SELECT r.domain FROM operations.run r WHERE r.release_id = NEW.release_id), told",
         ),
     ),
     *both(
-        "0015",
         "terms ask for what their settings say",
         (TOLD,),
         sqlite=("SELECT raise(ABORT, 'terms refused: its JSON is none, or says otherwise')", "SELECT 1"),
@@ -280,7 +292,6 @@ LISTED = [
         ),
     ),
     *both(
-        "0015",
         "the program of a submission is JSON",
         (TOLD,),
         sqlite=("SELECT raise(ABORT, 'submission refused: its JSON is none, or says otherwise')", "SELECT 1"),
@@ -290,86 +301,73 @@ LISTED = [
         ),
     ),
     *refuses(
-        "0013",
         "release refused: another domain has published these figures of the period",
         "no two domains tell the same",
         (GATE,),
     ),
     *refuses(
-        "0023",
         "release refused: beside figures that may be the same, or sums of them",
         "nothing goes out beside what it may be computed from",
         (RELATED,),
     ),
     *refuses(
-        "0023",
         "release refused: its certificate does not name why other domains are unrelated",
         "whoever agrees reads the reason",
         (RELATED,),
     ),
     *both(
-        "0023",
         "a domain is never unrelated to itself",
         (RELATED,),
         sqlite=("        WHEN b.domain = NEW.domain THEN 1\n", ""),
         postgresql=("            WHEN b.domain = NEW.domain THEN TRUE\n", ""),
     ),
     *refuses(
-        "0023",
         "secret refused: the log tells of another secret of this warehouse",
         "a warehouse has one secret for ever",
         (ONE_SECRET,),
     ),
     *refuses(
-        "0023",
         "secret refused: it is named already, and the same for ever",
         "the name of a secret does not change",
         (ONE_SECRET,),
     ),
     *refuses(
-        "0023",
         "release refused: its certificate names another secret than this warehouse has",
         "what was drawn elsewhere stays in",
         (ONE_SECRET,),
     ),
     *refuses(
-        "0023",
         "release refused: it is drawn by a secret that is not named, or kept nowhere else",
         "what is drawn can be drawn again",
         (ONE_SECRET,),
     ),
     *refuses(
-        "0010",
         "release refused: its cells are not those that were audited",
         "what goes out is what was audited",
         (ALONE, CELLS),
     ),
-    *refuses(
-        "0010", "release refused: it holds a cell of a country", "no national cell goes out", (ALONE, CELLS)
-    ),
+    *refuses("release refused: it holds a cell of a country", "no national cell goes out", (ALONE, CELLS)),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'release refused: submitted for another domain or period')",
         "SELECT 1",
         "a release is of the period that was submitted",
         (f"{ALONE}::test_a_release_is_of_the_period_that_was_submitted",),
     ),
     Listed(
-        sql("0010", "postgresql"),
+        POSTGRESQL,
         "'release refused: the transaction must be READ COMMITTED'",
         "''",
         "the gate sees what others committed meanwhile",
         (ALONE, CELLS),
     ),
     *both(
-        "0012",
         "an approval of nobody known counts no more",
         (ALONE, EYES),
         sqlite=("\n            AND a.account IS NOT NULL", ""),
         postgresql=("\n            AND a.account IS NOT NULL", ""),
     ),
     *both(
-        "0006",
         "terms of unknown profiles release nothing",
         (ALONE, PROFILES),
         sqlite=(
@@ -382,7 +380,6 @@ LISTED = [
         ),
     ),
     *both(
-        "0006",
         "terms name known profiles only",
         (ALONE, PROFILES),
         sqlite=(
@@ -395,7 +392,6 @@ LISTED = [
         ),
     ),
     *both(
-        "0006",
         "audits name known profiles only",
         (ALONE, PROFILES),
         sqlite=(
@@ -409,48 +405,43 @@ LISTED = [
     ),
     # --- what is stored stays -------------------------------------------------------------------------------
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'eu_cell refused: it is append-only, and the publication may be released')",
         "SELECT 1",
         "no cell slips into what is released",
         (ALONE, WAREHOUSE),
     ),
     Listed(
-        sql("0014", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: the publication is "
-        "released';",
+        POSTGRESQL,
+        raising("eu_cell refused: the publication is released"),
         "NULL;",
         "no cell slips into what is released",
         (ALONE, WAREHOUSE),
     ),
     Listed(
-        sql("0014", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: the transaction must be READ "
-        "COMMITTED';",
+        POSTGRESQL,
+        raising("eu_cell refused: the transaction must be READ COMMITTED"),
         "NULL;",
         "an older view adds no cell",
         (CELLS,),
     ),
     Listed(
-        sql("0014", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'eu_cell refused: there is no such "
-        "publication';",
+        POSTGRESQL,
+        raising("eu_cell refused: there is no such publication"),
         "NULL;",
         "a cell is of a publication that is there",
         (ALONE,),
     ),
+    Listed(POSTGRESQL, " FOR KEY SHARE;", ";", "a release waits for who adds a cell", (ALONE,)),
     Listed(
-        sql("0014", "postgresql"), " FOR KEY SHARE;", ";", "a release waits for who adds a cell", (ALONE,)
-    ),
-    Listed(
-        sql("0003", "postgresql"),
+        POSTGRESQL,
         "AND p.digest = NEW.publication_digest FOR UPDATE;",
         "AND p.digest = NEW.publication_digest;",
         "who adds a cell waits for a release",
         (ALONE,),
     ),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "WHEN EXISTS (SELECT 1 FROM eu_cell WHERE rowid = NEW.rowid) OR EXISTS (",
         "WHEN EXISTS (",
         "no released cell is replaced by its rowid",
@@ -458,46 +449,46 @@ LISTED = [
     ),
     *(
         Listed(
-            sql(number, "sqlite"),
-            f"BEFORE UPDATE ON {table} BEGIN SELECT raise(ABORT, '{table} is append-only')",
-            f"BEFORE UPDATE ON {table} BEGIN SELECT 1",
+            SQLITE,
+            f"BEFORE UPDATE ON {table}\nBEGIN SELECT raise(ABORT, '{table} is append-only')",
+            f"BEFORE UPDATE ON {table}\nBEGIN SELECT 1",
             f"a row of {table} is not changed",
             (ROWS, PROMPT),
         )
-        for number, table in (
-            ("0001", "release"),
-            ("0001", "eu_cell"),
-            ("0001", "audit"),
-            ("0003", "terms"),
-            ("0003", "submission"),
-            ("0003", "approval"),
-            ("0003", "log"),
-            ("0003", "retraction"),
+        for table in (
+            "release",
+            "eu_cell",
+            "audit",
+            "terms",
+            "submission",
+            "approval",
+            "log",
+            "retraction",
         )
     ),
     *(
         Listed(
-            sql(number, "postgresql"),
+            POSTGRESQL,
             f"BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}",
             f"BEFORE DELETE OR TRUNCATE ON {table}",
             f"a row of {table} is not changed",
             (ROWS,),
         )
-        for number, table in (
-            ("0001", "dissemination.release"),
-            ("0001", "dissemination.publication"),
-            ("0001", "dissemination.eu_cell"),
-            ("0001", "operations.audit"),
-            ("0003", "operations.terms"),
-            ("0003", "operations.submission"),
-            ("0003", "operations.approval"),
-            ("0003", "operations.log"),
-            ("0003", "dissemination.retraction"),
+        for table in (
+            "dissemination.release",
+            "dissemination.publication",
+            "dissemination.eu_cell",
+            "operations.audit",
+            "operations.terms",
+            "operations.submission",
+            "operations.approval",
+            "operations.log",
+            "dissemination.retraction",
         )
     ),
     *(
         Listed(
-            sql("0010", "sqlite"),
+            SQLITE,
             f"SELECT raise(ABORT, '{table} is append-only: the key is there')",
             "SELECT 1",
             f"no row of {table} is replaced under its key",
@@ -516,13 +507,11 @@ LISTED = [
         )
     ),
     *refuses(
-        "0003",
         "payload refused: it is not marked as purged",
         "nothing confidential goes unseen",
         (ALONE, WAREHOUSE),
     ),
     *both(
-        "0009",
         "the secret of a warehouse stays",
         (WAREHOUSE,),
         sqlite=("SELECT raise(ABORT, 'secret is append-only')", "SELECT 1"),
@@ -530,123 +519,116 @@ LISTED = [
     ),
     # --- audits, approvals, people --------------------------------------------------------------------------
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'audit refused: the digest is not that of its certificate')",
         "SELECT 1",
         "an audit is known by its certificate",
         (ALONE,),
     ),
     Listed(
-        sql("0003", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'audit refused: the digest is not that of its "
-        "certificate';",
+        POSTGRESQL,
+        raising("audit refused: the digest is not that of its certificate"),
         "NULL;",
         "an audit is known by its certificate",
         (ALONE, GATE),
     ),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'audit refused: passed, and something broken')",
         "SELECT 1",
         "nothing broken passes, CHECKs or not",
         (ALONE,),
     ),
     Listed(
-        "sql/migrations/versions/0001_warehouse.py",
+        SCHEMA,
         '"NOT passed OR broken = 0"',
         '"NOT passed OR broken >= 0"',
         "nothing broken passes",
         (ALONE, WAREHOUSE),
     ),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "WHERE NEW.approver = NEW.submitter\n        OR NOT EXISTS",
         "WHERE NOT EXISTS",
         "nobody agrees to what he submitted",
         (ALONE,),
     ),
     Listed(
-        sql("0010", "sqlite"),
-        "WHERE s.release_id = NEW.release_id AND s.submitter = NEW.submitter)",
-        "WHERE s.release_id = NEW.release_id)",
+        SQLITE,
+        " AND s.submitter = NEW.submitter",
+        "",
         "the submitter is who submitted",
         (ALONE,),
     ),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'approval refused: no passed audit of this publication')",
         "SELECT 1",
         "an approval is of a passed audit",
         (ALONE,),
     ),
     Listed(
-        "sql/migrations/versions/0003_terms.py",
+        SCHEMA,
         '"approver <> submitter"',
         "\"approver <> ''\"",
         "nobody agrees to what he submitted",
         (ALONE, GATE),
     ),
     Listed(
-        "sql/migrations/versions/0003_terms.py",
-        '["release_id", "submitter"], columns("operations.submission", "release_id", "submitter")',
-        '["release_id"], columns("operations.run", "release_id")',
+        SCHEMA,
+        'refers("release_id", "submitter", to="operations.submission")',
+        'refers("release_id", to="operations.run")',
         "the submitter is who submitted",
         (GATE,),
     ),
     Listed(
-        sql("0012", "postgresql"),
+        POSTGRESQL,
         "NEW.account := session_user;",
         "NEW.account := NEW.approver;",
         "the account of an approval is the account",
         (EYES,),
+        of="approval_gate",
     ),
     Listed(
-        sql("0012", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'approval refused: an account agrees in its "
-        "own name only';",
+        POSTGRESQL,
+        raising("approval refused: an account agrees in its own name only"),
         "NULL;",
         "one account is one approval",
         (EYES,),
     ),
     *refuses(
-        "0012",
         "approval refused: the name could pass for that of somebody else",
         "a name of an approver has one spelling",
         (EYES,),
     ),
     *refuses(
-        "0012",
         "submission refused: the name could pass for that of somebody else",
         "a name of a submitter has one spelling",
         (ALONE,),
     ),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'retraction refused: no such release')",
         "SELECT 1",
         "only what is out is taken back",
         (ALONE,),
     ),
     *refuses(
-        "0021",
         "withdrawal refused: who asked to take the release back does not agree to it",
         "nobody agrees to what he asked",
         (ALONE,),
     ),
     *refuses(
-        "0021",
         "withdrawal refused: the name could pass for that of somebody else",
         "a name of who agrees has one spelling",
         (ALONE,),
     ),
     *refuses(
-        "0021",
         "retraction refused: nobody else agreed to it for this reason",
         "nobody takes a release back alone",
         (ALONE,),
     ),
     *refuses(
-        "0021",
         "retraction refused: the name could pass for that of somebody else",
         "a name of who asks has one spelling",
         (ALONE,),
@@ -662,15 +644,14 @@ LISTED = [
                 "an agreement is to one release",
             ),
         )
-        for mutant in both("0021", what, (ALONE,), sqlite=(old, new), postgresql=(old, new))
+        for mutant in both(what, (ALONE,), sqlite=(old, new), postgresql=(old, new))
     ),
     *both(
-        "0021",
         "an agreement stays as it is",
         (ROWS,),
         sqlite=(
-            "BEFORE UPDATE ON withdrawal BEGIN SELECT raise(ABORT, 'withdrawal is append-only')",
-            "BEFORE UPDATE ON withdrawal BEGIN SELECT 1",
+            "BEFORE UPDATE ON withdrawal\nBEGIN SELECT raise(ABORT, 'withdrawal is append-only')",
+            "BEFORE UPDATE ON withdrawal\nBEGIN SELECT 1",
         ),
         postgresql=(
             "BEFORE UPDATE OR DELETE OR TRUNCATE ON operations.withdrawal",
@@ -678,29 +659,29 @@ LISTED = [
         ),
     ),
     Listed(
-        sql("0021", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'withdrawal is append-only: the key is there')",
         "SELECT 1",
         "no agreement is replaced under its key",
         (ROWS, PROMPT),
     ),
     Listed(
-        sql("0021", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'withdrawal refused: an account agrees in its "
-        "own name only';",
+        POSTGRESQL,
+        raising("withdrawal refused: an account agrees in its own name only"),
         "NULL;",
         "an account agrees in its own name",
         (EYES,),
     ),
     Listed(
-        sql("0021", "postgresql"),
+        POSTGRESQL,
         "NEW.account := session_user;",
         "NEW.account := NEW.agreed_by;",
         "the account of an agreement is the account",
         (ALONE,),
+        of="withdrawal_gate",
     ),
     Listed(
-        sql("0021", "postgresql"),
+        POSTGRESQL,
         "NEW.agreed_at := clock_timestamp();",
         "",
         "the server dates an agreement",
@@ -708,50 +689,50 @@ LISTED = [
     ),
     # --- the log --------------------------------------------------------------------------------------------
     Listed(
-        sql("0003", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'log refused: not the next entry')",
         "SELECT 1",
         "the log is one chain",
         (LOG,),
     ),
     Listed(
-        sql("0010", "sqlite"),
+        SQLITE,
         "SELECT raise(ABORT, 'log refused: not the digest of this entry')",
         "SELECT 1",
         "an entry has its own digest",
         (f"{ALONE}::test_an_entry_has_its_own_digest",),
     ),
     Listed(
-        sql("0005", "postgresql"),
-        "RAISE integrity_constraint_violation USING MESSAGE = 'log refused: number, instant, account and "
-        "digests are set by the database';",
+        POSTGRESQL,
+        raising("log refused: number, instant, account and digests are set by the database"),
         "NULL;",
         "a writer of the log sets no digest",
         (LOG, POISON),
     ),
     Listed(
-        sql("0005", "postgresql"),
+        POSTGRESQL,
         "NEW.recorded_at := clock_timestamp();",
         "NEW.recorded_at := '2001-01-01';",
         "the server dates the log",
         (ALONE,),
     ),
     Listed(
-        sql("0005", "postgresql"),
+        POSTGRESQL,
         "NEW.account := session_user;",
         "NEW.account := current_user;",
         "the log tells the account",
         (ALONE,),
+        of="log_gate",
     ),
     Listed(
-        sql("0005", "postgresql"),
+        POSTGRESQL,
         "PERFORM operations.take_turn('log');",
         "",
         "one entry follows another",
         (LOG,),
     ),
     Listed(
-        sql("0005", "postgresql"),
+        POSTGRESQL,
         "NEW.previous := coalesce(last.digest, '');",
         "NEW.previous := '';",
         "an entry holds the digest before",
@@ -759,7 +740,7 @@ LISTED = [
     ),
     *(
         Listed(
-            sql("0005", "postgresql"),
+            POSTGRESQL,
             f"CREATE TRIGGER {table}_dated BEFORE INSERT ON",
             f"CREATE TRIGGER {table}_dated BEFORE DELETE ON",
             f"the server dates {table}",
@@ -771,14 +752,14 @@ LISTED = [
         for table in ("terms", "submission", "audit", "approval", "release", "retraction", "alert")
     ),
     Listed(
-        "sql/migrations/versions/0005_guards.py",
-        "f\"CHECK ({column} >= '1970-01-01 00:00+00' AND {column} < '3000-01-01 00:00+00') NOT VALID\"",
-        "f\"CHECK ({column} >= '1970-01-01 00:00+00') NOT VALID\"",
+        SCHEMA,
+        " AND {each} < '3000-01-01 00:00+00'",
+        "",
         "no instant is infinite",
         (POISON,),
     ),
     Listed(
-        "sql/migrations/versions/0005_guards.py",
+        SCHEMA,
         "OR NEW.{0} >= '3000'",
         "",
         "no instant is beyond bounds",
@@ -787,29 +768,17 @@ LISTED = [
     # --- who runs what --------------------------------------------------------------------------------------
     *(
         Listed(
-            sql(number, "postgresql"),
-            old,
-            old.replace(" SET search_path = pg_catalog, pg_temp", " SET search_path = pg_catalog"),
+            POSTGRESQL,
+            "SECURITY DEFINER SET search_path = pg_catalog, pg_temp",
+            "SECURITY DEFINER SET search_path = pg_catalog",
             "nobody becomes the owner",
             (OWNER,),
+            function,
         )
-        for number, old in (
-            ("0005", "FUNCTION dissemination.release_gate() SET search_path = pg_catalog, pg_temp"),
-            (
-                "0005",
-                (
-                    "log_gate() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = "
-                    "pg_catalog, "
-                    "pg_temp"
-                ),
-            ),
-            (
-                "0012",
-                (
-                    "approval_gate() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = "
-                    "pg_catalog, pg_temp"
-                ),
-            ),
+        for function in (
+            "release_gate",
+            "log_gate",
+            "approval_gate",
         )
     ),
     Listed(
@@ -844,28 +813,28 @@ LISTED = [
     ),
     # --- what the world sees --------------------------------------------------------------------------------
     Listed(
-        sql("0007", "postgresql"),
+        POSTGRESQL,
         "        WHERE r.embargo IS NULL OR r.embargo <= CURRENT_TIMESTAMP;",
         "        WHERE true;",
         "nothing is seen before its embargo",
         (GATE,),
     ),
     Listed(
-        sql("0003", "sqlite"),
+        SQLITE,
         "WHERE r.embargo IS NULL OR r.embargo <= CURRENT_TIMESTAMP;",
         "WHERE 1;",
         "nothing is seen before its embargo",
         (GATE,),
     ),
     Listed(
-        sql("0007", "postgresql"),
+        POSTGRESQL,
         " AND v.retracted IS NULL;",
         ";",
         "what is taken back is seen no more",
         (GATE,),
     ),
     Listed(
-        sql("0003", "sqlite"),
+        SQLITE,
         "WHERE r.retracted IS NULL;",
         "WHERE 1;",
         "what is taken back is seen no more",

@@ -5,13 +5,13 @@ of the roles, and of the checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mutants.change import ROOT, Mutant, read
 
 MAKES = re.compile(
     r"(?P<verb>CREATE(?: OR REPLACE)?|ALTER|DROP) (?P<kind>FUNCTION|TRIGGER|VIEW) "
-    r"(?P<name>[a-z_.]+)(?P<on>(?:[^;$]*? ON [a-z_.]+)?)"
+    r"(?P<name>[a-z0-9_.]+)(?P<on>(?:[^;$]*? ON [a-z_.]+)?)"
 )
 SILENT = re.compile(r"--[^\n]*|'(?:[^']|'')*'")
 MASK = "\x01"  # of a text, which is no code and no blank
@@ -40,13 +40,14 @@ WEAKER = (
 
 
 def live(dialect: str) -> list[tuple[str, int, int]]:
-    """(file, start, end) of the statements of the migrations that no later one replaces,
-    alters or drops, then of the roles.
-    """
-    files = [
-        path.relative_to(ROOT).as_posix()
-        for path in sorted((ROOT / "sql/migrations").glob(f"*[0-9]_{dialect}.sql"))
-    ]
+    """(file, start, end) of the statements of the migrations that hold, then of the roles."""
+    files = sorted((ROOT / "sql/migrations").glob(f"[0-9]*.{dialect}.sql"))
+    roles = whole("sql/roles.sql") if dialect == "postgresql" else []
+    return lasting([path.relative_to(ROOT).as_posix() for path in files]) + roles
+
+
+def lasting(files: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The statements of these files that no later one replaces, alters or drops."""
     found: list[tuple[str, int, int, str]] = []
     for file in files:
         for start, end in _statements(read(file)):
@@ -56,12 +57,7 @@ def live(dialect: str) -> list[tuple[str, int, int]]:
                 found = [each for each in found if each[3] != name]
             if not made or made["verb"] != "DROP":
                 found.append((file, start, end, name))
-    roles = (
-        [("sql/roles.sql", start, end) for start, end in _statements(read("sql/roles.sql"))]
-        if dialect == "postgresql"
-        else []
-    )
-    return [each[:3] for each in found] + roles
+    return [each[:3] for each in found]
 
 
 def whole(file: str) -> list[tuple[str, int, int]]:

@@ -20,7 +20,7 @@ from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_kept
 from sdc_tasks.warehouse.confidential.secret import keep, named, secret_of
 from sdc_tasks.warehouse.database.engine import open_warehouse
-from sdc_tasks.warehouse.database.migrations import migrate
+from sdc_tasks.warehouse.database.migrations import FIRST, migrate
 from support.deliveries import PERIOD, small_domain
 from support.laws import law
 from support.world import KEYS
@@ -40,7 +40,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Domain]:
     """
     folder = tmp_path_factory.mktemp("offices")
     engine = open_warehouse(f"sqlite:///{folder / 'template.db'}", KEYS)
-    migrate(engine, "0023")
+    migrate(engine, FIRST)  # by its number: a secret comes with the newest, whichever that is
     engine.dispose()
     return folder, small_domain(folder)
 

@@ -58,7 +58,7 @@ def test_what_is_named_of_the_program_is_there() -> None:
         elif match := re.fullmatch(r"(?:operations|confidential|dissemination)\.[a-z_]+", each):
             functions = "".join(
                 path.read_text(encoding="utf-8")
-                for path in (ROOT / "sql/migrations").glob("*_postgresql.sql")
+                for path in (ROOT / "sql/migrations").glob("*.postgresql.sql")
             )
             assert each in tables or f"FUNCTION {each}(" in functions or f"VIEW {each} " in functions, each
         elif match := re.match(r"(?:sql|docs|methods|requirements)[\w/.-]*[/.][\w/.-]*", each):

@@ -9,6 +9,7 @@ import ast
 import importlib.util
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -304,4 +305,16 @@ def test_nobody_in_support_imports_a_test():
         path
         for path, syntax in modules("tests/support")
         if any(name.startswith("test_") for name in imported(syntax))
+    ] == []
+
+
+def test_sql_is_as_narrow_as_the_code():
+    """Ruff does not read it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    limit = settings["tool"]["ruff"]["line-length"]
+    assert [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted((ROOT / "sql").rglob("*.sql"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > limit
     ] == []

@@ -182,8 +182,8 @@ def _known(connection: Connection) -> set[str]:
 
 
 def _kept(connection: Connection, fingerprint: str) -> bool:
-    """Does the log tell that the office keeps the secret of this fingerprint? A downgrade forgets
-    the rest.
+    """Does the log tell that the office keeps the secret of this fingerprint? A row without a fingerprint
+    does not.
     """
     return any(
         told.get("fingerprint") == fingerprint and (action == "deposit" or told.get("kept") is True)

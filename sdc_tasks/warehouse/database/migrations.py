@@ -13,15 +13,19 @@ from functools import cache
 
 from alembic import command
 from alembic.config import Config
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect
 
 from sdc_tasks.errors import Retriable
+from sdc_tasks.warehouse.database.development import is_of_development
 from sdc_tasks.warehouse.database.engine import into_the_file, reading, writing
+from sdc_tasks.warehouse.database.schema import metadata
 from sdc_tasks.warehouse.database.sqlfiles import SQL, statements
 
 VERSION_TABLE = "sdc_warehouse_version"
+FIRST = "r0001"  # after the revisions of the development versions
 LOCK_TIMEOUT = "10s"
 STATEMENT_TIMEOUT = "60s"
 
@@ -32,17 +36,21 @@ def migrate(engine: Engine, revision: str = "head") -> None:
 
     The secret is there as soon as the tables are, in the same transaction, so that a backup of a warehouse
     that nobody has used yet holds it, and on SQLite so does a copy of the file without its write-ahead
-    log. Raises InvalidInput where there is no secret and no key to encrypt one by, Retriable where
-    somebody reads the file meanwhile.
+    log. Raises InvalidInput where there is no secret and no key to encrypt one by, and for a warehouse of
+    a development version (`development.py`) other than the last; Retriable where somebody reads the file
+    meanwhile.
     """
     if revision == "head" and current_revision(engine) == newest_revision():
         return
     with _migrating(engine) as config:
+        connection = config.attributes["connection"]
+        if is_of_development(connection, _revision(connection), _make_first):
+            connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = '{FIRST}'")
         config.attributes["newest"] = revision == "head"
         command.upgrade(config, revision)
         if revision == "head" and engine.dialect.name == "postgresql":
             for statement in statements("roles", "postgresql"):
-                config.attributes["connection"].exec_driver_sql(statement.replace("%", "%%"))
+                connection.exec_driver_sql(statement.replace("%", "%%"))
     if revision == "head" and not into_the_file(engine):
         raise Retriable(
             "somebody reads the warehouse, so its secret is in its write-ahead log alone. Remedy: run it "
@@ -69,9 +77,20 @@ def newest_revision() -> str | None:
 def current_revision(engine: Engine) -> str | None:
     """The revision of the warehouse, None for an empty database."""
     with reading(engine) as connection:
-        return MigrationContext.configure(
-            connection, opts={"version_table": VERSION_TABLE}
-        ).get_current_revision()
+        return _revision(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(
+        connection, opts={"version_table": VERSION_TABLE}
+    ).get_current_revision()
+
+
+def _make_first(connection: Connection) -> None:
+    """Makes the schema of the first revision, and no note of it."""
+    first = ScriptDirectory.from_config(_config()).get_revision(FIRST)
+    with Operations.context(MigrationContext.configure(connection, opts={"target_metadata": metadata})):
+        first.module.upgrade()
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Whether two publications could hold the same figures, or sums and parts of them: what
 program and database must mean alike.
 
-PostgreSQL has both functions as SQL (`sql/migrations/0023_postgresql.sql`); on SQLite the triggers call
+PostgreSQL has both functions as SQL (`sql/migrations/0001_gate.postgresql.sql`); on SQLite the triggers call
 these. What is missing or cannot be read could be anything, so the answer is yes then.
 """
 
