@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
+from sdc_tasks.judge.release import recheck, told_before
 from sdc_tasks.methods.attack import audit, baseline, earlier
-from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.judge.release import recheck, told_before
 from sdc_tasks.methods.attack import audit, baseline, earlier, weaker
 from sdc_tasks.methods.attack.weaker import family
-from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Multipliers, Publication, Weaker
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy

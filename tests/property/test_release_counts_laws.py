@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.judge.release.small import small_told as small_told_again
 from sdc_tasks.methods.attack import attacks, audit, baseline, small_told
 from sdc_tasks.methods.parts import part_of
-from sdc_tasks.methods.recheck.small import small_told as small_told_again
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.methods.rounding.small_count import CountOptions

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.tolerance import SIDES
+from sdc_tasks.judge.release.tolerance import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 

@@ -35,7 +35,7 @@ long as the rest proves every claim; multipliers too, as long as they give the s
 where the audit found a witness.
 """
 
-from sdc_tasks.methods.recheck.certificate import (
+from sdc_tasks.judge.release.certificate import (
     AUDIENCE,
     Asked,
     differences,
@@ -45,9 +45,9 @@ from sdc_tasks.methods.recheck.certificate import (
     of_counts,
     read,
 )
-from sdc_tasks.methods.recheck.earlier import told_before
-from sdc_tasks.methods.recheck.stated import statements
-from sdc_tasks.methods.recheck.verdict import Recheck, recheck
+from sdc_tasks.judge.release.earlier import told_before
+from sdc_tasks.judge.release.stated import statements
+from sdc_tasks.judge.release.verdict import Recheck, recheck
 
 __all__ = [
     "AUDIENCE",

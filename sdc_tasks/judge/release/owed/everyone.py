@@ -16,7 +16,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.knowledge import attackers, insight_of
+from sdc_tasks.judge.release.knowledge import attackers, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.knowledge import Known, insight_of
-from sdc_tasks.methods.recheck.tolerance import EXACT, WHOLE
+from sdc_tasks.judge.release.knowledge import Known, insight_of
+from sdc_tasks.judge.release.tolerance import EXACT, WHOLE
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.methods.recheck.tolerance import WHOLE
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.tolerance import WHOLE
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 DRAWING_ROUNDS = 4_000  # rounds of deriving bounds, for one requirement

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.stated import statements
-from sdc_tasks.methods.recheck.verdict import Recheck
+from sdc_tasks.judge.release.stated import statements
+from sdc_tasks.judge.release.verdict import Recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 

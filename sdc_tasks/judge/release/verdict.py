@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.duality import Core, classes
-from sdc_tasks.methods.recheck.form import require_form, weaker_of
-from sdc_tasks.methods.recheck.integers import Exhaustion
-from sdc_tasks.methods.recheck.knowledge import Known, attackers
-from sdc_tasks.methods.recheck.owed.everyone import Judged, implied, left_out
-from sdc_tasks.methods.recheck.owed.promise import Needs, promised, rows
-from sdc_tasks.methods.recheck.program import asked_about, wide
-from sdc_tasks.methods.recheck.small import small_told
-from sdc_tasks.methods.recheck.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
-from sdc_tasks.methods.recheck.witnesses import prove
-from sdc_tasks.methods.recheck.world import World, contradicted, whole_known, whole_world, world_of
+from sdc_tasks.judge.release.duality import Core, classes
+from sdc_tasks.judge.release.form import require_form, weaker_of
+from sdc_tasks.judge.release.integers import Exhaustion
+from sdc_tasks.judge.release.knowledge import Known, attackers
+from sdc_tasks.judge.release.owed.everyone import Judged, implied, left_out
+from sdc_tasks.judge.release.owed.promise import Needs, promised, rows
+from sdc_tasks.judge.release.program import asked_about, wide
+from sdc_tasks.judge.release.small import small_told
+from sdc_tasks.judge.release.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
+from sdc_tasks.judge.release.witnesses import prove
+from sdc_tasks.judge.release.world import World, contradicted, whole_known, whole_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary, named
 from sdc_tasks.model.results import Evidence, Multipliers, Publication

@@ -40,7 +40,7 @@ INSIGHTS = {
 if INSIGHTS.keys() != PROFILES.keys():
     raise ImportError(
         f"attacker profiles {sorted(INSIGHTS.keys() ^ PROFILES.keys())}: not told to both programs "
-        f"(model/profiles, methods/recheck)"
+        f"(model/profiles, judge/release)"
     )
 
 

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 PARTS = 5040.0  # divided by every number up to ten

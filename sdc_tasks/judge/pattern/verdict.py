@@ -24,15 +24,13 @@ judged in full without any program.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
-import highspy
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.methods.suppression.pattern.witnesses import SURE, shown
+from sdc_tasks.judge.pattern.programs import LinearPrograms
+from sdc_tasks.judge.pattern.witnesses import SURE, shown
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 
@@ -40,7 +38,7 @@ SLACK = 1e-6  # relative: of a level that must be met
 FAR = 1e3  # times the largest level: how far the solver looks
 FAMILIES = 6  # joint programs before single ones, at most
 FRUITFUL = 0.9  # of the primaries: joint programs go on where a pair of them leaves at most this share
-VANISHED = 1e-12  # of entries of ±1 and their ratios: rounding
+LEAST_LEVEL = 1e-300  # keeps a level of 0 from being divided by
 
 
 @dataclass(frozen=True)
@@ -102,6 +100,11 @@ class _Requirements:
         )
         self.rise, self.fall = np.zeros(len(self.cells)), np.zeros(len(self.cells))
 
+    @property
+    def most(self) -> Floats:
+        """The largest of `up`, `down` and `width`."""
+        return np.asarray(np.maximum(np.maximum(self.up, self.down), self.width))
+
     def read(self, problem: SensitiveTable, pattern: Bools, witnesses: sp.csr_array) -> None:
         """What witnesses show, by arithmetic alone."""
         found = []
@@ -143,57 +146,68 @@ class _Seen:
 
     def look(self, seconds: float) -> int:
         """Proposes points until everything is settled, or every primary has had its own programs, or
-        time is up. Returns the programs.
+        time is up. Returns the number of programs.
         """
         live = self.column >= 0
-        if not live.any() or not self.M.shape[0]:
-            return 0 if not live.any() else self._free(live)
-        wanted = self.requirements
-        level = np.maximum(np.maximum(wanted.up, wanted.down), wanted.width)
+        if not live.any():
+            return 0
+        if not self.M.shape[0]:
+            self._free(live)
+            return 0
+        level = self.requirements.most
         most = FAR * level.max(initial=1.0)
-        solver = _Solver(
+        programs = LinearPrograms(
             self.M,
-            np.minimum(self.below, most),
-            np.minimum(self.above, most),
+            (np.minimum(self.below, most), np.minimum(self.above, most)),
             self.respondent,
             float(np.median(level[level > 0])),
             seconds,
         )
-        self.learn(
-            self.problem.a[self.hidden]
-        )  # a table of totals without right-hand sides may grow and shrink as a whole
+        # The direction a itself: a table whose relations have no constants may grow and shrink as a whole.
+        self.learn(self.problem.a[self.hidden])
+        self._together(programs, live, level)
+        self._one_by_one(programs, live, level)
+        return programs.solved
+
+    def _together(self, programs: LinearPrograms, live: Bools, level: Floats) -> None:
+        """Programs that move many primaries at once: one vertex often settles hundreds. They alternate
+        between up and down, and stop when a pair of them settles few.
+        """
+        wanted = self.requirements
         before = len(wanted.left())
         for family in range(FAMILIES):
             if family and family % 2 == 0:
                 if len(wanted.left()) > FRUITFUL * before:
-                    break
+                    return
                 before = len(wanted.left())
             sign = 1.0 if family % 2 == 0 else -1.0
-            open_cells = np.flatnonzero(
-                live & ~wanted.lone & (wanted.wants_up() if sign > 0 else wanted.wants_down())
-            )
+            wants = wanted.wants_up() if sign > 0 else wanted.wants_down()
+            # A singleton moves for its own respondent alone, so it has programs of its own.
+            open_cells = np.flatnonzero(live & ~wanted.lone & wants)
             if not len(open_cells):
                 continue
+            columns, size = self.column[open_cells], level[open_cells]
             cost = np.zeros(len(self.hidden))
-            np.add.at(cost, self.column[open_cells], sign / np.maximum(level[open_cells], 1e-300))
-            self.learn(solver.point(cost, self.column[open_cells], sign, 1.5 * level[open_cells]))
+            np.add.at(cost, columns, sign / np.maximum(size, LEAST_LEVEL))
+            # Beyond half a level more than is needed a primary would only use up what others need.
+            self.learn(programs.point(cost, columns, sign, 1.5 * size))
+
+    def _one_by_one(self, programs: LinearPrograms, live: Bools, level: Floats) -> None:
+        """Programs for each primary that is left, in each direction, the largest level first."""
+        wanted = self.requirements
         for sign, wants in ((1.0, wanted.wants_up), (-1.0, wanted.wants_down)):
             for k in np.argsort(-level, kind="stable"):
                 if live[k] and wants()[k]:
-                    far = max(level[k], wanted.width[k])
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
-                    self.learn(
-                        solver.point(cost, self.column[[k]], sign, np.array([far]), int(wanted.guards[k]))
-                    )
-        return solver.programs
+                    far = np.array([max(level[k], wanted.width[k])])
+                    self.learn(programs.point(cost, self.column[[k]], sign, far, int(wanted.guards[k])))
 
-    def _free(self, live: Bools) -> int:
+    def _free(self, live: Bools) -> None:
         """No relation holds the hidden cells: each goes where its bounds let it."""
         rise, fall = np.zeros(len(live)), np.zeros(len(live))
         rise[live], fall[live] = self.above[self.column[live]], self.below[self.column[live]]
         self.requirements.see(rise, fall)
-        return 0
 
     def learn(self, d: Floats | None) -> None:
         """Reads all primaries off at both ends of the line through a and a + d."""
@@ -245,148 +259,3 @@ def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
                 count[touched] -= 1
                 alone.extend(touched[count[touched] == 1].tolist())
     return hidden[keep]
-
-
-def _tied(M: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
-    """Cells that stand alone together in a relation move in a fixed ratio, as one.
-
-    Returns the different relations of what is left, of each cell (n) what it became, and how far
-    it moves where that moves by 1.
-    """
-    cells: Ints = np.arange(M.shape[1])
-    ratio = np.ones(len(cells))
-    while True:
-        pairs = np.flatnonzero(np.diff(M.indptr) == 2)
-        if not len(pairs):
-            return M, cells, ratio
-        first = M.indptr[pairs]
-        ends = [M.indices[each].astype(np.int64) for each in (first, first + 1)]
-        size = M.shape[1]
-        graph = sp.coo_array((np.ones(len(pairs)), (ends[0], ends[1])), shape=(size, size))
-        number, became = connected_components(graph, directed=False)
-        step = _ratios(size, ends[0], ends[1], -M.data[first] / M.data[first + 1])
-        cells, ratio = became[cells].astype(np.int64), ratio * step[cells]
-        joined = sp.csr_array((step, (np.arange(size), became)), shape=(size, number))
-        M = _different(sp.csr_array(M @ joined))
-
-
-def _ratios(size: int, one: Ints, other: Ints, times: Floats) -> Floats:
-    """(size): how far each moves, where `other` moves `times` as far as `one`; of those that are
-    tied to each other one moves by 1.
-    """
-    beside: list[list[tuple[int, float]]] = [[] for _ in range(size)]
-    for i, j, factor in zip(one.tolist(), other.tolist(), times.tolist(), strict=True):
-        beside[i].append((j, factor))
-        beside[j].append((i, 1 / factor))
-    found = [0.0] * size
-    for start in range(size):
-        if found[start]:
-            continue
-        found[start] = 1.0
-        waiting = [start]
-        for i in waiting:
-            for j, factor in beside[i]:
-                if not found[j]:
-                    found[j] = found[i] * factor
-                    waiting.append(j)
-    return np.array(found)
-
-
-def _different(M: sp.csr_array) -> sp.csr_array:
-    """The relations that say something, each once."""
-    M.sum_duplicates()
-    M.data[np.abs(M.data) < VANISHED] = 0.0
-    M.eliminate_zeros()
-    seen: dict[bytes, int] = {}
-    for row, (start, end) in enumerate(zip(M.indptr[:-1].tolist(), M.indptr[1:].tolist(), strict=True)):
-        if start < end:
-            entries = M.data[start:end] / M.data[start]
-            seen.setdefault(M.indices[start:end].tobytes() + entries.tobytes(), row)
-    return sp.csr_array(M[list(seen.values())])
-
-
-class _Solver:
-    """A live HiGHS on the deviations of the hidden cells, in units of `unit`; only costs and caps
-    change, so that the basis stays good.
-
-    Cells that are tied to each other are one column of the program.
-    """
-
-    def __init__(
-        self, M: sp.csr_array, below: Floats, above: Floats, respondent: Ints, unit: float, seconds: float
-    ) -> None:
-        self.programs, self.unit, self.end = 0, unit, time.monotonic() + seconds
-        self.low, self.high, self.respondent = -below / unit, above / unit, respondent
-        M, self.of, self.ratio = _tied(M)
-        self._order = np.argsort(self.of, kind="stable")
-        self._starts = np.searchsorted(self.of[self._order], np.arange(M.shape[1]))
-        n, m = M.shape[1], M.shape[0]
-        model = highspy.HighsLp()
-        by_column = sp.csc_array(M)
-        model.num_col_, model.num_row_ = n, m
-        low, high = self._together(self.low, self.high)
-        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), low, high
-        model.row_lower_, model.row_upper_ = np.zeros(m), np.zeros(m)
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
-        model.a_matrix_.index_ = by_column.indices.astype(np.int32)
-        model.a_matrix_.value_ = by_column.data
-        model.sense_ = highspy.ObjSense.kMaximize
-        self.highs = highspy.Highs()
-        self.highs.silent()
-        for option, value in (
-            ("threads", 1),
-            ("random_seed", 0),
-            ("presolve", "off"),
-            ("simplex_strategy", 4),
-            ("time_limit", np.inf),
-        ):
-            self.highs.setOptionValue(option, value)
-        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self.highs.setOptionValue(tolerance, 1e-9)
-        self.highs.passModel(model)
-        self.columns = np.arange(n, dtype=np.int32)
-
-    def point(
-        self, cost: Floats, columns: Ints, sign: float, far: Floats, protected: int = -1
-    ) -> Floats | None:
-        """A point d (data units) that is best for a cost, `columns` moving no further than
-        `far`; None if the solver has none.
-
-        Singletons stay, but those of the respondent who is `protected`.
-        """
-        left = self.end - time.monotonic()
-        if left <= 0:
-            return None
-        self.programs += 1
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
-        known = (self.respondent >= 0) & (self.respondent != protected)
-        low, high = np.where(known, 0.0, self.low), np.where(known, 0.0, self.high)
-        if sign > 0:
-            np.minimum.at(high, columns, far / self.unit)
-        else:
-            np.maximum.at(low, columns, -far / self.unit)
-        cost = np.bincount(self.of, weights=cost * self.ratio, minlength=len(self.columns)).astype(float)
-        scale = np.abs(cost).max(initial=0.0)
-        self.highs.changeColsCost(len(self.columns), self.columns, cost / (scale or 1.0))
-        self.highs.changeColsBounds(len(self.columns), self.columns, *self._together(low, high))
-        self.highs.run()
-        if self.highs.getModelStatus() not in {
-            highspy.HighsModelStatus.kOptimal,
-            highspy.HighsModelStatus.kTimeLimit,
-        }:
-            self.highs.clearSolver()
-            self.highs.run()
-        solution = self.highs.getSolution()
-        if not solution.value_valid:
-            return None
-        d = np.clip(np.array(solution.col_value)[self.of] * self.ratio, low, high) * self.unit
-        return np.where(np.abs(d) > 1e-11 * self.unit, d, 0.0)
-
-    def _together(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """The bounds of the columns, from those of the cells."""
-        falls = self.ratio < 0
-        least, most = np.where(falls, high, low) / self.ratio, np.where(falls, low, high) / self.ratio
-        return np.maximum.reduceat(least[self._order], self._starts), np.minimum.reduceat(
-            most[self._order], self._starts
-        )

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.tolerance import WHOLE
+from sdc_tasks.judge.release.tolerance import WHOLE
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 

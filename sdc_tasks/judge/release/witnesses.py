@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.knowledge import Known
-from sdc_tasks.methods.recheck.tolerance import SIDES
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.knowledge import Known
+from sdc_tasks.judge.release.tolerance import SIDES
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 
