@@ -46,7 +46,7 @@ def verify_certificate(
     """
     from sdc_tasks import report
     from sdc_tasks.api.published import told_by
-    from sdc_tasks.judge.release import read, told_before
+    from sdc_tasks.judge.release import published_before, read
     from sdc_tasks.model.claim import claim_of
 
     spec = case.spec
@@ -57,7 +57,7 @@ def verify_certificate(
             f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote"
         ) from error
     salt, evidence, secret = evidence_of(content)
-    problem, beside = case.problem(told_before, salt)
+    problem, beside = case.problem(published_before, salt)
     publication = report.read_own(
         published, spec, problem.space, case.period, told_by(published, spec, problem.space)
     )
