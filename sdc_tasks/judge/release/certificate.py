@@ -8,7 +8,7 @@ additional statement is refused like a wrong one. So every statement of a certif
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from sdc_tasks.judge.release.stated import statements
 from sdc_tasks.judge.release.verdict import Recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Bools
 
 AUDIENCE = (
     "the statistical office: names primary cells and confidential files by digest; not for dissemination"
@@ -117,10 +118,10 @@ def read(text: str) -> dict[str, object]:
     def no_number(name: str) -> object:
         raise ValueError(f"{name} is no number")
 
-    told = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
-    if not isinstance(told, dict):
+    statements = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    if not isinstance(statements, dict):
         raise ValueError("an object is expected")
-    return told
+    return statements
 
 
 def expected(
@@ -129,9 +130,33 @@ def expected(
     """The certificate that follows from these facts."""
     key = problem.space.key
     held = np.asarray(found.protected.all(axis=0))
-    broken = int((found.share < 1).sum())
     small, contradictions = ([key(cell) for cell in cells] for cells in (found.small, found.contradictions))
-    proofs = np.where(found.whole, np.where(held, "whole table", "none"), np.where(held, "witness", "attack"))
+    program = _against_program(problem, found, asked)
+    passed = held.all() and not contradictions and not small and program.get("verdict") != "failed"
+    body: dict[str, object] = {
+        "audience": AUDIENCE,
+        "domain": asked.domain,
+        "period": asked.period,
+        "verdict": "passed" if passed else "failed",
+        "profiles": list(asked.profiles),
+        **({"beside": list(asked.beside)} if asked.beside else {}),
+        **statements(asked.unrelated, asked.secret),
+        "digests": {**asked.digests, "deliveries": list(problem.deliveries)},
+        "counts": _counts(publication, found, held),
+        "contradictions": contradictions,
+    }
+    if found.unjudged:
+        body["not_judged"] = _not_judged(problem, found, asked.profiles)
+    if program:
+        body["program"] = program
+    if asked.rounding:
+        body |= {"rounding": dict(asked.rounding), "small_counts": small}
+    body["primaries"] = _primaries(problem, found, held, asked.profiles)
+    return body
+
+
+def _counts(publication: Publication, found: Recheck, held: Bools) -> dict[str, int]:
+    """How many cells of each kind there are. `held` (primaries,): protected against every profile."""
     counts = {
         "aggregate_cells": len(publication.cells),
         "exact": int(publication.exact.sum()),
@@ -140,95 +165,104 @@ def expected(
         "withheld": int(publication.withheld.sum()),
         "primaries": len(found.primaries),
         "protected": int(held.sum()),
-        "broken_requirements": broken,
+        "broken_requirements": int((found.share < 1).sum()),
         "cut_to_national_baseline": int(found.cut.sum()),
     }
     if found.weaker:
         counts["weaker_attackers"] = len(found.weaker)
     if found.whole.any():
         counts["judged_as_whole_numbers"] = int(found.whole.sum())
-    body: dict[str, object] = {
-        "audience": AUDIENCE,
-        "domain": asked.domain,
-        "period": asked.period,
-        "verdict": "passed" if held.all() and not contradictions and not small else "failed",
-        "profiles": list(asked.profiles),
-        **({"beside": list(asked.beside)} if asked.beside else {}),
-        **statements(asked.unrelated, asked.secret),
-        "digests": {**asked.digests, "deliveries": list(problem.deliveries)},
-        "counts": counts,
-        "contradictions": contradictions,
-    }
-    if found.unjudged:
-        body["not_judged"] = {
-            name: [key(cell) for profile, cell in found.unjudged if profile == name]
-            for name in asked.profiles
-            if any(profile == name for profile, _ in found.unjudged)
-        }
-    if program := _program(problem, found, asked):
-        body["program"] = program
-        if program["verdict"] != "passed":
-            body["verdict"] = "failed"
-    if asked.rounding:
-        body |= {"rounding": dict(asked.rounding), "small_counts": small}
-    body["primaries"] = [
+    return counts
+
+
+def _not_judged(problem: ProtectionProblem, found: Recheck, profiles: Sequence[str]) -> dict[str, list[str]]:
+    """By profile, the primaries for which not every attacker was judged; only profiles with any."""
+    key = problem.space.key
+    cells = {name: [key(cell) for profile, cell in found.unjudged if profile == name] for name in profiles}
+    return {name: keys for name, keys in cells.items() if keys}
+
+
+def _primaries(
+    problem: ProtectionProblem, found: Recheck, held: Bools, profiles: Sequence[str]
+) -> list[dict[str, object]]:
+    """What is shown of each primary. `held` (primaries,): protected against every profile."""
+    proofs = np.where(found.whole, np.where(held, "whole table", "none"), np.where(held, "witness", "attack"))
+    quarters = np.floor(4 * found.share) / 4  # a finer share would tell more about the value
+    return [
         {
-            "cell": key(int(cell)),
+            "cell": problem.space.key(int(cell)),
             "protected": bool(held[p]),
-            **{
-                name: float(np.floor(4 * found.share[side, p]) / 4)
-                for side, name in enumerate(("down", "up", "sliding"))
-            },
+            **{name: float(quarters[side, p]) for side, name in enumerate(("down", "up", "sliding"))},
             "proof": str(proofs[p]),
             "cut_to_national_baseline": bool(found.cut[p]),
-            "profiles": {
-                name: bool(found.protected[number, p]) for number, name in enumerate(asked.profiles)
-            },
+            "profiles": {name: bool(found.protected[number, p]) for number, name in enumerate(profiles)},
         }
         for p, cell in enumerate(found.primaries.tolist())
     ]
-    return body
 
 
-def _program(problem: ProtectionProblem, found: Recheck, asked: Asked) -> dict[str, object]:
+def _against_program(problem: ProtectionProblem, found: Recheck, asked: Asked) -> dict[str, object]:
     """What is shown against somebody who has the program; nothing where the domain does not ask for it."""
-    key, held = problem.space.key, found.protected.all(axis=0)
-    bad, body = False, dict[str, object]()
+    body, failed = dict[str, object](), False
     if asked.drawn is not None:
-        keys = [key(int(cell)) for cell in found.primaries[~found.whole]]
-        wide = [each for each, ok in zip(keys, found.wide[~found.whole], strict=True) if ok]
-        without = [each for each in keys if each in set(asked.without_claim)]
-        narrow = [each for each in keys if each not in {*wide, *without}]
-        rest = {"wide": len(keys) - len(narrow) - len(without), "narrow": narrow, "without_claim": without}
-        body["bases"], bad = of_bases(*asked.drawn) | rest, bool(narrow)
-    counts = dict[str, object]()
-    own = np.array(problem.space.indicators)[problem.space.indicator_of(found.primaries)]
-    for code, rounding in asked.rounding.items():
-        if isinstance(rounding, Mapping) and rounding.get("rule_aware"):
-            mine = own == code
-            counts[code] = of_counts(rounding) | {
-                "hidden": int(mine.sum()),
-                "shown": int((mine & held).sum()),
-            }
-            bad = bad or bool((mine & ~held).any())
+        body["bases"], failed = _bases_against_program(problem, found, asked.drawn, asked.without_claim)
+    counts, small_failed = _counts_against_program(problem, found, asked.rounding)
     if counts:
         body["counts"] = counts
-    return {"verdict": "failed" if bad else "passed", **body} if body else {}
+    return {"verdict": "failed" if failed or small_failed else "passed", **body} if body else {}
 
 
-def differences(told: object, other: object, where: str = "") -> Iterator[str]:
+def _bases_against_program(
+    problem: ProtectionProblem, found: Recheck, drawn: tuple[float, int], without_claim: Collection[str]
+) -> tuple[dict[str, object], bool]:
+    """What is claimed of cell-wise bases, and whether a primary is too narrow for it."""
+    keys = [problem.space.key(int(cell)) for cell in found.primaries[~found.whole]]
+    wide = {each for each, ok in zip(keys, found.wide[~found.whole], strict=True) if ok}
+    without = [each for each in keys if each in set(without_claim)]
+    narrow = [each for each in keys if each not in wide | set(without)]
+    shown = {"wide": len(keys) - len(narrow) - len(without), "narrow": narrow, "without_claim": without}
+    return of_bases(*drawn) | shown, bool(narrow)
+
+
+def _counts_against_program(
+    problem: ProtectionProblem, found: Recheck, roundings: Mapping[str, object]
+) -> tuple[dict[str, object], bool]:
+    """What is claimed of each indicator of small counts; whether one of its primaries is not protected."""
+    space, held = problem.space, found.protected.all(axis=0)
+    indicator = np.array(space.indicators)[space.indicator_of(found.primaries)]
+    counts, failed = dict[str, object](), False
+    for code, rounding in roundings.items():
+        if isinstance(rounding, Mapping) and rounding.get("rule_aware"):
+            own = indicator == code
+            shown = int((own & held).sum())
+            counts[code] = of_counts(rounding) | {"hidden": int(own.sum()), "shown": shown}
+            failed = failed or shown < int(own.sum())
+    return counts, failed
+
+
+def differences(stated: object, expected: object, where: str = "") -> Iterator[str]:
     """The places where the certificate differs from the expected one; never the values there."""
-    if isinstance(told, dict) and isinstance(other, dict):
-        yield from (f"{where}{key}: missing" for key in other if key not in told)
-        yield from (f"{where}{key}: not known" for key in told if key not in other)
-        for key in other:
-            if key in told:
-                yield from differences(told[key], other[key], f"{where}{key}.")
-    elif isinstance(told, list) and isinstance(other, list):
-        if len(told) != len(other):
-            yield f"{where[:-1]}: {len(told)} are named, not {len(other)}"
-        for i, (one, two) in enumerate(zip(told, other, strict=False)):
-            name = two.get("cell", i) if isinstance(two, dict) else i
-            yield from differences(one, two, f"{where}{name}.")
-    elif repr(told) != repr(other):  # not only equal: true is no 1, and −0 no 0
+    if isinstance(stated, dict) and isinstance(expected, dict):
+        yield from _different_objects(stated, expected, where)
+    elif isinstance(stated, list) and isinstance(expected, list):
+        yield from _different_lists(stated, expected, where)
+    elif repr(stated) != repr(expected):  # not only equal: true is no 1, and −0 no 0
         yield f"{where[:-1]}: not what follows from the deliveries, the table and the witnesses"
+
+
+def _different_objects(
+    stated: Mapping[str, object], expected: Mapping[str, object], where: str
+) -> Iterator[str]:
+    yield from (f"{where}{key}: missing" for key in expected if key not in stated)
+    yield from (f"{where}{key}: not known" for key in stated if key not in expected)
+    for key in expected:
+        if key in stated:
+            yield from differences(stated[key], expected[key], f"{where}{key}.")
+
+
+def _different_lists(stated: Sequence[object], expected: Sequence[object], where: str) -> Iterator[str]:
+    if len(stated) != len(expected):
+        yield f"{where[:-1]}: {len(stated)} are named, not {len(expected)}"
+    for i, (one, two) in enumerate(zip(stated, expected, strict=False)):
+        name = two.get("cell", i) if isinstance(two, dict) else i
+        yield from differences(one, two, f"{where}{name}.")

@@ -16,7 +16,7 @@ from sdc_tasks.judge.release.knowledge import Known, attackers
 from sdc_tasks.judge.release.owed.everyone import Judged, implied, left_out
 from sdc_tasks.judge.release.owed.promise import Needs, promised, rows
 from sdc_tasks.judge.release.program import asked_about, wide
-from sdc_tasks.judge.release.small import small_told
+from sdc_tasks.judge.release.small import disclosed_small_counts
 from sdc_tasks.judge.release.tolerance import LEVEL_REACHED, MISS, SAME, SIDES, WHOLE
 from sdc_tasks.judge.release.witnesses import prove
 from sdc_tasks.judge.release.world import World, contradicted, whole_known, whole_world, world_of
@@ -95,6 +95,16 @@ class _Case:
         return sum(core.most(column, way, room, proofs.row[part], proofs.value[part]) for way, part in halves)
 
 
+@dataclass(frozen=True, repr=False)
+class _Shown:
+    """What the evidence shows, summed over the adversaries of each profile; fields as in `Recheck`."""
+
+    protected: Bools
+    exposed: Bools
+    share: Floats
+    faults: tuple[str, ...]
+
+
 def recheck(
     problem: ProtectionProblem,
     publication: Publication,
@@ -108,66 +118,94 @@ def recheck(
     profile is named, or an unknown one.
     """
     profiles, primaries = named(profiles), np.flatnonzero(problem.primary)
-    weaker, told = weaker_of(evidence.weaker, profiles, primaries)
-    adversaries = [*(Adversary(profile) for profile in profiles), *weaker]
-    cases = [_case(problem, publication, adversaries, n, primaries, told) for n in range(len(adversaries))]
     integral = problem.integral[primaries]
+    weaker, judged_for = weaker_of(evidence.weaker, profiles, primaries)
+    adversaries = [*(Adversary(profile) for profile in profiles), *weaker]
+    cases = [
+        _case(problem, publication, adversaries, number, primaries, judged_for)
+        for number in range(len(adversaries))
+    ]
     require_form(
         evidence,
         primaries,
         integral,
-        [len(c.world.lower) for c in cases],
-        [c.world.A.shape[0] for c in cases],
-        [len(c.known.cells) if c.known.alone else 0 for c in cases],
-        np.array([c.judged for c in cases]),
+        [len(case.world.lower) for case in cases],
+        [case.world.A.shape[0] for case in cases],
+        [len(case.known.cells) if case.known.alone else 0 for case in cases],
+        np.array([case.judged for case in cases]),
     )
-    protected = np.ones((len(profiles), len(primaries)), dtype=bool)
-    exposed, share = np.zeros_like(protected), np.ones((3, len(primaries)))
-    faults = list[str]()
     needs = [_needs(case, evidence) for case in cases]
     judged = [_judged(*each) for each in zip(cases, needs, strict=True)]
-    for case, need, spared in zip(cases, needs, implied(judged, primaries), strict=True):
-        open_, shares, shown = _judge(
-            replace(case, judged=case.judged & ~spared), publication, need, evidence
-        )
-        profile = case.who.profile
-        protected[profiles.index(profile)] &= ~open_.any(axis=(0, 2))
-        exposed[profiles.index(profile)] |= shown.any(axis=(0, 2))
-        share = np.minimum(share, shares)
-        untold = np.flatnonzero((open_ & ~shown).any(axis=(0, 2)) & ~integral)
-        faults += [
-            f"{problem.space.key(int(primaries[p]))}, {profile}: not shown by the evidence, neither way"
-            for p in untold.tolist()
-        ]
-    shown_wide = np.zeros(len(primaries), dtype=bool)
-    if asked_about(problem) and not integral.all():
-        needed = needs[0].general[:2].sum(axis=0)[~integral]
-        tables, step = (
-            (evidence.program, evidence.program_centre),
-            np.zeros(problem.space.size) if step is None else step,
-        )
-        shown_wide[~integral] = wide(problem, cases[0].world, primaries[~integral], needed, *tables, step)
+    shown = _shown(cases, needs, implied(judged, primaries), publication, evidence)
     return Recheck(
         primaries,
-        protected,
-        exposed,
-        share,
-        np.any(
-            [each.cut & case.judged for case, each in zip(cases, needs, strict=True)]
-            + [np.isin(np.arange(len(primaries)), [p for p, _ in each.special]) for each in needs],
-            axis=0,
-        ),
+        shown.protected,
+        shown.exposed,
+        shown.share,
+        _cut(cases, needs),
         integral,
         rows(needs, primaries, [case.judged for case in cases]),
         len(evidence.profile) + len(evidence.whole_profile),
         len(evidence.broken.cell),
-        small_told(problem, publication),
+        disclosed_small_counts(problem, publication),
         tuple(publication.cells[contradicted(problem, publication)].tolist()),
-        tuple(faults),
-        shown_wide,
+        shown.faults,
+        _wide(cases[0], needs[0], evidence, step),
         weaker,
         tuple(left_out(problem, primaries, promised(problem, primaries), judged)),
     )
+
+
+def _shown(
+    cases: Sequence[_Case],
+    needs: Sequence[Needs],
+    spared: Sequence[Bools],
+    publication: Publication,
+    evidence: Evidence,
+) -> _Shown:
+    """Judges all adversaries. `spared` (primaries,) of each: implied by the requirement against a stronger
+    one.
+    """
+    problem, primaries = cases[0].problem, cases[0].primaries
+    profiles = list(dict.fromkeys(case.who.profile for case in cases))
+    protected = np.ones((len(profiles), len(primaries)), dtype=bool)
+    exposed, share, faults = np.zeros_like(protected), np.ones((3, len(primaries))), list[str]()
+    for case, need, implied_ in zip(cases, needs, spared, strict=True):
+        profile = case.who.profile
+        asked = replace(case, judged=case.judged & ~implied_)
+        open_, shares, attacked = _judge(asked, publication, need, evidence)
+        protected[profiles.index(profile)] &= ~open_.any(axis=(0, 2))
+        exposed[profiles.index(profile)] |= attacked.any(axis=(0, 2))
+        share = np.minimum(share, shares)
+        undecided = (open_ & ~attacked).any(axis=(0, 2)) & ~problem.integral[primaries]
+        faults += [
+            f"{problem.space.key(int(cell))}, {profile}: not shown by the evidence, neither way"
+            for cell in primaries[undecided]
+        ]
+    return _Shown(protected, exposed, share, tuple(faults))
+
+
+def _cut(cases: Sequence[_Case], needs: Sequence[Needs]) -> Bools:
+    """(primaries,): whether less is required than promised, against some adversary."""
+    number = np.arange(len(cases[0].primaries))
+    general = [each.cut & case.judged for case, each in zip(cases, needs, strict=True)]
+    special = [np.isin(number, [p for p, _ in each.special]) for each in needs]
+    return np.asarray(np.any(general + special, axis=0))
+
+
+def _wide(case: _Case, needs: Needs, evidence: Evidence, step: Floats | None) -> Bools:
+    """(primaries,): whether the evidence proves the width that somebody who has the program is left. `case`:
+    the first profile, whose tables these are.
+    """
+    problem, primaries = case.problem, case.primaries
+    bases = ~problem.integral[primaries]  # primaries of cell-wise bases; counts are rounded in another way
+    shown = np.zeros(len(primaries), dtype=bool)
+    if asked_about(problem) and bases.any():
+        needed = needs.general[:2].sum(axis=0)[bases]
+        step = np.zeros(problem.space.size) if step is None else step
+        tables = evidence.program, evidence.program_centre
+        shown[bases] = wide(problem, case.world, primaries[bases], needed, *tables, step)
+    return shown
 
 
 def _judged(case: _Case, needs: Needs) -> Judged:

@@ -76,15 +76,13 @@ def heard_by(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -
     ours, before = insight_of(profile), problem.earlier
     if not ours.published or before.rows.shape == (0, 0):
         return np.zeros(0, dtype=np.int64)
-    have = [piece for piece in range(len(before.pieces)) if piece not in set(lacks)]
-    told = []
-    for row in range(before.rows.shape[0]):
-        of_row = [bool(before.told_by[row, piece]) for piece in range(len(before.pieces))]
-        if before.assumed[row]:  # takes all of its pieces
-            told.append(ours.revised and not any(of_row[piece] for piece in lacks))
-        else:
-            told.append(not lacks or any(of_row[piece] for piece in have))
-    return np.flatnonzero(np.array(told, dtype=bool))
+    told_by = before.told_by if before.pieces else np.zeros((len(before.assumed), 0), dtype=bool)
+    lost = np.isin(np.arange(len(before.pieces)), list(lacks))
+    by_lost, by_kept = told_by[:, lost].any(axis=1), told_by[:, ~lost].any(axis=1)
+    # One of its pieces tells a published row; an assumption on a revision takes all of its pieces.
+    published = by_kept if lacks else np.ones(len(before.assumed), dtype=bool)
+    assumed = ours.revised & ~by_lost
+    return np.flatnonzero(np.where(before.assumed, assumed, published))
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -39,15 +40,13 @@ class Values:
 
 def values_of(problems: Sequence[ProtectionProblem]) -> Values:
     """The values of these releases, the present one first."""
-    countries = _first_places(country for each in problems for country in each.space.countries)
-    keys = _first_places(key for each in problems for key in each.space.national_keys)
+    countries = _first_places([each.space.countries for each in problems])
+    keys = _first_places([each.space.national_keys for each in problems])
     of_release = [_cells(each, countries, keys) for each in problems]
     low, high, integral = _bounds(problems, of_release)
-    shown = list(zip(problems, of_release, strict=True))
-    public = {each for problem, cells in shown for i, each in enumerate(cells) if problem.public[i]}
-    hidden = {each for problem, cells in shown for i, each in enumerate(cells) if not problem.public[i]}
+    public, hidden = _shown(problems, of_release)
     present, now = problems[0], {each: i for i, each in enumerate(of_release[0])}
-    former = sorted(each for each in low if each not in now and each in hidden)
+    former = sorted(hidden - now.keys())
     column = {each: i for each, i in now.items() if not present.public[i]}
     column |= {each: present.space.size + i for i, each in enumerate(former)}
     return Values(of_release, list(keys), low, high, integral, public, now, former, column)
@@ -57,6 +56,17 @@ def _cells(problem: ProtectionProblem, countries: Mapping[str, int], keys: Mappi
     space = problem.space
     places = [(countries[country], keys[key]) for country in space.countries for key in space.national_keys]
     return [(*place, float(problem.a[i]) + 0.0) for i, place in enumerate(places)]  # + 0.0: no −0
+
+
+def _shown(
+    problems: Sequence[ProtectionProblem], of_release: Sequence[Sequence[Value]]
+) -> tuple[set[Value], set[Value]]:
+    """The values that some release shows, and those that some release hides: a value can be both."""
+    public, hidden = set[Value](), set[Value]()
+    for problem, cells in zip(problems, of_release, strict=True):
+        for each, is_public in zip(cells, problem.public.tolist(), strict=False):  # aggregates come last
+            (public if is_public else hidden).add(each)
+    return public, hidden
 
 
 def _bounds(
@@ -74,5 +84,6 @@ def _bounds(
     return low, high, integral
 
 
-def _first_places(names: Iterable[Name]) -> dict[Name, int]:
-    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+def _first_places(names: Iterable[Iterable[Name]]) -> dict[Name, int]:
+    """The names of all releases, numbered as they appear."""
+    return {name: i for i, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
