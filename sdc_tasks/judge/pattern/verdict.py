@@ -75,12 +75,12 @@ def verify(
     if witnesses is not None:
         requirements.read(problem, pattern, witnesses)
     programs = 0
-    if len(requirements.left()):
-        seen = _Seen(problem, pattern, requirements)
+    if len(requirements.unproven()):
+        cells = _HiddenCells(problem, pattern, requirements)
         for d in proposed if proposed is not None else ():
-            seen.learn(d[seen.hidden])
-        programs = seen.look(seconds) if len(requirements.left()) else 0
-    return PatternVerdict(read_only(requirements.left()), misused, programs)
+            cells.try_witness(d[cells.hidden])
+        programs = cells.search(seconds) if len(requirements.unproven()) else 0
+    return PatternVerdict(read_only(requirements.unproven()), misused, programs)
 
 
 class _Requirements:
@@ -110,13 +110,13 @@ class _Requirements:
         found = []
         for layer, cells in zip(problem.layers, np.split(self.cells, self.starts), strict=True):
             found.append([each[cells] for each in shown(problem, pattern, witnesses, layer.guards)])
-        self.see(*(np.concatenate(side) for side in zip(*found, strict=True)))
+        self.record(*(np.concatenate(side) for side in zip(*found, strict=True)))
 
-    def see(self, rise: Floats, fall: Floats) -> None:
+    def record(self, rise: Floats, fall: Floats) -> None:
         self.rise, self.fall = np.maximum(self.rise, rise), np.maximum(self.fall, fall)
 
-    def left(self) -> Ints:
-        """Positions in the table of primaries that some requirement of is not shown yet."""
+    def unproven(self) -> Ints:
+        """Positions of primaries for which some requirement is not shown yet."""
         return np.unique(self.cells[self.wants_up() | self.wants_down()])
 
     def wants_up(self) -> Bools:
@@ -129,12 +129,15 @@ class _Requirements:
         return np.asarray(self.rise + self.fall < self.width * (1 - SLACK))
 
 
-class _Seen:
-    """What programs on the hidden cells show of each primary."""
+class _HiddenCells:
+    """The hidden cells that the attacker cannot compute, with their relations: witnesses on them are tried,
+    and linear programs propose further ones.
+    """
 
     def __init__(self, problem: SensitiveTable, pattern: Bools, requirements: _Requirements) -> None:
         self.problem, self.requirements = problem, requirements
-        self.hidden = _loose(problem.M, np.flatnonzero(pattern & ~problem.fixed & (problem.ub > problem.lb)))
+        may_move = pattern & ~problem.fixed & (problem.ub > problem.lb)
+        self.hidden = _undetermined(problem.M, np.flatnonzero(may_move))
         inside = np.full(problem.M.shape[1], -1)
         inside[self.hidden] = np.arange(len(self.hidden))
         self.column = inside[requirements.cells]  # −1: known to the attacker
@@ -144,15 +147,15 @@ class _Seen:
         M = sp.csr_array(sp.csc_array(problem.M)[:, self.hidden])
         self.M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
 
-    def look(self, seconds: float) -> int:
-        """Proposes points until everything is settled, or every primary has had its own programs, or
-        time is up. Returns the number of programs.
+    def search(self, seconds: float) -> int:
+        """Tries points that linear programs propose until everything is proven, or every primary has had its
+        own programs, or time is up. Returns the number of programs.
         """
         live = self.column >= 0
         if not live.any():
             return 0
         if not self.M.shape[0]:
-            self._free(live)
+            self._without_relations(live)
             return 0
         level = self.requirements.most
         most = FAR * level.max(initial=1.0)
@@ -164,22 +167,22 @@ class _Seen:
             seconds,
         )
         # The direction a itself: a table whose relations have no constants may grow and shrink as a whole.
-        self.learn(self.problem.a[self.hidden])
+        self.try_witness(self.problem.a[self.hidden])
         self._together(programs, live, level)
         self._one_by_one(programs, live, level)
         return programs.solved
 
     def _together(self, programs: LinearPrograms, live: Bools, level: Floats) -> None:
-        """Programs that move many primaries at once: one vertex often settles hundreds. They alternate
-        between up and down, and stop when a pair of them settles few.
+        """Programs that move many primaries at once: one vertex often proves hundreds. They alternate
+        between up and down, and stop when a pair of them proves few.
         """
         wanted = self.requirements
-        before = len(wanted.left())
+        before = len(wanted.unproven())
         for family in range(FAMILIES):
             if family and family % 2 == 0:
-                if len(wanted.left()) > FRUITFUL * before:
+                if len(wanted.unproven()) > FRUITFUL * before:
                     return
-                before = len(wanted.left())
+                before = len(wanted.unproven())
             sign = 1.0 if family % 2 == 0 else -1.0
             wants = wanted.wants_up() if sign > 0 else wanted.wants_down()
             # A singleton moves for its own respondent alone, so it has programs of its own.
@@ -190,7 +193,7 @@ class _Seen:
             cost = np.zeros(len(self.hidden))
             np.add.at(cost, columns, sign / np.maximum(size, LEAST_LEVEL))
             # Beyond half a level more than is needed a primary would only use up what others need.
-            self.learn(programs.point(cost, columns, sign, 1.5 * size))
+            self.try_witness(programs.point(cost, columns, sign, 1.5 * size))
 
     def _one_by_one(self, programs: LinearPrograms, live: Bools, level: Floats) -> None:
         """Programs for each primary that is left, in each direction, the largest level first."""
@@ -201,15 +204,15 @@ class _Seen:
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
                     far = np.array([max(level[k], wanted.width[k])])
-                    self.learn(programs.point(cost, self.column[[k]], sign, far, int(wanted.guards[k])))
+                    self.try_witness(programs.point(cost, self.column[[k]], sign, far, int(wanted.guards[k])))
 
-    def _free(self, live: Bools) -> None:
+    def _without_relations(self, live: Bools) -> None:
         """No relation holds the hidden cells: each goes where its bounds let it."""
         rise, fall = np.zeros(len(live)), np.zeros(len(live))
         rise[live], fall[live] = self.above[self.column[live]], self.below[self.column[live]]
-        self.requirements.see(rise, fall)
+        self.requirements.record(rise, fall)
 
-    def learn(self, d: Floats | None) -> None:
+    def try_witness(self, d: Floats | None) -> None:
         """Reads all primaries off at both ends of the line through a and a + d."""
         if d is None or not d.any():
             return
@@ -227,7 +230,7 @@ class _Seen:
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
         ahead, back = _times(size, forward), _times(size, backward)
-        self.requirements.see(np.where(moved > 0, ahead, back), np.where(moved > 0, back, ahead))
+        self.requirements.record(np.where(moved > 0, ahead, back), np.where(moved > 0, back, ahead))
 
 
 def _step(room: Floats, size: Floats) -> float:
@@ -241,7 +244,7 @@ def _times(size: Floats, step: float) -> Floats:
     return found
 
 
-def _loose(M: sp.csr_array, hidden: Ints) -> Ints:
+def _undetermined(M: sp.csr_array, hidden: Ints) -> Ints:
     """The hidden cells that no relation gives away: one that stands alone in a relation is known,
     and so on.
     """

@@ -20,7 +20,7 @@ class World:
     """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper;
     `cells` names the columns of z.
 
-    The last rows are the rows `heard` of earlier releases.
+    The last rows are the rows `prior_rows` of earlier releases.
     """
 
     cells: Ints
@@ -29,7 +29,7 @@ class World:
     high: Floats
     lower: Floats
     upper: Floats
-    heard: Ints
+    prior_rows: Ints
 
 
 def world_of(
@@ -56,22 +56,22 @@ def world_of(
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
-    heard = heard_by(problem, profile, lacks)
+    prior_rows = known_prior_rows(problem, profile, lacks)
     if insight_of(profile).published and problem.earlier.rows.shape != (0, 0):
         before, more = problem.earlier, len(problem.earlier.lower)
-        told = sp.csr_array(
-            sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]]
+        prior = sp.csr_array(
+            sp.csc_array(before.rows[prior_rows])[:, [*cells, *range(space.size, space.size + more)]]
         )
-        rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
+        rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), prior]))
         low, high = (
-            np.concatenate([low, before.row_lower[heard]]),
-            np.concatenate([high, before.row_upper[heard]]),
+            np.concatenate([low, before.row_lower[prior_rows]]),
+            np.concatenate([high, before.row_upper[prior_rows]]),
         )
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
-    return World(cells, rows, low, high, lower, upper, heard)
+    return World(cells, rows, low, high, lower, upper, prior_rows)
 
 
-def heard_by(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
+def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
     """The rows of earlier releases that attackers of a profile know who lack these pieces."""
     ours, before = insight_of(profile), problem.earlier
     if not ours.published or before.rows.shape == (0, 0):
@@ -94,7 +94,7 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
 
-def whole_world(
+def integer_world(
     problem: ProtectionProblem, publication: Publication | None, world: World
 ) -> tuple[World, Bools]:
     """The world for an attacker who knows which values are whole numbers; and which columns these are.
@@ -109,7 +109,7 @@ def whole_world(
     inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + decided] = False if publication is None else publication.rounded
-    rounded[inside + decided :] = before.rounded[world.heard]
+    rounded[inside + decided :] = before.rounded[world.prior_rows]
     under = np.maximum(np.ceil(world.high - WHOLE) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
     found = World(
@@ -119,12 +119,12 @@ def whole_world(
         np.where(rows, above, world.high),
         np.where(whole, np.ceil(world.lower - WHOLE), world.lower),
         np.where(whole, np.floor(world.upper + WHOLE), world.upper),
-        world.heard,
+        world.prior_rows,
     )
     return found, whole
 
 
-def whole_known(known: Known, world: World, whole: Bools) -> Known:
+def integer_known(known: Known, world: World, whole: Bools) -> Known:
     """What respondents know about cells that are whole numbers."""
     return replace(
         known,
