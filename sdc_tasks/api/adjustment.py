@@ -21,14 +21,14 @@ from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_ta
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.engine import EngineOptions
-from sdc_tasks.methods.cta.model import Distance, table_problem
+from sdc_tasks.methods.cta.model import table_problem
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.model.tolerances import GAP
-from sdc_tasks.model.weights import weights_of
+from sdc_tasks.model.weights import Distance, weights_of
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
 from sdc_tasks.intake.tables.keyed import Columns, Missing
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
-from sdc_tasks.methods.suppression.pattern.verify import PatternVerdict, verify
+from sdc_tasks.judge.pattern import PatternVerdict, verify
 from sdc_tasks.model.table import Bools
 
 if TYPE_CHECKING:

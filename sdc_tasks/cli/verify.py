@@ -18,7 +18,7 @@ from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
-    from sdc_tasks.methods.recheck import Recheck
+    from sdc_tasks.judge.release import Recheck
     from sdc_tasks.model.problem import ProtectionProblem
     from sdc_tasks.model.results import Evidence, Publication
 
@@ -46,7 +46,7 @@ def verify_certificate(
     """
     from sdc_tasks import report
     from sdc_tasks.api.published import told_by
-    from sdc_tasks.methods.recheck import read, told_before
+    from sdc_tasks.judge.release import published_before, read
     from sdc_tasks.model.claim import claim_of
 
     spec = case.spec
@@ -57,7 +57,7 @@ def verify_certificate(
             f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote"
         ) from error
     salt, evidence, secret = evidence_of(content)
-    problem, beside = case.problem(told_before, salt)
+    problem, beside = case.problem(published_before, salt)
     publication = report.read_own(
         published, spec, problem.space, case.period, told_by(published, spec, problem.space)
     )
@@ -102,8 +102,8 @@ def examine(
     Raises InvalidInput for text that is not a certificate.
     """
     from sdc_tasks import pipeline
+    from sdc_tasks.judge.release import Asked, differences, expected, read, recheck
     from sdc_tasks.methods.attack import Requirements
-    from sdc_tasks.methods.recheck import Asked, differences, expected, read, recheck
     from sdc_tasks.releases.program import last_decimals, without_claim
 
     try:

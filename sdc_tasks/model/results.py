@@ -261,7 +261,7 @@ class Weaker:
 @dataclass(frozen=True)
 class Evidence:
     """What a second program needs to check a verdict without solving anything
-    (`methods/recheck`). Confidential.
+    (`judge/release`). Confidential.
 
     `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then
     of unknown earlier values; columns after the last one that moves are left out. It fools the attackers

@@ -1,4 +1,4 @@
-"""Weights of the CTA objective and of the loss by rounding ([1] §4 and §5): the cost of
+"""The CTA objective and its weights, and those of the loss by rounding ([1] §4 and §5): the cost of
 one unit of uncertainty in a cell.
 """
 
@@ -10,6 +10,13 @@ import numpy as np
 
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import CellSpace, Floats
+
+
+class Distance(StrEnum):
+    """What an adjustment minimises, for deviations z and weights w. L1: Σ w|z|. L2: Σ w z²."""
+
+    L1 = "l1"
+    L2 = "l2"
 
 
 class Weights(StrEnum):

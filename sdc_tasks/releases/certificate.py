@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.methods.recheck import AUDIENCE, of_bases, of_counts, statements
+from sdc_tasks.judge.release import AUDIENCE, of_bases, of_counts, statements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 
@@ -32,7 +32,7 @@ def certificate_of(
     Shares of a broken requirement are rounded down to quarters: with the attacker's bound, an exact share
     would give the value. For counted cells they are 1 or 0, because the range of whole tables has no short
     proof. Equal audits give equal bytes, at any time and on any machine. Every statement can be recomputed
-    from the deliveries, the table and the evidence (methods/recheck). `beside` are the digests of the
+    from the deliveries, the table and the evidence (judge/release). `beside` are the digests of the
     published versions of the period, by version: the warehouse publishes the release only beside exactly
     these. `secret` is the fingerprint of the secret by which the table was drawn.
     """

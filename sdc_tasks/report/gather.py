@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.domains.schema import Domain, Indicator
+from sdc_tasks.judge.release import odds_of_one_decision
 from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.methods.bases.printed.implied import outdone
-from sdc_tasks.methods.recheck import odds_of_one_decision
 from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem

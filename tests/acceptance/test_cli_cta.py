@@ -22,11 +22,11 @@ from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import problem_of, read_jj, write_jj
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.attack import Requirements, baseline
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import Weights, aggregate_weights

@@ -26,11 +26,11 @@ import numpy as np
 
 from benchmarks.registry import REGISTRY, Table
 from sdc_tasks.errors import SdcError
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.cta.engine import EngineOptions, Method, execute
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
-from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.weights import Weights
 from sdc_tasks.one_thread import one_thread

@@ -28,11 +28,11 @@ from benchmarks.registry import HERE
 from benchmarks.suppression_sample import not_shown
 from benchmarks.suppression_tables import LARGE, TABLES, absent
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.report.cta_figures import bare, picture
 
 COMPARED: tuple[PatternMethod, ...] = tuple(name for name in METHODS if name != "auto")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.cta.ladder import climb
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.options import RungOptions
-from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.results import Adjustment
 
 #                original               lower sense              upper sense

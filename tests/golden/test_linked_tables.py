@@ -18,9 +18,9 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.linked import Link, linked
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.oracles.suppression import interval, unprotected
 

@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.baselines import hitas
 from sdc_tasks.methods.suppression.baselines.hypercube import corners
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.grid import grid_of, recognised
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import CellSpace, Hierarchy, added_up

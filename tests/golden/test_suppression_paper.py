@@ -11,9 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from support import figure_11
 from support.oracles.suppression import interval, unprotected

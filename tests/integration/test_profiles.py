@@ -22,9 +22,9 @@ from sqlalchemy.exc import IntegrityError
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.judge.release import knowledge as told_again
+from sdc_tasks.judge.release import recheck
 from sdc_tasks.methods.attack import audit, baseline, knowledge_of, promised
-from sdc_tasks.methods.recheck import knowledge as told_again
-from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model import profiles as registry
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import PROFILES, Profile, named

@@ -124,6 +124,20 @@ MODULES = {
         ),
         files=("sdc_tasks/methods/bases/*.py", "sdc_tasks/methods/bases/*/*.py"),
     ),
+    "judge": Module(
+        (
+            "tests/unit/test_suppression_witnesses.py",
+            "tests/property/test_program_laws.py",
+            "tests/property/test_suppression.py",
+            "tests/property/test_cta_laws.py",
+            "tests/property/test_attack_profiles.py",
+            "tests/property/test_attack_integer.py",
+            "tests/property/test_attack_vintages.py",
+            "tests/property/test_attack_weaker.py",
+            f"{SECURITY}certificate_forgeries.py",
+        ),
+        files=("sdc_tasks/judge/*.py", "sdc_tasks/judge/*/*.py", "sdc_tasks/judge/*/*/*.py"),
+    ),
     "intake": Module(
         (
             "tests/unit/test_intake.py",

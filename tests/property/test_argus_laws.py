@@ -22,7 +22,7 @@ from sdc_tasks.argus.run import run_batch
 from sdc_tasks.errors import SdcError, Unprotectable
 from sdc_tasks.intake.tables.jj import read_jj
 from sdc_tasks.intake.tables.suppression import suppression_of
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.judge.pattern import verify
 from support.laws import law
 
 ROWS = ["A;1", 'B"2', "C,3 x"]  # C,3 x is the part of D.4

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from sdc_tasks.judge.release import recheck
 from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, merge, promised, whole_attacks
-from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.secret import Secret

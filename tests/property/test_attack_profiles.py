@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.judge.release import recheck
 from sdc_tasks.methods.attack import audit, auditing, baseline, jointly, knowledge_of, merge, promised
 from sdc_tasks.methods.attack.lp import joint
-from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy

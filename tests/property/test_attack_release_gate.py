@@ -14,6 +14,7 @@ from hypothesis import given
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.attack import (
     attack_system,
     attacks,
@@ -25,7 +26,6 @@ from sdc_tasks.methods.attack import (
     promised,
 )
 from sdc_tasks.methods.cta.model import release_problem
-from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Release, Rung

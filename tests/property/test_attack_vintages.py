@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
+from sdc_tasks.judge.release import published_before, recheck
 from sdc_tasks.methods.attack import audit, baseline, earlier
-from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -53,7 +53,7 @@ def agree(draw: Draw, revision: float | None) -> None:
     )
     profiles = ("external", *problem.earlier.profiles)
     assert "vintage" in profiles
-    assert replace(problem, earlier=told_before(draw.problem, told, revision)).digest == problem.digest
+    assert replace(problem, earlier=published_before(draw.problem, told, revision)).digest == problem.digest
     requirements, _ = baseline(
         problem, profiles, every=False
     )  # who has some versions alone: test_attack_weaker.py

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked
+from sdc_tasks.judge.release import published_before, recheck
 from sdc_tasks.methods.attack import audit, baseline, earlier, weaker
 from sdc_tasks.methods.attack.weaker import family
-from sdc_tasks.methods.recheck import recheck, told_before
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Multipliers, Publication, Weaker
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -163,7 +163,7 @@ def versions(draw: Draw, count: int, revision: float | None) -> tuple[Protection
             publication = everything(then, "exact")
         told.append((then, publication))
     problem = replace(draw.problem, earlier=earlier(draw.problem, told, revision))
-    assert replace(problem, earlier=told_before(draw.problem, told, revision)).digest == problem.digest
+    assert replace(problem, earlier=published_before(draw.problem, told, revision)).digest == problem.digest
     return problem, [cold.Vintage(*each) for each in told]
 
 
@@ -199,7 +199,7 @@ def as_it_came(draw: Draw) -> tuple[ProtectionProblem, list[cold.Vintage]]:
     came = replace(now, public=now.public | shown, primary=now.primary, known=np.full(now.space.size, np.nan))
     nothing = Publication.nothing(np.flatnonzero(now.aggregate))
     problem = replace(now, earlier=earlier(now, [(came, nothing)]))
-    assert replace(problem, earlier=told_before(now, [(came, nothing)], 0.0)).digest == problem.digest
+    assert replace(problem, earlier=published_before(now, [(came, nothing)], 0.0)).digest == problem.digest
     n, pieces = now.space.national_size, []
     for i in range(len(now.space.countries)):
         mine = np.zeros(now.space.size, dtype=bool)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.judge.release import recheck
 from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
 from sdc_tasks.methods.bases.printed.charter import charter, proposed
-from sdc_tasks.methods.recheck import recheck
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy

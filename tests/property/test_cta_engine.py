@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.verify import verify
 from support.laws import law
 from support.oracles.cta import optimum, small_problems
 from support.oracles.cta_tables import Known, blocks, by_hand, distance, faults, random_cube, random_grid

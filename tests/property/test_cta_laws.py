@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, assume, given
 from pydantic import ValidationError
 
 from sdc_tasks.errors import Retriable
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.attack import Requirements, baseline, promised
 from sdc_tasks.methods.cta import ladder
 from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
@@ -23,7 +24,6 @@ from sdc_tasks.methods.cta.model import CtaProblem, release_problem
 from sdc_tasks.methods.cta.names import METHODS
 from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Outcome, Rung
 from sdc_tasks.model.weights import Weights

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
 from sdc_tasks.methods.cta.local import levels
@@ -17,7 +18,6 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.presolve import presolve
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
-from sdc_tasks.methods.cta.verify import verify
 from support.laws import law
 from support.oracles.cta_tables import faults
 from support.spread import adjusted

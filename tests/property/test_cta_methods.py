@@ -21,15 +21,16 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.cta import milp
 from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.blockwise.fix_and_relax import fix_and_relax
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.inequalities import no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.milp import solve_whole
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.verify import verify
+from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import MilpResult
 from support.laws import law

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 import sdc_tasks as sdc
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.weights import Distance
 from support.laws import law
 from support.oracles.cta import enumerate_senses, table
 from support.spread import adjusted

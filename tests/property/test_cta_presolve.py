@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.presolve import presolve
 from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.model.weights import Distance
 from support.laws import law
 from support.oracles.cta import optimum, small_problems
 from support.oracles.cta_tables import by_hand, distance, faults

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
+from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
 from support.laws import law

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
@@ -24,7 +25,6 @@ from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.partial.intervals import width_weights
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.partial.search import narrow_intervals
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import problems
 from support.laws import law

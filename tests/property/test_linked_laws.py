@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.linked import Link, LinkedTables
 from sdc_tasks.methods.suppression.linked import linked as linked_by
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import TREES, linked, relations
 from support.laws import law

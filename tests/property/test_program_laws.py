@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sdc_tasks.judge.release.program import wide
+from sdc_tasks.judge.release.world import world_of
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.attack.replay import widths, without_claim
-from sdc_tasks.methods.recheck.program import wide
-from sdc_tasks.methods.recheck.world import world_of
 from sdc_tasks.model.results import Publication
 from support.hidden_tables import PERCENT, drawn, of_inner, publish, publish_aware
 from support.oracles.wide import Oracle

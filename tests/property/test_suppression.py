@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.linalg import null_space
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.judge.pattern import verify
+from sdc_tasks.judge.pattern.witnesses import shown
 from sdc_tasks.methods.suppression.cubes.search import CubeSearch
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, Flows, Programs
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
-from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.pattern.witnesses import shown
 from sdc_tasks.model.grid import recognised
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.presolve.network import is_network

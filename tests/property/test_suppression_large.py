@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 from benchmarks.farm_table import FARMS, MIDDLE, farm_table
 from benchmarks.suppression_sample import not_shown
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.cubes import ways as ways_of_codes
 from sdc_tasks.methods.suppression.cubes.ways import Dimension
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.pattern.verify import verify
 
 
 @pytest.mark.parametrize("dense", [0, 1_000])

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy.linalg import null_space
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.covering import thinning
 from sdc_tasks.methods.suppression.covering.thinning import Thinning
 from sdc_tasks.methods.suppression.pattern.bridges import Bridges
 from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import linked, problems
 from support.laws import law

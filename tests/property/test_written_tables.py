@@ -23,9 +23,9 @@ from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
 from sdc_tasks.intake.tables.jj import JJTable, read_jj, write_jj
 from sdc_tasks.intake.tables.rows import read_rows
 from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import suppress
 from sdc_tasks.methods.suppression.given.earlier import hidden_in
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from support.desk import sdc
 from support.laws import law
 

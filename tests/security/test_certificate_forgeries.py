@@ -24,7 +24,7 @@ from sdc_tasks.cli.verify import asked_of, examine
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods import recheck as second_program
+from sdc_tasks.judge import release as second_program
 from sdc_tasks.methods.attack import Requirements, baseline, earlier
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Evidence, Multipliers, Publication

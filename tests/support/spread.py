@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.weights import Distance
 
 
 def spread(n: int, cells: Ints, *numbers: Floats) -> list[Floats]:

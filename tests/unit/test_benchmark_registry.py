@@ -18,7 +18,7 @@ from benchmarks.registry import INSTANCES, REGISTRY, Absent, Instance, Table, sb
 from sdc_tasks import intake, pipeline
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import load_domain
-from sdc_tasks.methods.cta.verify import verify
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.model.weights import Weights
 
 SMALL = ["sbs-1430", "sbs-4212", "2d-10000", "2d-18500"]

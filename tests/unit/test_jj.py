@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import JJTable, problem_of, read_jj, solution_text, write_jj
-from sdc_tasks.methods.cta.model import Distance
-from sdc_tasks.methods.cta.verify import verify
-from sdc_tasks.model.weights import Weights, weights_of
+from sdc_tasks.judge.adjusted import verify
+from sdc_tasks.model.weights import Distance, Weights, weights_of
 from sdc_tasks.solver.milp import solve_milp
 from support.laws import law
 

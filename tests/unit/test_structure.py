@@ -115,6 +115,13 @@ def test_airflow_is_known_to_dags_and_plugins_alone():
     assert [path for path, syntax in modules("sdc_tasks") if "airflow" in imported(syntax)] == []
 
 
+def test_only_the_package_imports_solvers():
+    """Inside it an import contract says which modules may: the room of solvers, and the judge of patterns."""
+    solvers = {"cylp", "highspy", "pulp"}
+    outside = [each for room in ROOMS[1:] for each in modules(room)]
+    assert [path for path, syntax in outside if imported(syntax) & solvers] == []
+
+
 def test_ids_cover_the_version_of_every_solver():
     """A release computed by another version of a solver is another release."""
     used = set().union(

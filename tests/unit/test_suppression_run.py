@@ -12,12 +12,12 @@ from sdc_tasks.cli.searches.watch import Worker
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.intake.tables.suppression import suppression_of
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.covering.thinning import Thinning
 from sdc_tasks.methods.suppression.engine import PatternOptions, execute, suppress
 from sdc_tasks.methods.suppression.exact import Work
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.solver.clock import Abort, TimeUp
 

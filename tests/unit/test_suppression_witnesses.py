@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.pattern.verify import verify
-from sdc_tasks.methods.suppression.pattern.witnesses import shown
+from sdc_tasks.judge.pattern import verify
+from sdc_tasks.judge.pattern.witnesses import shown
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import TREES, filled, relations
 

@@ -96,8 +96,8 @@ def cta(
     from sdc_tasks.intake.tables.jj import problem_of, read_jj, solution_text, write_private
     from sdc_tasks.methods.cta import engine
     from sdc_tasks.methods.cta.engine import EngineOptions
-    from sdc_tasks.methods.cta.model import Distance
     from sdc_tasks.methods.cta.run import Run
+    from sdc_tasks.model.weights import Distance
 
     interruption: Interruption = context.obj
     source, keys = _source(file, table, solution)
@@ -225,7 +225,7 @@ def _progress(run: Run) -> str:
 
 def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     """The best table of the run, verified once more."""
-    from sdc_tasks.methods.cta.verify import short_of
+    from sdc_tasks.judge.adjusted import short_of
 
     seconds, bound, final, problem = run.elapsed, run.bound, run.final(), run.problem
     if final is None:

@@ -28,11 +28,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, and_more
-from sdc_tasks.methods.cta.model import CtaProblem, Distance, table_problem
+from sdc_tasks.methods.cta.model import CtaProblem, table_problem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.tolerances import ROUNDING
-from sdc_tasks.model.weights import Weights, weights_of
+from sdc_tasks.model.weights import Distance, Weights, weights_of
 from sdc_tasks.untrusted import unpacked
 
 CellWeights = Literal["file", "one", "inverse", "sqrt"]

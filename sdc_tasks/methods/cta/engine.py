@@ -32,7 +32,7 @@ from sdc_tasks.methods.cta.local.regions import dimensions
 from sdc_tasks.methods.cta.local.search import improve
 from sdc_tasks.methods.cta.local.settling import heavy_first
 from sdc_tasks.methods.cta.milp import solve_whole
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.names import METHODS, Method
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Presolved, presolve
@@ -41,6 +41,7 @@ from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import GAP
+from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.names import SolverName
 
 MOST_ROUNDS = 200

@@ -10,11 +10,11 @@ import numpy as np
 
 from sdc_tasks.methods.cta.inequalities import no_inequalities, violated_inequalities
 from sdc_tasks.methods.cta.local.shortfall import least_short, unprotectable
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
-from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.model import CtaProblem
+from sdc_tasks.methods.cta.run import Incumbent, Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP, refined
-from sdc_tasks.methods.cta.verify import Incumbent
 from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.clock import SolverDied
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import SolverName, Watch, solve_milp

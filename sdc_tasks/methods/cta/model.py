@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +43,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.tolerances import FEASIBILITY, SAME
+from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.milp import Milp
 
 BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
@@ -52,13 +52,6 @@ BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell
 FARTHEST = 1e3
 # release: largest level, times this, added to a cell's value: how far a cell without an upper bound may move
 OPEN_ROOM = 2.0
-
-
-class Distance(StrEnum):
-    """L1: Σ w|z|. L2: Σ w z²."""
-
-    L1 = "l1"
-    L2 = "l2"
 
 
 @dataclass(frozen=True)

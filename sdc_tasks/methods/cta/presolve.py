@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
+from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Ints
+from sdc_tasks.model.weights import Distance
 from sdc_tasks.presolve import Reduction, distinct_rows, fix_and_tie
 
 REMEDY = "Remedy: lower its level, widen its bounds, or let a fixed cell of the relation move"

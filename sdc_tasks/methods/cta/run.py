@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from sdc_tasks.judge.adjusted import Verdict, verify
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.verify import Incumbent, verify
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
@@ -18,6 +19,19 @@ from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
 FORGET = 0.5  # factor on the chances of cells to be tried again, after a try without a gain
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """Deviations z (n,) with their verdict."""
+
+    z: Floats = field(repr=False)
+    verdict: Verdict
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """(unprotected cells, objective): smaller is better."""
+        return self.verdict.unprotected, self.verdict.objective
 
 
 class Run(Search[Incumbent]):

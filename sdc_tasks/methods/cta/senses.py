@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.cta.model import CtaProblem
-from sdc_tasks.methods.cta.verify import verify
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.solver.lp import LiveLP

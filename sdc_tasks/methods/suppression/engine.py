@@ -16,7 +16,7 @@ hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions ar
 until they are safe: baselines/
 
 Where it is known who contributes to the cells, sums of hidden cells are protected too: summed.py. A pattern
-counts only if `verify.py`, which shares no code with the methods, finds it safe.
+counts only if `judge.pattern`, which shares no code with the methods, finds it safe.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.crowd import in_rounds
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
@@ -23,7 +24,6 @@ from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.methods.suppression.pattern.sums import judge, with_sums
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 

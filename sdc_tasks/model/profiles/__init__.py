@@ -3,7 +3,7 @@
 A new profile needs its words in `model/attackers.py`, a class in a file of this folder, an entry
 in `PROFILES`, and its name in `operations.profile`, by a migration. The class answers all
 questions of the attacker (methods/attack): a missing answer is an error at import. The second
-program (methods/recheck/knowledge.py) states the knowledge of each profile again, because it must
+program (judge/release/knowledge.py) states the knowledge of each profile again, because it must
 not share a mistake; its import fails where a profile is missing there. Nothing has a default
 profile, and no list of profiles is empty.
 """

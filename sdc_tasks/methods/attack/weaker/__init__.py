@@ -15,7 +15,7 @@ Only pieces that matter are left out: while no total is published, national tabl
 coalition is divided by the respondents of the country of p only, and of tables as they came only that of its
 country is left out; elsewhere the attacker has everything.
 
-The second program (methods/recheck) does not need to know how W was found: it checks r(W, p) ≤ r(K, p) by its
+The second program (judge/release) does not need to know how W was found: it checks r(W, p) ≤ r(K, p) by its
 proofs, and that each K∖{w} is judged. Where that would take more than MOST_WEAKER adversaries for one
 primary, the primary is named as not judged against every attacker.
 

@@ -26,13 +26,13 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.judge.adjusted import short_of
 from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.local.regions import Map
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
-from sdc_tasks.methods.cta.verify import short_of
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, IMPROVEMENT
 from sdc_tasks.solver.milp import LiveMilp

@@ -7,6 +7,7 @@ Nothing that the method hides is opened again, so that its cost can be compared 
 from __future__ import annotations
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.covering.cover import Cover, LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
@@ -14,7 +15,6 @@ from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.reduce import reduce
 from sdc_tasks.methods.suppression.pattern.result import Alone
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.pattern.verify import verify
 from sdc_tasks.model.grid import Grid, recognised
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.tolerances import FEASIBILITY

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.pattern.verify import verify
+from sdc_tasks.judge.pattern import verify
 from sdc_tasks.model.additive import absent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints

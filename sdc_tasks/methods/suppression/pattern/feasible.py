@@ -2,7 +2,7 @@
 eq. 5–6).
 
 He knows the open cells, the relations and the external bounds. Two linear programs for each hidden cell. For
-looking at, not for a verdict: `verify.py` judges.
+looking at, not for a verdict: `judge.pattern` judges.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ of hidden cells as well, as if each were a cell:
     all hidden inner cells of the table in which one contributor is the largest.
 
 A sum with a level is a virtual cell s = Σ_i a_i, hidden and primary, with its level and those of its further
-contributors; `verify.py` judges it as any other. Other sums, such as those that only several relations
+contributors; `judge.pattern` judges it as any other. Other sums, such as those that only several relations
 together imply, are not judged, and none of a table of more than `MOST_SUMMED` cells.
 """
 
@@ -22,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import and_more
+from sdc_tasks.judge.pattern import PatternVerdict, verify
 from sdc_tasks.methods.contributions import Behind, levels
 from sdc_tasks.methods.suppression.pattern.enough import sides
-from sdc_tasks.methods.suppression.pattern.verify import PatternVerdict, verify
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints

@@ -7,14 +7,43 @@ It uses no columns of a model, and the engine returns no result without it: a wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.cta.model import CtaProblem, Distance
-from sdc_tasks.model.table import Bools, Floats
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import JUDGED_LEVEL
+from sdc_tasks.model.weights import Distance
+
+
+class AdjustmentProblem(Protocol):
+    """What the judge reads of a CTA problem of n cells, in units of `unit`: relations `A` (m, n), weights `w`
+    and bounds `lower`, `upper` of the deviations (n); of the s cells in `sensitive` the levels `lpl`, `upl`
+    (s), of which `smallest_level` is the least above 0; which `distance` is minimised.
+    """
+
+    @property
+    def unit(self) -> float: ...
+    @property
+    def A(self) -> sp.csr_array: ...  # noqa: N802 (the symbol of the papers)
+    @property
+    def w(self) -> Floats: ...
+    @property
+    def lower(self) -> Floats: ...
+    @property
+    def upper(self) -> Floats: ...
+    @property
+    def sensitive(self) -> Ints: ...
+    @property
+    def lpl(self) -> Floats: ...
+    @property
+    def upl(self) -> Floats: ...
+    @property
+    def smallest_level(self) -> float: ...
+    @property
+    def distance(self) -> Distance: ...
 
 
 @dataclass(frozen=True)
@@ -36,20 +65,7 @@ class Verdict:
         return self.violation <= JUDGED_LEVEL
 
 
-@dataclass(frozen=True)
-class Incumbent:
-    """Deviations z (n,) with their verdict."""
-
-    z: Floats = field(repr=False)
-    verdict: Verdict
-
-    @property
-    def rank(self) -> tuple[int, float]:
-        """(unprotected cells, objective): smaller is better."""
-        return self.verdict.unprotected, self.verdict.objective
-
-
-def verify(problem: CtaProblem, z: Floats) -> Verdict:
+def verify(problem: AdjustmentProblem, z: Floats) -> Verdict:
     """The verdict on the deviations z (n,), in units, of a problem."""
     size = np.abs(z)
     floor = problem.smallest_level
@@ -64,7 +80,7 @@ def verify(problem: CtaProblem, z: Floats) -> Verdict:
     return Verdict(float(distance), float(violation), int(short_of(problem, z).sum()))
 
 
-def short_of(problem: CtaProblem, z: Floats) -> Bools:
+def short_of(problem: AdjustmentProblem, z: Floats) -> Bools:
     """(s,): the sensitive cells that keep neither level."""
     moved = z[problem.sensitive]
     return ~((moved >= problem.upl * (1 - JUDGED_LEVEL)) | (moved <= -problem.lpl * (1 - JUDGED_LEVEL)))

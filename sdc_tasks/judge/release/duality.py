@@ -20,19 +20,19 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import DUAL, JUDGED_INTEGRALITY
 
 PARTS = 5040.0  # divided by every number up to ten
 BOUND_ROUNDS = 8  # rounds of deriving bounds from rows
 
-Room = tuple[Floats, Floats]
+Bounds = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, repr=False)
-class Core:
-    """A world over the classes of its cells (`classes`): cells that the national relations tie to
+class ReducedWorld:
+    """A world over the tied groups of its cells: cells that the national relations tie to
     each other, or fix, count as one.
     """
 
@@ -45,8 +45,8 @@ class Core:
         found.eliminate_zeros()
         return found
 
-    def room(self, held: Ints, lower: Floats, upper: Floats) -> Room:
-        """Bounds of each class, for an attacker who also knows these bounds of the columns `held`."""
+    def bounds(self, held: Ints, lower: Floats, upper: Floats) -> Bounds:
+        """Bounds of each tied group, for an attacker who also knows these bounds of the columns `held`."""
         low, high = self.world.lower.copy(), self.world.upper.copy()
         np.maximum.at(low, held, lower)
         np.minimum.at(high, held, upper)
@@ -57,7 +57,7 @@ class Core:
         np.minimum.at(found[1], u, np.where(sign > 0, high[cell], -low[cell]))
         return found
 
-    def most(self, column: int, way: int, room: Room, rows: Ints, multipliers: Floats) -> float:
+    def dual_bound(self, column: int, way: int, bounds: Bounds, rows: Ints, multipliers: Floats) -> float:
         """The weak dual bound on how far one column goes that way; infinite if the
         multipliers use a cell without a bound.
         """
@@ -65,25 +65,25 @@ class Core:
         ends = np.where(y > 0, self.world.high[rows], self.world.low[rows])
         if np.isinf(ends[y != 0]).any():
             return np.inf
-        left = PARTS * way * self.tied[[column]].toarray().ravel() - np.asarray(self.rows[rows].T @ y).ravel()
-        leaning = _leaning(left, room)
-        if np.isinf(leaning).any():
-            if (np.abs(left[np.isinf(leaning)]) > DUAL * PARTS).any():
+        cost = PARTS * way * self.tied[[column]].toarray().ravel()
+        reduced_cost = cost - np.asarray(self.rows[rows].T @ y).ravel()
+        terms = _reduced_cost_terms(reduced_cost, bounds)
+        if np.isinf(terms).any():
+            if (np.abs(reduced_cost[np.isinf(terms)]) > DUAL * PARTS).any():
                 return np.inf
-            leaning = _leaning(left, self._implied(room))
-        return float((y[y != 0] @ ends[y != 0] + leaning.sum()) / PARTS)
+            terms = _reduced_cost_terms(reduced_cost, self._implied(bounds))
+        return float((y[y != 0] @ ends[y != 0] + terms.sum()) / PARTS)
 
-    def _implied(self, room: Room) -> Room:
-        """The bounds of each class that follow from the rows and its own bounds."""
+    def _implied(self, bounds: Bounds) -> Bounds:
+        """The bounds of each tied group that follow from the rows and its own bounds."""
         C = sp.coo_array(self.rows)
         row, u = C.row.astype(np.int64), C.col.astype(np.int64)
         v: Floats = C.data
-        low, high = room[0].copy(), room[1].copy()
+        low, high = bounds[0].copy(), bounds[1].copy()
         for _ in range(BOUND_ROUNDS):
             least, most = np.where(v > 0, v * low[u], v * high[u]), np.where(v > 0, v * high[u], v * low[u])
-            under = (
-                self.world.low[row] - _others(np.asarray(most), row, C.shape[0])
-            ) / v  # of v > 0 a lower bound, else an upper one
+            # For v > 0 a lower and an upper bound, else the reverse.
+            under = (self.world.low[row] - _others(np.asarray(most), row, C.shape[0])) / v
             over = (self.world.high[row] - _others(np.asarray(least), row, C.shape[0])) / v
             np.maximum.at(low, u, np.where(v > 0, under, over))
             np.minimum.at(high, u, np.where(v > 0, over, under))
@@ -94,11 +94,11 @@ def _near(y: Floats) -> Bools:
     return np.asarray(np.abs(PARTS * y - np.rint(PARTS * y)) <= JUDGED_INTEGRALITY)
 
 
-def _leaning(left: Floats, room: Room) -> Floats:
-    """What each column adds to the bound."""
-    found = np.zeros(len(left))
-    up, down = left > 0, left < 0
-    found[up], found[down] = left[up] * room[1][up], left[down] * room[0][down]
+def _reduced_cost_terms(reduced_cost: Floats, bounds: Bounds) -> Floats:
+    """What each column adds to the bound: its reduced cost times the end of its bounds that it prefers."""
+    found = np.zeros(len(reduced_cost))
+    up, down = reduced_cost > 0, reduced_cost < 0
+    found[up], found[down] = reduced_cost[up] * bounds[1][up], reduced_cost[down] * bounds[0][down]
     return found
 
 
@@ -114,9 +114,9 @@ def _others(ends: Floats, row: Ints, count: int) -> Floats:
     )
 
 
-def classes(world: World) -> sp.csr_array:
-    """(columns, classes) with entries ±1: an equation of one cell fixes it, one of two cells ties them, until
-    none is left. The row of a fixed column is empty.
+def tied_groups(world: World) -> sp.csr_array:
+    """(columns, tied groups) with entries ±1: an equation of one cell fixes it, one of two cells ties them,
+    until none is left. The row of a fixed column is empty.
     """
     equations = sp.csr_array(world.A[(world.low == 0) & (world.high == 0)])
     tied = sp.csr_array(sp.eye_array(equations.shape[1]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.knowledge import Known, insight_of
+from sdc_tasks.judge.release.knowledge import Known, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -20,7 +20,7 @@ class World:
     """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper;
     `cells` names the columns of z.
 
-    The last rows are the rows `heard` of earlier releases.
+    The last rows are the rows `prior_rows` of earlier releases.
     """
 
     cells: Ints
@@ -29,7 +29,7 @@ class World:
     high: Floats
     lower: Floats
     upper: Floats
-    heard: Ints
+    prior_rows: Ints
 
 
 def world_of(
@@ -56,35 +56,33 @@ def world_of(
     rows = sp.csr_array(sp.csc_array(space.relations)[:, cells])
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
-    heard = heard_by(problem, profile, lacks)
+    prior_rows = known_prior_rows(problem, profile, lacks)
     if insight_of(profile).published and problem.earlier.rows.shape != (0, 0):
         before, more = problem.earlier, len(problem.earlier.lower)
-        told = sp.csr_array(
-            sp.csc_array(before.rows[heard])[:, [*cells, *range(space.size, space.size + more)]]
+        prior = sp.csr_array(
+            sp.csc_array(before.rows[prior_rows])[:, [*cells, *range(space.size, space.size + more)]]
         )
-        rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), told]))
+        rows = sp.csr_array(sp.vstack([sp.hstack([rows, sp.csr_array((rows.shape[0], more))]), prior]))
         low, high = (
-            np.concatenate([low, before.row_lower[heard]]),
-            np.concatenate([high, before.row_upper[heard]]),
+            np.concatenate([low, before.row_lower[prior_rows]]),
+            np.concatenate([high, before.row_upper[prior_rows]]),
         )
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
-    return World(cells, rows, low, high, lower, upper, heard)
+    return World(cells, rows, low, high, lower, upper, prior_rows)
 
 
-def heard_by(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
+def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
     """The rows of earlier releases that attackers of a profile know who lack these pieces."""
     ours, before = insight_of(profile), problem.earlier
     if not ours.published or before.rows.shape == (0, 0):
         return np.zeros(0, dtype=np.int64)
-    have = [piece for piece in range(len(before.pieces)) if piece not in set(lacks)]
-    told = []
-    for row in range(before.rows.shape[0]):
-        of_row = [bool(before.told_by[row, piece]) for piece in range(len(before.pieces))]
-        if before.assumed[row]:  # takes all of its pieces
-            told.append(ours.revised and not any(of_row[piece] for piece in lacks))
-        else:
-            told.append(not lacks or any(of_row[piece] for piece in have))
-    return np.flatnonzero(np.array(told, dtype=bool))
+    told_by = before.told_by if before.pieces else np.zeros((len(before.assumed), 0), dtype=bool)
+    lost = np.isin(np.arange(len(before.pieces)), list(lacks))
+    by_lost, by_kept = told_by[:, lost].any(axis=1), told_by[:, ~lost].any(axis=1)
+    # One of its pieces tells a published row; an assumption on a revision takes all of its pieces.
+    published = by_kept if lacks else np.ones(len(before.assumed), dtype=bool)
+    assumed = ours.revised & ~by_lost
+    return np.flatnonzero(np.where(before.assumed, assumed, published))
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
@@ -96,7 +94,7 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
 
-def whole_world(
+def integer_world(
     problem: ProtectionProblem, publication: Publication | None, world: World
 ) -> tuple[World, Bools]:
     """The world for an attacker who knows which values are whole numbers; and which columns these are.
@@ -111,7 +109,7 @@ def whole_world(
     inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + decided] = False if publication is None else publication.rounded
-    rounded[inside + decided :] = before.rounded[world.heard]
+    rounded[inside + decided :] = before.rounded[world.prior_rows]
     under = np.maximum(np.ceil(world.high - JUDGED_INTEGRALITY) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
     found = World(
@@ -121,12 +119,12 @@ def whole_world(
         np.where(rows, above, world.high),
         np.where(whole, np.ceil(world.lower - JUDGED_INTEGRALITY), world.lower),
         np.where(whole, np.floor(world.upper + JUDGED_INTEGRALITY), world.upper),
-        world.heard,
+        world.prior_rows,
     )
     return found, whole
 
 
-def whole_known(known: Known, world: World, whole: Bools) -> Known:
+def integer_known(known: Known, world: World, whole: Bools) -> Known:
     """What respondents know about cells that are whole numbers."""
     return replace(
         known,

@@ -16,7 +16,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.knowledge import attackers, insight_of
+from sdc_tasks.judge.release.knowledge import attackers, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
@@ -39,28 +39,37 @@ def left_out(
     problem: ProtectionProblem, primaries: Ints, promise: Floats, asked: Sequence[Judged]
 ) -> list[tuple[str, int]]:
     """(profile, primary): where somebody is judged by nobody. `promise` (sides, primaries)."""
-    found = list[tuple[str, int]]()
+    return [
+        (profile, cell)
+        for profile in dict.fromkeys(each.profile for each in asked)
+        for cell in _left_out_of(problem, profile, primaries, promise, asked)
+    ]
+
+
+def _left_out_of(
+    problem: ProtectionProblem, profile: str, primaries: Ints, promise: Floats, asked: Sequence[Judged]
+) -> list[int]:
+    """The primaries for which somebody of one profile is judged by nobody."""
+    ours, found = insight_of(profile), list[int]()
+    if ours.cells is not None and problem.earlier.rows.nnz:
+        # A respondent who also kept earlier releases is no attacker of any profile, so he was never judged.
+        return [int(cell) for cell in primaries]
     external = next((each.needs for each in asked if each.profile == "external"), {})
-    for profile in dict.fromkeys(each.profile for each in asked):
-        if (
-            insight_of(profile).cells is not None and problem.earlier.rows.nnz
-        ):  # nobody here is a unit and kept what was out
-            found += [(profile, cell) for cell in primaries.tolist()]
-            continue
-        pieces = _pieces(problem, profile, primaries)
-        everything = len(problem.earlier.pieces) if insight_of(profile).published else -1
-        for p, cell in enumerate(primaries.tolist()):
-            judged = {
-                each.lacks: each.needs[cell]
-                for each in asked
-                if each.profile == profile and cell in each.needs
-            }
-            public = dict.fromkeys([pieces[p]], external[cell]) if external else {}
-            if len(pieces[p]) == everything:  # without any of them he is the public, who is judged
-                judged = public | judged
-            if not _covered(judged, public | judged, pieces[p], promise[:, p]):
-                found.append((profile, cell))
+    everything = len(problem.earlier.pieces) if ours.published else -1
+    pieces = _pieces(problem, profile, primaries)
+    for p, cell in enumerate(primaries.tolist()):
+        judged = _judged_for(cell, profile, asked)
+        public = {pieces[p]: external[cell]} if external else {}
+        if len(pieces[p]) == everything:  # who lacks them all is the public, which is judged as external
+            judged = public | judged
+        if not _covered(judged, public | judged, pieces[p], promise[:, p]):
+            found.append(cell)
     return found
+
+
+def _judged_for(cell: int, profile: str, asked: Sequence[Judged]) -> dict[Pieces, Floats]:
+    """The pieces that an adversary lacks → the requirements of a primary against him."""
+    return {each.lacks: each.needs[cell] for each in asked if each.profile == profile and cell in each.needs}
 
 
 def implied(asked: Sequence[Judged], primaries: Ints) -> list[Bools]:

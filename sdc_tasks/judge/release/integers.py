@@ -13,16 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY
 
-DRAWING_ROUNDS = 4_000  # rounds of deriving bounds, for one requirement
+PROPAGATION_ROUNDS = 4_000  # rounds of deriving bounds, for one requirement
 MOST_COLUMNS = 400  # linked columns; with more, no proof is tried
 
 
 @dataclass(repr=False)
-class Exhaustion:
+class ExhaustiveSearch:
     """The whole tables of a world around one column: the rows and columns linked to it, dense."""
 
     A: Floats
@@ -32,17 +32,17 @@ class Exhaustion:
     upper: Floats
     integral: Bools
     column: int
-    steps: int = field(default=DRAWING_ROUNDS)
+    steps: int = field(default=PROPAGATION_ROUNDS)
 
     @classmethod
     def around(
         cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats
-    ) -> Exhaustion | None:
+    ) -> ExhaustiveSearch | None:
         """For an attacker who knows these bounds of the columns `held`; None if too many columns
         are linked.
         """
-        told = np.isfinite(world.low) | np.isfinite(world.high)
-        A = sp.csr_array(world.A[told])
+        some = np.isfinite(world.low) | np.isfinite(world.high)
+        A = sp.csr_array(world.A[some])
         m, n = A.shape
         entries = sp.coo_array(A)
         both = sp.csr_array((np.ones(A.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))
@@ -56,8 +56,8 @@ class Exhaustion:
         np.minimum.at(high, held, upper)
         return cls(
             A[rows][:, columns].toarray(),
-            world.low[told][rows],
-            world.high[told][rows],
+            world.low[some][rows],
+            world.high[some][rows],
             low[columns],
             high[columns],
             integral[columns],
@@ -81,7 +81,7 @@ class Exhaustion:
             upper[self.column] = min(upper[self.column], -reach - 1)
         waiting = [(lower, upper)]
         while waiting:
-            bounds = self._drawn(*waiting.pop())
+            bounds = self._propagated(*waiting.pop())
             if self.steps <= 0:
                 return False
             if bounds is None:
@@ -97,7 +97,7 @@ class Exhaustion:
             waiting += [(second, upper), (lower, first)]
         return True
 
-    def _drawn(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats] | None:
+    def _propagated(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats] | None:
         """These bounds, narrowed by the rows; None if no value is left."""
         A, up = self.A, self.A > 0
         used = self.A != 0
@@ -110,14 +110,17 @@ class Exhaustion:
             under = (self.low[:, None] - _others(most)) / np.where(used, A, 1.0)
             highest = np.where(used, np.where(up, over, under), np.inf).min(axis=0, initial=np.inf)
             lowest = np.where(used, np.where(up, under, over), -np.inf).max(axis=0, initial=-np.inf)
-            new_low = np.maximum(lower, lowest - JUDGED_INTEGRALITY)
-            new_high = np.minimum(upper, highest + JUDGED_INTEGRALITY)
+            new_low, new_high = (
+                np.maximum(lower, lowest - JUDGED_INTEGRALITY),
+                np.minimum(upper, highest + JUDGED_INTEGRALITY),
+            )
             new_low = np.where(self.integral, np.ceil(new_low - JUDGED_INTEGRALITY), new_low)
             new_high = np.where(self.integral, np.floor(new_high + JUDGED_INTEGRALITY), new_high)
             if (new_low > new_high + JUDGED_INTEGRALITY).any():
                 return None
-            kept = (new_low <= lower + JUDGED_INTEGRALITY) & (new_high >= upper - JUDGED_INTEGRALITY)
-            if kept.all():
+            if (new_low <= lower + JUDGED_INTEGRALITY).all() and (
+                new_high >= upper - JUDGED_INTEGRALITY
+            ).all():
                 return new_low, new_high
             lower, upper = new_low, new_high
         return lower, upper

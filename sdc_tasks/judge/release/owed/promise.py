@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.recheck.sides import SIDES
+from sdc_tasks.judge.release.sides import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import INTEGRALITY, SAME

@@ -5,7 +5,7 @@ If a profile is missing here or in the registry, the import fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +40,7 @@ INSIGHTS = {
 if INSIGHTS.keys() != PROFILES.keys():
     raise ImportError(
         f"attacker profiles {sorted(INSIGHTS.keys() ^ PROFILES.keys())}: not told to both programs "
-        f"(model/profiles, methods/recheck)"
+        f"(model/profiles, judge/release)"
     )
 
 
@@ -81,24 +81,8 @@ def attackers(
         problem.suppressed & (ours.cells(problem) if ours.cells is not None else np.False_)
     )
     short = problem.known[cells] - problem.a[cells]
-    single, owner = set(cells[short == 0].tolist()), {cell: cell for cell in cells.tolist()}
-
-    def first(cell: int) -> int:
-        while owner[cell] != cell:
-            cell = owner[cell]
-        return cell
-
-    n, totals = problem.space.national_size, _totals(problem)
-    for cell in sorted(single):
-        above = [cell]
-        for each in above:  # the list grows to all totals that contain the cell
-            above += [
-                cell - cell % n + total for total in totals[each % n] if cell - cell % n + total not in above
-            ]
-        for each in above[1:]:
-            if each in single:
-                owner[max(first(each), first(cell))] = min(first(each), first(cell))
-    owners = np.array([first(cell) for cell in cells.tolist()], dtype=np.int64)
+    owner = _owners(problem, cells.tolist(), set(cells[short == 0].tolist()))
+    owners = np.array([owner[cell] for cell in cells.tolist()], dtype=np.int64)
     takes_part = ~np.isin(owners, list(lacks))
     return Known(
         ours.alone,
@@ -106,8 +90,31 @@ def attackers(
         short[takes_part],
         np.where(short < 0, np.inf, 0.0)[takes_part],
         owners[takes_part],
-        np.array([first(cell) if cell in owner else -1 for cell in primaries.tolist()], dtype=np.int64),
+        np.array([owner.get(cell, -1) for cell in primaries.tolist()], dtype=np.int64),
     )
+
+
+def _owners(problem: ProtectionProblem, cells: Sequence[int], single: Collection[int]) -> dict[int, int]:
+    """Cell → the first cell of its respondent. A cell in `single` has one unit; so has each of its totals
+    that is single too, and it is the same unit.
+    """
+    parent = {cell: cell for cell in cells}
+
+    def first(cell: int) -> int:
+        while parent[cell] != cell:
+            cell = parent[cell]
+        return cell
+
+    n, totals = problem.space.national_size, _totals(problem)
+    for cell in sorted(single):
+        above = [cell]
+        for each in above:  # the list grows to all totals that contain the cell
+            own = (cell - cell % n + total for total in totals[each % n])
+            above += [total for total in own if total not in above]
+        for each in above[1:]:
+            if each in single:
+                parent[max(first(each), first(cell))] = min(first(each), first(cell))
+    return {cell: first(cell) for cell in cells}
 
 
 def _totals(problem: ProtectionProblem) -> list[list[int]]:

@@ -7,26 +7,27 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.knowledge import Known
-from sdc_tasks.methods.recheck.sides import SIDES
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.knowledge import Known
+from sdc_tasks.judge.release.sides import SIDES
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 
-def prove(
+def remaining(
     world: World,
     witnesses: sp.csr_array,
     primaries: Ints,
     needed: Floats,
-    open_: Bools,
+    unproven: Bools,
     known: Known,
     slack: Floats,
     short: float,
-) -> None:
-    """Closes the requirements that the witnesses and their mirror images prove. `slack`: allowed
-    miss of rows and bounds together, and of an attacker's knowledge. `short`: the share of a
-    requirement that may be missing.
+) -> Bools:
+    """The requirements of `unproven` (sides, primaries, attackers) that neither the witnesses nor their
+    mirror images meet. `needed`: the levels, in the same shape. `slack`: allowed miss of rows and bounds
+    together, and of an attacker's knowledge. `short`: the share of a requirement that may be missing.
     """
+    unproven = unproven.copy()
     at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
     for z in (sign * each for each in _tables(witnesses, len(world.lower)) for sign in (1.0, -1.0)):
@@ -40,8 +41,9 @@ def prove(
                 width[side] = np.where(
                     miss <= slack[2], np.maximum(width[side], np.where(sound, reached, 0.0)), width[side]
                 )
-                open_[side] &= ~(sound & (reached >= needed[side] * (1 - short)))
-    open_[2] &= width.sum(axis=0) < needed[2] * (1 - short)
+                unproven[side] &= ~(sound & (reached >= needed[side] * (1 - short)))
+    unproven[2] &= width.sum(axis=0) < needed[2] * (1 - short)
+    return unproven
 
 
 def _excess(*sides: Floats) -> float:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.world import World
+from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import JUDGED_LEVEL, JUDGED_MISS

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.recheck.sides import SIDES
+from sdc_tasks.judge.release.sides import SIDES
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import Evidence, Multipliers, Weaker
 from sdc_tasks.model.table import Bools, Ints

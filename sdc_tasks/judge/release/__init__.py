@@ -19,7 +19,7 @@ checks that
 - against integer knowledge only whole tables count, and they fit exactly. If no such table shows a cell
   of counts, the certificate says
   that the cell is not protected, and nothing about how far the attacker gets;
-- what earlier releases tell is rebuilt from their deliveries and tables (`earlier`): with other
+- what earlier releases tell is rebuilt from their deliveries and tables (`prior`): with other
   releases it would be another problem;
 - where bases are drawn by a secret, tables of the evidence prove the width that somebody who has the
   program is left (`program`); which
@@ -35,7 +35,7 @@ long as the rest proves every claim; multipliers too, as long as they give the s
 where the audit found a witness.
 """
 
-from sdc_tasks.methods.recheck.certificate import (
+from sdc_tasks.judge.release.certificate import (
     AUDIENCE,
     Asked,
     differences,
@@ -45,9 +45,9 @@ from sdc_tasks.methods.recheck.certificate import (
     of_counts,
     read,
 )
-from sdc_tasks.methods.recheck.earlier import told_before
-from sdc_tasks.methods.recheck.stated import statements
-from sdc_tasks.methods.recheck.verdict import Recheck, recheck
+from sdc_tasks.judge.release.prior import published_before
+from sdc_tasks.judge.release.stated import statements
+from sdc_tasks.judge.release.verdict import Recheck, recheck
 
 __all__ = [
     "AUDIENCE",
@@ -58,8 +58,8 @@ __all__ = [
     "odds_of_one_decision",
     "of_bases",
     "of_counts",
+    "published_before",
     "read",
     "recheck",
     "statements",
-    "told_before",
 ]
