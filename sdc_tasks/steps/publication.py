@@ -15,11 +15,12 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, Superseded
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.results import Publication
-from sdc_tasks.steps.deliveries import ASK, second
+from sdc_tasks.steps.answering import second
 from sdc_tasks.steps.desk import Desk, by_account
 from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.steps.protection import decided
+from sdc_tasks.steps.second_files import ASK
 from sdc_tasks.steps.versions import known
 from sdc_tasks.telemetry import span
 from sdc_tasks.warehouse import reader
