@@ -94,21 +94,31 @@ def _asked_about(
     """The files of these names that wait for an answer, or have one and are still in the inbox. Raises
     InvalidInput where there is no such file, or it is not the one that was shown.
     """
-    there = {digest for _, digest in come.lying}
-    answered = [each for each in answers.answered(come.deliveries, before) if each.key.digest in there]
     waiting = {each.file: each for each in answers.waiting(come.deliveries, before)}
-    asked = {each.file: each for each in answered} | waiting
-    known = [name for name in names if name in asked]
-    if shown is not None and (other := [name for name in known if asked[name].key.digest not in shown]):
-        raise InvalidInput(
-            f"{', '.join(other)}: another file came under this name meanwhile. {answers.REMEDY}"
-        )
+    asked = _answered_and_there(come, before) | waiting
+    if shown is not None:
+        _require_shown([asked[name] for name in names if name in asked], shown)
     if unknown := [name for name in names if name not in asked]:
         waits = f"these wait: {', '.join(sorted(waiting))}" if waiting else "none waits"
         raise InvalidInput(
             f"{', '.join(unknown)}: waits for no answer in {desk.domain.id} {desk.period}; {waits}"
         )
     return [asked[name] for name in dict.fromkeys(names)]
+
+
+def _answered_and_there(come: store.Received, before: dict[str, Answer]) -> dict[str, store.StoredDelivery]:
+    """name → file: those about which somebody answered and that are still in the inbox."""
+    there = {digest for _, digest in come.lying}
+    answered = answers.answered(come.deliveries, before)
+    return {each.file: each for each in answered if each.key.digest in there}
+
+
+def _require_shown(files: Sequence[store.StoredDelivery], shown: Mapping[str, str]) -> None:
+    """Raises InvalidInput where one of the files is not among those that were shown."""
+    if other := [each.file for each in files if each.key.digest not in shown]:
+        raise InvalidInput(
+            f"{', '.join(other)}: another file came under this name meanwhile. {answers.REMEDY}"
+        )
 
 
 def _back(
@@ -123,20 +133,29 @@ def _back(
     Raises InvalidInput where other files replaced them too, or where what counted before is no
     delivery of the country by itself.
     """
-    back: list[store.StoredDelivery] = []
     undone = [each for each in mine if each.state is DeliveryState.ACCEPTED]
+    back: list[store.StoredDelivery] = []
     for country in sorted({str(each.country) for each in undone}):
-        accepted = [
-            each for each in known if each.country == country and each.state is DeliveryState.ACCEPTED
-        ]
-        stay = [each for each in accepted if each not in undone]
-        _require_all_replacing(accepted, stay, given)
-        series = {each.series.name for each in stay}
-        again = [each for each in _replaced_in_other_series(known, undone) if each.series.name not in series]
-        before = sorted([*stay, *again], key=lambda each: each.file)
-        _require_whole(desk, before, country, undone)
-        back.extend(again)
+        back.extend(_back_of_country(desk, country, known, given, undone))
     return back
+
+
+def _back_of_country(
+    desk: Desk,
+    country: str,
+    known: Sequence[store.StoredDelivery],
+    given: Mapping[str, Answer],
+    undone: Sequence[store.StoredDelivery],
+) -> list[store.StoredDelivery]:
+    """As `_back`, for one country. `undone`: the accepted files of all countries that count no more."""
+    accepted = [each for each in known if each.country == country and each.state is DeliveryState.ACCEPTED]
+    stay = [each for each in accepted if each not in undone]
+    _require_all_replacing(accepted, stay, given)
+    series = {each.series.name for each in stay}
+    again = [each for each in _replaced_in_other_series(known, undone) if each.series.name not in series]
+    before = sorted([*stay, *again], key=lambda each: each.file)
+    _require_whole(desk, before, country, undone)
+    return again
 
 
 def _require_all_replacing(

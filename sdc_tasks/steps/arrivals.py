@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -126,17 +126,16 @@ def ready(desk: Desk) -> tuple[str, str] | None:
     run and was never run; else None.
     """
     known = store.deliveries(desk.engine, desk.domain.id, desk.period)
-    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
-    countries = {each.country for each in accepted}
-    missing = set(desk.domain.countries) - countries
-    if not accepted or (missing and desk.domain.missing_country is not MissingCountry.PARTIAL):
-        return None
     # A received file may be a second one that waits for an answer.
     unjudged = any(each.state is DeliveryState.RECEIVED for each in known)
     if unjudged or store.not_read(desk.engine, desk.domain.id, desk.period):
         return None
+    accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    countries = {each.country for each in accepted}
+    if not countries or not _enough(desk, countries):
+        return None
     release_id = release_id_of(desk, inputs_of(desk, accepted))
-    if any(each["release_id"] == release_id for each in reader.runs(desk.engine, desk.domain.id)):
+    if release_id in {each["release_id"] for each in reader.runs(desk.engine, desk.domain.id)}:
         return None
     said = (
         f"{release_id} can be run: the deliveries of {len(countries)} countries are "
@@ -144,6 +143,11 @@ def ready(desk: Desk) -> tuple[str, str] | None:
     )
     desk.say(said)
     return release_id, said
+
+
+def _enough(desk: Desk, countries: Collection[str | None]) -> bool:
+    """Whether a release can be made of these countries."""
+    return desk.domain.missing_country is MissingCountry.PARTIAL or set(desk.domain.countries) <= {*countries}
 
 
 def receive(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:

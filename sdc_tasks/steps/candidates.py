@@ -59,20 +59,13 @@ def candidates(desk: Desk, inbox: Path | None, mine: store.StoredDelivery) -> Ca
     come = store.received(desk.engine, desk.domain.id, desk.period)
     given = answers.answers(desk.engine, desk.domain.id, desk.period)
     if mine.country is None:
-        alone = [each for each in come.deliveries if each.key == mine.key]
-        return Candidates(alone, [], [], come, given)
+        return Candidates([mine], [], [], come, given)
     own = _of_country(come, set(look(desk, inbox).files), mine)
     answered = {each.key: given.get(each.key.digest) for each in own if each.state is DeliveryState.RECEIVED}
-    second = [
-        each for each in answers.beside(own) if answered.get(each.key) not in (Answer.REPLACE, Answer.BOTH)
-    ]
+    wanted = (Answer.REPLACE, Answer.BOTH)
+    second = [each for each in answers.beside(own) if answered.get(each.key) not in wanted]
     first = [each for each in own if each not in second]
-    stay = (
-        [each for each in first if each.state is not DeliveryState.ACCEPTED]
-        if Answer.REPLACE in answered.values()
-        else first
-    )
-    files = _highest_versions(stay)
+    files = _highest_versions(first, new_alone=Answer.REPLACE in answered.values())
     replaced = [each for each in first if each not in files and each.state is not DeliveryState.REFUSED]
     return Candidates(files, replaced, second, come, given)
 
@@ -104,7 +97,8 @@ def _under(delivery: store.StoredDelivery, names: Sequence[str]) -> store.Stored
     return replace(delivery, file=names[-1], series=series_of(names[-1]))
 
 
-def _highest_versions(files: Sequence[store.StoredDelivery]) -> list[store.StoredDelivery]:
-    """Of each series the file with the highest rank, by name."""
-    highest = {each.series.name: each for each in sorted(files, key=lambda each: each.rank)}
+def _highest_versions(files: Sequence[store.StoredDelivery], new_alone: bool) -> list[store.StoredDelivery]:
+    """Of each series the file with the highest rank, by name. `new_alone`: of those that did not count."""
+    chosen = [each for each in files if not (new_alone and each.state is DeliveryState.ACCEPTED)]
+    highest = {each.series.name: each for each in sorted(chosen, key=lambda each: each.rank)}
     return sorted(highest.values(), key=lambda each: each.file)

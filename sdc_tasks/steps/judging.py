@@ -126,12 +126,8 @@ def _require_country_in_name(
     count: nobody can tell whether it belongs to them.
     """
     keys = [each.key for each in group.files]
-    counting = [
-        each
-        for each in group.come.deliveries
-        if each.country == country and each.state is DeliveryState.ACCEPTED and each.key not in keys
-    ]
-    if not counting:
+    counting = _in_state(group.come.deliveries, country, DeliveryState.ACCEPTED)
+    if all(each.key in keys for each in counting):
         return
     message = (
         f"{name} does not say its country by its name, and {country} has files that "
@@ -193,14 +189,18 @@ def _told(result: CheckResult) -> str:
 
 def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -> NationalTable | None:
     """The earlier delivery of the same country and period, if it can still be read."""
-    known = [
-        each for each in store.deliveries(desk.engine, desk.domain.id, desk.period) if each.country == country
-    ]
-    before = [each for each in known if each.state is DeliveryState.ACCEPTED]
+    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    before = _in_state(known, country, DeliveryState.ACCEPTED)
     mine = {each.key for each in files}
     if {each.key for each in before} <= mine:
-        last = {each.superseded_by: each for each in known if each.state is DeliveryState.SUPERSEDED}
+        last = {each.superseded_by: each for each in _in_state(known, country, DeliveryState.SUPERSEDED)}
         before = [last.get(each.key.digest, each) for each in files]
     if not before or {each.key for each in before} == mine:
         return None
     return read_files(desk, before).table
+
+
+def _in_state(
+    known: Sequence[store.StoredDelivery], country: str, state: DeliveryState
+) -> list[store.StoredDelivery]:
+    return [each for each in known if each.country == country and each.state is state]

@@ -97,8 +97,7 @@ def answer(
         serialise(connection, "answer", *keys[0][:2])
         person(actor_of(connection))
         stands = _answers(connection, *keys[0][:2])
-        for key in keys:
-            _require_seen(connection, key, stands, seen)
+        _require_seen(connection, keys, stands, seen)
         for country in sorted({str(each.country) for each in known if each.key in keys}):
             hold(connection, *keys[0][:2], country, known)
         files = {each.key: each for each in known}
@@ -111,37 +110,35 @@ def answer(
             anew = {"state": then.to, "superseded_by": None}
             connection.execute(update(delivery).filter_by(**key._asdict()).values(**anew))
         for key in back:
-            record(
-                connection,
-                "accept",
-                key.digest,
-                domain=key.domain,
-                period=key.period,
-                country=files[key].country,
-                instead_of=None,
-            )
+            about = {"domain": key.domain, "period": key.period, "country": files[key].country}
+            record(connection, "accept", key.digest, **about, instead_of=None)
         for key in keys:
-            row = connection.execute(select(delivery).filter_by(**key._asdict())).one()
-            about = {
-                "domain": key.domain,
-                "period": key.period,
-                "country": row.country,
-                "file": row.file,
-                "times": row.times,
-                "note": note,
-            }
-            record(connection, given, key.digest, **about, **({"run": run} if run else {}))
+            _record_answer(connection, key, given, note, run)
+
+
+def _record_answer(connection: Connection, key: DeliveryKey, given: Answer, note: str, run: str) -> None:
+    row = connection.execute(select(delivery).filter_by(**key._asdict())).one()
+    about = {
+        "domain": key.domain,
+        "period": key.period,
+        "country": row.country,
+        "file": row.file,
+        "times": row.times,
+        "note": note,
+    }
+    record(connection, given, key.digest, **about, **({"run": run} if run else {}))
 
 
 def _require_seen(
-    connection: Connection, key: DeliveryKey, stands: Mapping[str, Answer], seen: Mapping[str, str]
+    connection: Connection, keys: Sequence[DeliveryKey], stands: Mapping[str, Answer], seen: Mapping[str, str]
 ) -> None:
     """Raises InvalidInput where the answer that stands about a file is not the one that was seen."""
-    if stands.get(key.digest) == seen.get(key.digest):
-        return
-    file = connection.execute(select(delivery.c.file).filter_by(**key._asdict())).scalar_one()
-    what = f"somebody answered {stands[key.digest]}" if key.digest in stands else "it was received again"
-    raise InvalidInput(f"{file}: {what} meanwhile. {REMEDY}")
+    for key in keys:
+        if stands.get(key.digest) != seen.get(key.digest):
+            file = connection.execute(select(delivery.c.file).filter_by(**key._asdict())).scalar_one()
+            answered = key.digest in stands
+            what = f"somebody answered {stands[key.digest]}" if answered else "it was received again"
+            raise InvalidInput(f"{file}: {what} meanwhile. {REMEDY}")
 
 
 def _answers(connection: Connection, domain: str, period: str) -> dict[str, Answer]:
