@@ -1,5 +1,5 @@
-"""Writes the pages that are made from the program: domain-file.md, cli.md, api.md. With
---check: says which are out of date.
+"""Writes the pages that are made from the program: domain-file.md, cli.md, file-states.md with its picture,
+api.md. With --check: says which are out of date.
 
 python docs/generate.py [--check]
 """
@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import importlib
 import inspect
+import math
 import re
 import sys
 import types
@@ -26,6 +27,16 @@ from pydantic_core import PydanticUndefined
 
 from sdc_tasks.cli.app import app
 from sdc_tasks.domains.schema import Domain
+from sdc_tasks.model.lifecycle import (
+    ACTIONS,
+    EVENTS,
+    IMPOSSIBLE,
+    STATES,
+    TRANSITIONS,
+    Action,
+    Event,
+    FileState,
+)
 
 HERE = Path(__file__).parent
 MADE = "<!-- Made by docs/generate.py from the program (`make docs-pages`). Change it there. -->\n\n"
@@ -377,13 +388,131 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-PAGES: dict[str, Callable[[], str]] = {"domain-file.md": domain_file, "cli.md": command_line, "api.md": api}
+# --- the states of a file -----------------------------------------------------------------------------------
+
+# The centre of each state in the picture, and the size of a box, in pixels.
+PLACES = {
+    FileState.NEW: (70, 230),
+    FileState.RECEIVED: (280, 230),
+    FileState.WAITING: (280, 450),
+    FileState.ACCEPTED: (720, 50),
+    FileState.REFUSED: (740, 400),
+    FileState.SUPERSEDED: (960, 230),
+}
+WIDTH, HEIGHT = 120, 40
+BEND = 26  # how far an arrow bends to its left, so that two of opposite directions lie apart
 
 
-KEPT = (
-    "domain-file.md",
-    "cli.md",
-)  # in the repository; the API changes with every docstring, and is made for the site alone
+def file_states() -> str:
+    """The states of a file, what happens in each, and what is done."""
+    shown = [state for state in FileState if state is not FileState.NEW]
+    parts = [
+        "# States of a file",
+        "A file that a country sends is in one of these states. [Deliveries](deliveries.md) says how names, "
+        "versions and answers decide. A picture of the table below, without the events that change no state:",
+        "![States of a file and the events between them](img/file-states.svg)",
+        rows(["state", "meaning"], [[f"**{state}**", meaning] for state, meaning in STATES.items()]),
+        "A new file is received when it *arrived*. Then each event leads to a state, and something is done. "
+        "– : cannot come.",
+        rows(
+            ["event", "what happens", *(str(state) for state in shown)],
+            [
+                [f"*{event}*", EVENTS[event], *(then(state, event) for state in shown)]
+                for event in Event
+                if event is not Event.ARRIVED
+            ],
+        ),
+        rows(["action", "what is done"], [[str(action), ACTIONS[action]] for action in Action]),
+        "What cannot come, and why:",
+        rows(
+            ["state", "event", "why"],
+            [
+                [str(state), str(event), why]
+                for (state, event), why in IMPOSSIBLE.items()
+                if state in shown and event is not Event.ARRIVED
+            ],
+        ),
+    ]
+    return MADE + "\n\n".join(parts) + "\n"
+
+
+def rows(head: list[str], body: list[list[str]]) -> str:
+    """A table of Markdown."""
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def then(state: FileState, event: Event) -> str:
+    """The next state and the action, as a cell of the table."""
+    found = TRANSITIONS.get((state, event))
+    if found is None:
+        return "–"
+    return "stays" if found.action is Action.LEAVE else f"**{found.to}**: {found.action}"
+
+
+def file_states_picture() -> str:
+    """The states as boxes, and an arrow for each pair of states with the events that lead from one to the
+    other, as SVG.
+    """
+    arrows: dict[tuple[FileState, FileState], list[str]] = {}
+    for (state, event), found in TRANSITIONS.items():
+        if state is not found.to:
+            arrows.setdefault((state, found.to), []).append(str(event))
+    boxes = "\n".join(
+        f'<rect x="{x - WIDTH // 2}" y="{y - HEIGHT // 2}" width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
+        f'<text class="state" x="{x}" y="{y + 5}">{state}</text>'
+        for state, (x, y) in PLACES.items()
+    )
+    lines = "\n".join(arrow(*pair, ", ".join(events)) for pair, events in arrows.items())
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1040 480" role="img" '
+        'font-family="sans-serif" font-size="13">\n'
+        "<title>States of a file and the events between them</title>\n"
+        "<style>rect{fill:#eef3f8;stroke:#345}.state{font-weight:bold;text-anchor:middle}"
+        "path{fill:none;stroke:#678}.event{stroke:#fff;stroke-width:4;paint-order:stroke}"
+        "</style>\n"
+        '<defs><marker id="end" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
+        'orient="auto"><path d="M0 0L8 4L0 8z" style="fill:#678;stroke:none"/></marker></defs>\n'
+        '<rect width="1040" height="480" style="fill:#fff;stroke:none"/>\n'
+        f"{lines}\n{boxes}\n</svg>\n"
+    )
+
+
+def arrow(start: FileState, end: FileState, label: str) -> str:
+    """A curve from box to box, with the label at its middle."""
+    (x0, y0), (x1, y1) = PLACES[start], PLACES[end]
+    length = math.hypot(x1 - x0, y1 - y0)
+    across = (y1 - y0) / length * BEND, (x0 - x1) / length * BEND
+    bend = (x0 + x1) / 2 + 2 * across[0], (y0 + y1) / 2 + 2 * across[1]
+    (ax, ay), (bx, by) = edge((x0, y0), bend), edge((x1, y1), bend)
+    middle = (ax + 2 * bend[0] + bx) / 4, (ay + 2 * bend[1] + by) / 4
+    steep = abs(y1 - y0) > 2 * abs(x1 - x0)  # then the label stands beside the curve, not across it
+    anchor = ("start" if across[0] > 0 else "end") if steep else "middle"
+    return (
+        f'<path d="M{ax:.0f} {ay:.0f}Q{bend[0]:.0f} {bend[1]:.0f} {bx:.0f} {by:.0f}" marker-end="url(#end)"/>'
+        f'<text class="event" text-anchor="{anchor}" x="{middle[0]:.0f}" y="{middle[1] + 4:.0f}">'
+        f"{label}</text>"
+    )
+
+
+def edge(centre: tuple[float, float], towards: tuple[float, float]) -> tuple[float, float]:
+    """Where the line from the centre of a box towards a point leaves the box."""
+    dx, dy = towards[0] - centre[0], towards[1] - centre[1]
+    reach = min(WIDTH / 2 / abs(dx) if dx else math.inf, HEIGHT / 2 / abs(dy) if dy else math.inf)
+    return centre[0] + dx * reach, centre[1] + dy * reach
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "domain-file.md": domain_file,
+    "cli.md": command_line,
+    "file-states.md": file_states,
+    "img/file-states.svg": file_states_picture,
+    "api.md": api,
+}
+
+
+# In the repository; the API changes with every docstring, and is made for the site alone.
+KEPT = ("domain-file.md", "cli.md", "file-states.md", "img/file-states.svg")
 
 
 def stale() -> list[str]:

@@ -25,7 +25,7 @@ from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
-from sdc_tasks.report.gather import gather
+from sdc_tasks.report.gather import Background, gather
 from sdc_tasks.steps import (
     LOWER_LEVELS,
     Desk,
@@ -105,15 +105,17 @@ def write_out(desk: Desk, release_id: str, out: Path) -> Path:
         adjustment_of(desk, release_id),
         publication,
         merged,
-        compared=compared(desk, release_id),
-        together=together(problem, publication, desk.say) if merged.passed else None,
-        period=desk.period,
-        release_id=release_id,
-        deliveries=_delivery_facts(desk, release_id),
-        steps=_step_facts(desk, release_id),
-        receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},
         certificate=json.loads(audit["certificate"]),
         proof=reader.proof(desk.engine, release_id, audit),
+        background=Background(
+            period=desk.period,
+            release_id=release_id,
+            compared=compared(desk, release_id),
+            together=together(problem, publication, desk.say) if merged.passed else None,
+            deliveries=_delivery_facts(desk, release_id),
+            steps=_step_facts(desk, release_id),
+            receiver={each.country: len(each.cells) for each in set_by_receiver(desk, release_id)},
+        ),
     )
     report.write_whole(out / "report.html", report.render(facts))
     write_findings(desk, out)

@@ -1,18 +1,27 @@
 """One release, as pure functions from national tables to a publication that may be released. Read this first.
 
-    tables ── build_problem ──▶ ProtectionProblem ── baseline ──▶ Requirements      releases/assembly.py
-                 secured        (with the secondaries that the receiver sets, where the
-                 domain asks for it: methods/receiver)
-                                     │                               │
-                                     ├── climb, rung by rung ──▶ Adjustment      how much uncertainty the
-                                     aggregates need (methods/cta) ├── choose_bases ────────▶ Publication
-                                     exact, rounded, or withheld (methods/bases, rounding) ├── audit (in
-                                     chunks) ───▶ AuditReport     the attacker's proof (methods/attack) └──
-                                     release ─────────────▶ Release, or ReleaseBlocked
-                                     releases/gate.py; certificate.py
+    national tables
+      │ build_problem, secured   with the secondaries that the receiver sets, where the domain asks for it
+      ▼                          (releases/assembly.py, methods/receiver)
+    ProtectionProblem
+      │ baseline                 what the national tables alone protect (methods/attack)
+      ▼
+    Requirements
+      │ climb, rung by rung      how much uncertainty the aggregates need (methods/cta)
+      ▼
+    Adjustment
+      │ choose_bases             exact, rounded, or withheld (methods/bases, methods/rounding)
+      ▼
+    Publication
+      │ audit, in chunks         the attacker's proof (methods/attack)
+      ▼
+    AuditReport
+      │ release                  the gate, and what it writes down (releases/gate.py, releases/certificate.py)
+      ▼
+    Release, or ReleaseBlocked
 
 Nothing here reads a file, a database, a clock that matters or an environment variable: `steps`
-does, for Airflow and for `sdc`.
+does, for Airflow and for `sdc`. The functions below stand in the order of the drawing.
 """
 
 from __future__ import annotations
@@ -87,15 +96,6 @@ __all__ = [
 ]
 
 
-def receiver_sets(
-    problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]
-) -> Secondaries:
-    """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the
-    country has set some itself. `before`: the problems of the versions of the period that are out.
-    """
-    return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
-
-
 def secured(
     problem: ProtectionProblem,
     own: Mapping[str, bool],
@@ -111,6 +111,15 @@ def secured(
     return with_secondaries(
         problem, [receiver_sets(problem, each, own[each], domain, before) for each in problem.space.countries]
     )
+
+
+def receiver_sets(
+    problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]
+) -> Secondaries:
+    """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the
+    country has set some itself. `before`: the problems of the versions of the period that are out.
+    """
+    return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
 
 
 def baseline(
@@ -138,24 +147,40 @@ def climb(
     """Rung number `rung` of the CTA ladder; nothing where an earlier one was good enough, or
     no bases need an adjusted table.
     """
-    each, part = domain.cta.ladder[rung], to_bases(problem, domain)
+    options, part = domain.cta.ladder[rung], to_bases(problem, domain)
     if part is None:
-        return unneeded(each, before, Outcome.OPTIMAL, "no indicator goes to bases")
-    space, asked = part.problem.space, (requirements.profiles, domain.bases)
-    codes = [
-        code for group in groups(part.problem, domain) if not is_grown(space, group, *asked) for code in group
-    ]
+        return unneeded(options, before, Outcome.OPTIMAL, "no indicator is rounded to cell-wise bases")
+    codes = _codes_with_adjusted_table(part, requirements, domain)
     if not codes:
         return unneeded(
-            each, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables"
+            options, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables"
         )
     part = part_of(problem, codes)
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
     model = release_problem(
         part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror
     )
-    rest = each, domain.cta.seed, part.adjustment(before), domain.cta.accept_short, progress
-    return part.adjusted(climb_rung(model, part.problem.a, *rest))
+    found = climb_rung(
+        model,
+        truth=part.problem.a,
+        options=options,
+        seed=domain.cta.seed,
+        before=part.adjustment(before),
+        accept_short=domain.cta.accept_short,
+        say=progress,
+    )
+    return part.adjusted(found)
+
+
+def _codes_with_adjusted_table(part: Part, requirements: attack.Requirements, domain: Domain) -> list[str]:
+    """The indicators of the part whose bases begin at an adjusted table, and are not grown from tables."""
+    space, profiles = part.problem.space, requirements.profiles
+    return [
+        code
+        for group in groups(part.problem, domain)
+        if not is_grown(space, group, profiles, domain.bases)
+        for code in group
+    ]
 
 
 def groups(problem: ProtectionProblem, domain: Domain) -> tuple[tuple[str, ...], ...]:
@@ -199,40 +224,53 @@ def choose_bases(
     `progress`, what was decided and why.
     """
     to_bases(problem, domain)  # refuses what the domain cannot ask for
-    asked = problem, requirements, adjustment, domain, progress, note or progress
+    every = groups(problem, domain)
     decisions = [
-        _decided(*asked, each)
-        for each in groups(problem, domain)[slice(None) if group is None else slice(group, group + 1)]
+        _decision(problem, requirements, adjustment, domain, each, progress, note or progress)
+        for each in (every if group is None else every[group : group + 1])
     ]
     for name, item in beside(problem.space, decisions).items():
         keep(name, item)
     return joined(problem.space, [(each.indicators, each.publication) for each in decisions])
 
 
-def _decided(
+def _decision(
     problem: ProtectionProblem,
     requirements: attack.Requirements,
     adjustment: Adjustment,
     domain: Domain,
+    group: tuple[str, ...],
     progress: Say,
     note: Say,
-    group: tuple[str, ...],
 ) -> Decision:
-    part, whole, kept = (
-        part_of(problem, group),
-        Publication.nothing(np.flatnonzero(problem.aggregate)),
-        dict[str, Kept](),
-    )
-    indicators = [each for each in domain.indicators if each.code in group]
-    rounding = indicators[0].rounding
+    """The decision for one group of indicators: by the rounding of its whole table, or cell by cell."""
+    part = part_of(problem, group)
+    rounding = next(each for each in domain.indicators if each.code in group).rounding
     if len(group) < len(problem.space.indicators) or rounding is not None:
         note(f"{', '.join(group)}: {'bases' if rounding is None else rounding.method}")
-    if rounding is not None:
-        found = round_part(part, requirements, rounding, domain.audit.seed, progress, note)
-        return Decision(group, part.into(whole, found.without(part.problem.withheld[found.cells])), kept)
+    if rounding is None:
+        return _by_bases(part, requirements, adjustment, domain, group, progress, note)
+    nothing = Publication.nothing(np.flatnonzero(problem.aggregate))
+    found = round_part(part, requirements, rounding, domain.audit.seed, progress, note)
+    shown = found.without(part.problem.withheld[found.cells])
+    return Decision(group, part.into(nothing, shown), {})
+
+
+def _by_bases(
+    part: Part,
+    requirements: attack.Requirements,
+    adjustment: Adjustment,
+    domain: Domain,
+    group: tuple[str, ...],
+    progress: Say,
+    note: Say,
+) -> Decision:
+    """The decision with a base of its own for each aggregate."""
+    nothing = Publication.nothing(np.flatnonzero(part.whole.aggregate))
+    kept = dict[str, Kept]()
 
     def keep(name: str, item: Kept) -> None:
-        kept[name] = part.into(whole, item) if isinstance(item, Publication) else item
+        kept[name] = part.into(nothing, item) if isinstance(item, Publication) else item
 
     case = case_of(
         part.problem, part.requirements(requirements), domain.bases, domain.audit.seed, progress, note
@@ -241,11 +279,41 @@ def _decided(
         case,
         part.adjustment(adjustment),
         domain.cta.accept_short,
-        [each.decimals for each in indicators],
+        [each.decimals for each in domain.indicators if each.code in group],
         keep,
     )
     keep(TABLES, part.tables(case.attacker.tables(found)))
-    return Decision(group, part.into(whole, found), kept)
+    return Decision(group, part.into(nothing, found), kept)
+
+
+def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> Tables:
+    """The adjusted table and those that the choice of bases found, for an audit: it takes none for a
+    witness before it has checked it.
+    """
+    rows = [] if tables is None else tables.sparse
+    if adjustment.x is not None:
+        z = (adjustment.x - problem.a)[problem.suppressed]
+        rows.insert(0, (np.flatnonzero(z), z[np.flatnonzero(z)]))
+    return Tables(**Tables.rows(rows))
+
+
+def _dense(problem: ProtectionProblem, tried: Tables | None) -> Iterable[Floats]:
+    return () if tried is None else tried.dense(int(problem.suppressed.sum()))
+
+
+def audit_jointly(
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: attack.Requirements,
+    domain: Domain,
+    tried: Tables,
+    progress: Say = silent,
+) -> JointPoints:
+    """What the chunks of an audit have in common. Raises as `audit` does."""
+    attack.refuse_mislabelled(problem, publication)
+    return attack.jointly(
+        problem, publication, requirements, _dense(problem, tried), domain.audit.seed, progress
+    )
 
 
 def audit(
@@ -265,43 +333,19 @@ def audit(
     countries.
     """
     attack.refuse_mislabelled(problem, publication)
-    attacked = problem, publication, requirements, _dense(problem, tried), domain.audit.seed
     found = attack.audit(
-        *attacked, *((0, 1) if chunk is None else (chunk, domain.audit.chunks)), joint, progress
+        problem,
+        publication,
+        requirements,
+        witnesses=_dense(problem, tried),
+        seed=domain.audit.seed,
+        chunk=chunk or 0,
+        chunks=1 if chunk is None else domain.audit.chunks,
+        joint=joint,
+        say=progress,
     )
-    found = merge([found]) if chunk is None else found
-    return (
-        found
-        if chunk
-        else against_program(found, to_bases(problem, domain), publication, requirements, domain)
-    )
-
-
-def audit_jointly(
-    problem: ProtectionProblem,
-    publication: Publication,
-    requirements: attack.Requirements,
-    domain: Domain,
-    tried: Tables,
-    progress: Say = silent,
-) -> JointPoints:
-    """What the chunks of an audit have in common. Raises as `audit` does."""
-    attack.refuse_mislabelled(problem, publication)
-    return attack.jointly(
-        problem, publication, requirements, _dense(problem, tried), domain.audit.seed, progress
-    )
-
-
-def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> Tables:
-    """The adjusted table and those that the choice of bases found, for an audit: it takes none for a
-    witness before it has checked it.
-    """
-    rows = [] if tables is None else tables.sparse
-    if adjustment.x is not None:
-        z = (adjustment.x - problem.a)[problem.suppressed]
-        rows.insert(0, (np.flatnonzero(z), z[np.flatnonzero(z)]))
-    return Tables(**Tables.rows(rows))
-
-
-def _dense(problem: ProtectionProblem, tried: Tables | None) -> Iterable[Floats]:
-    return () if tried is None else tried.dense(int(problem.suppressed.sum()))
+    if chunk:
+        return found
+    whole = merge([found]) if chunk is None else found
+    # The first chunk says what the program itself leaves: the others would repeat it.
+    return against_program(whole, to_bases(problem, domain), publication, requirements, domain)

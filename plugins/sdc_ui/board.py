@@ -50,22 +50,27 @@ class CycleLine:
         """The order on the board: late, broken, ready for somebody, waiting, going on by itself;
         among equals, what is due first.
         """
-        standing = self.newest.standing if self.newest else None
+        standing = self._standing
         due = self.next.due.timestamp() if self.next and self.next.due else float("inf")
         if self.next is not None and self.next.late:
             return 0, due
         if self.under_way:
             return 4, due
-        if (
-            self.refused
-            or self.stages[Stage.WAITING]
-            or self.stopped
-            or (standing is not None and standing.tone == "bad")
-        ):
+        if self._broken:
             return 1, due
         if self.ready or self.retraction or standing is Standing.APPROVAL:
             return 2, due
         return (4 if standing in (Standing.RUNNING, Standing.EMBARGOED) else 3), due
+
+    @property
+    def _broken(self) -> bool:
+        """Whether nothing goes on before somebody acts on what was refused, waits, stopped or went wrong."""
+        bad = self._standing is not None and self._standing.tone == "bad"
+        return bool(self.refused or self.stages[Stage.WAITING] or self.stopped or bad)
+
+    @property
+    def _standing(self) -> Standing | None:
+        return self.newest.standing if self.newest else None
 
     @property
     def words(self) -> str:
@@ -150,10 +155,53 @@ class Board:
     countries: tuple[Name, ...]
 
 
+@dataclass(frozen=True)
+class Records:
+    """What the warehouse holds of one cycle, in the order of its queries."""
+
+    domain: str
+    period: str
+    cycle: Mapping[str, Any] | None
+    files: Sequence[Mapping[str, Any]]
+    unread: Sequence[Mapping[str, Any]]
+    releases: Sequence[Mapping[str, Any]]
+    runs: Sequence[Mapping[str, Any]]
+    alerts: Sequence[Mapping[str, Any]]
+
+    @property
+    def retraction(self) -> bool:
+        """Whether an alert says that somebody asks to take a release back."""
+        return any(each["kind"] == "retraction" for each in self.alerts)
+
+
 def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Board:
     """What the reader of the page may see. It takes a fixed number of queries, one for each domain, and one
     for each cycle in which somebody asks to take a release back.
     """
+    known = _records(engine)
+    domains = sorted({each.domain for each in known if readable(each.domain)})
+    labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
+    lines = []
+    for each in known:
+        if each.domain in labels:
+            back = takings(reader.dag_runs(engine, each.domain, each.period)) if each.retraction else ()
+            lines.append(_line(each, labels[each.domain], back, now))
+    return _arranged(lines, {domain: labels[domain].title for domain in domains})
+
+
+def _arranged(lines: Sequence[CycleLine], titles: Mapping[str, str]) -> Board:
+    """The lines in the order of the board. `titles`: of the domains, by name."""
+    names = {each.code: each for line in lines for each in line.countries}
+    return Board(
+        open=tuple(sorted((line for line in lines if not line.over), key=lambda line: line.urgency)),
+        over=tuple(line for line in lines if line.over),
+        domains=tuple(DomainLine(domain, title) for domain, title in titles.items()),
+        countries=tuple(names[code] for code in sorted(names)),
+    )
+
+
+def _records(engine: Engine) -> list[Records]:
+    """The records of every cycle, the newest period first."""
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = by_cycle(reader.delivery_states(engine))
     unread = by_cycle(reader.unread(engine))
@@ -161,79 +209,59 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
     alerts = by_cycle(reader.alerts(engine))
     runs = by_cycle(reader.release_runs(engine))
     known = sorted({*cycles, *files, *releases, *runs}, key=lambda each: each[1], reverse=True)
-    domains = sorted({domain for domain, _ in known if readable(domain)})
-    labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
-    shown = [key for key in known if key[0] in labels]
-    back = {
-        key: takings(reader.dag_runs(engine, *key))
-        for key in shown
-        if any(each["kind"] == "retraction" for each in alerts[key])
-    }
-    lines = [
-        _line(
-            key,
-            labels[key[0]],
-            cycles.get(key),
-            files[key],
-            unread[key],
-            releases[key],
-            runs[key],
-            back.get(key, ()),
-            alerts[key],
-            now,
+    return [
+        Records(
+            domain=key[0],
+            period=key[1],
+            cycle=cycles.get(key),
+            files=files[key],
+            unread=unread[key],
+            releases=releases[key],
+            runs=runs[key],
+            alerts=alerts[key],
         )
-        for key in shown
+        for key in known
     ]
-    names = {each.code: each for line in lines for each in line.countries}
-    return Board(
-        open=tuple(sorted((line for line in lines if not line.over), key=lambda line: line.urgency)),
-        over=tuple(line for line in lines if line.over),
-        domains=tuple(DomainLine(domain, labels[domain].title) for domain in domains),
-        countries=tuple(names[code] for code in sorted(names)),
-    )
 
 
-def _line(
-    key: tuple[str, str],
-    labels: Labels,
-    cycle: Mapping[str, Any] | None,
-    files: Sequence[Mapping[str, Any]],
-    unread: Sequence[Mapping[str, Any]],
-    releases: Sequence[Mapping[str, Any]],
-    runs: Sequence[Mapping[str, Any]],
-    back: tuple[DagRun, ...],
-    alerts: Sequence[Mapping[str, Any]],
-    now: datetime,
-) -> CycleLine:
-    names = [each["file"] for each in unread]
-    found = countries(cycle["areas"] if cycle else (), files, names)
+def _line(records: Records, labels: Labels, back: tuple[DagRun, ...], now: datetime) -> CycleLine:
+    """The line of a cycle. `back`: its runs that take releases back, where somebody asks to."""
+    cycle = records.cycle
+    names = [each["file"] for each in records.unread]
+    found = countries(cycle["areas"] if cycle else (), records.files, names)
     stages = tally(found)
-    nameless = sum(
-        each["files"]
-        for each in files
-        if each["country"] is None and each["lying"] and each["state"] not in NOT_OPEN
-    )
-    nameless += sum(named_by(name, [each.code for each in found]) is None for name in names)
-    known = [dag_run_of(each) for each in runs]
-    lines = cycle_lines(releases, known)
-    newest = lines[0] if lines else None
+    nameless = _nameless(records, [each.code for each in found])
+    known = [dag_run_of(each) for each in records.runs]
+    lines = cycle_lines(records.releases, known)
+    newest = next(iter(lines), None)
     return CycleLine(
-        domain=key[0],
+        domain=records.domain,
         title=labels.title,
-        period=key[1],
+        period=records.period,
         stages=stages,
         awaited=sum(stages.values()),
         refused=sum(each.refused for each in found) + nameless,
         newest=newest,
         out=version_out(lines),
-        run=known[0] if known else None,
+        run=next(iter(known), None),
         asking=asking(newest, known),
         takings=back,
         next=_next(cycle, stages, newest, now) if cycle else None,
-        alerts=tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts if not _on_card(each)),
+        alerts=_told_alerts(records.alerts),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),
         refusals=tuple(labels.area(each.code) for each in found if each.stage is Stage.REFUSED),
     )
+
+
+def _nameless(records: Records, codes: Sequence[str]) -> int:
+    """The number of files in the inbox of which nobody knows the country, read or not."""
+    lying = [each for each in records.files if each["lying"] and each["state"] not in NOT_OPEN]
+    read = sum(int(each["files"]) for each in lying if each["country"] is None)
+    return read + sum(named_by(each["file"], codes) is None for each in records.unread)
+
+
+def _told_alerts(alerts: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(f"{each['said']} ({_age(each['days'])})" for each in alerts if not _on_card(each))
 
 
 def _on_card(alert: Mapping[str, Any]) -> bool:
@@ -262,7 +290,7 @@ def _next(
         (
             "goes out" if released else "due to go out",
             cycle["embargo"],
-            newest is not None and (newest.visible or newest.retracted is not None),
+            newest is not None and newest.seen,
         ),
     )
     return next(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import Country, Stage, by_cycle, countries, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
-from sdc_ui.shared.labels import Name, labels_of
+from sdc_ui.shared.labels import Labels, Name, labels_of
 
 
 @dataclass(frozen=True)
@@ -47,34 +48,34 @@ def country_facts(
     files = by_cycle(each for each in reader.delivery_states(engine) if each["country"] == code)
     unread = by_cycle(reader.unread(engine))
     mine = sorted({key for key, each in cycles.items() if code in each["areas"]} | set(files))
-    labels = {
-        domain: labels_of(domain, reader.settings_of(engine, domain))
-        for domain in sorted({key[0] for key in mine})
-        if readable(domain)
-    }
+    domains = sorted({domain for domain, _ in mine if readable(domain)})
+    labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
     lines = []
-    for key in mine:
-        domain, period = key
+    for domain, period in mine:
         if domain in labels:
-            areas = cycles[key]["areas"] if key in cycles else (code,)
-            seen = countries(areas, files[key], [each["file"] for each in unread[key]])
-            found = next((each for each in seen if each.code == code), None)
-            if found is None:
-                continue
-            due = cycles[key]["delivery_due"] if key in cycles else None
-            done = found.since if found.stage is Stage.ACCEPTED else None
-            lines.append(
-                Delivered(
-                    domain,
-                    labels[domain].title,
-                    period,
-                    found,
-                    deadline("deliveries", due, done, now) if due else None,
-                )
+            here, cycle = (domain, period), cycles.get((domain, period))
+            seen = countries(
+                cycle["areas"] if cycle else (code,), files[here], [each["file"] for each in unread[here]]
             )
+            lines += [
+                Delivered(domain, labels[domain].title, period, each, _due(cycle, each, now))
+                for each in seen
+                if each.code == code
+            ]
     if not lines:
         return None
     lines.sort(key=lambda each: each.period, reverse=True)
     lines.sort(key=lambda each: list(Stage).index(each.country.stage))
-    name = next((known for each in labels.values() if (known := each.area(code)).told), Name(code, code))
-    return CountryFacts(name, tuple(lines))
+    return CountryFacts(_name(code, labels.values()), tuple(lines))
+
+
+def _due(cycle: Mapping[str, Any] | None, country: Country, now: datetime) -> Deadline | None:
+    """When the country must deliver; None where the calendar does not say."""
+    due = cycle["delivery_due"] if cycle else None
+    done = country.since if country.stage is Stage.ACCEPTED else None
+    return deadline("deliveries", due, done, now) if due else None
+
+
+def _name(code: str, labels: Iterable[Labels]) -> Name:
+    """The name of the country in the first domain that has one."""
+    return next((known for each in labels if (known := each.area(code)).told), Name(code, code))

@@ -12,7 +12,7 @@ countries or cells takes that one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -524,25 +524,26 @@ class Domain(Strict):
 
         Raises InvalidInput where an aggregate has missing members and no partial code, or no member at all.
         """
-        aggregates = []
-        for spec in self.aggregates:
-            wanted = self.countries if spec.members == "all" else spec.members
-            members = tuple(country for country in wanted if country in delivered)
-            code = spec.code if len(members) == len(wanted) else spec.partial_code
-            if code is None or not members:
-                missing = sorted(set(wanted) - set(members))
-                raise InvalidInput(
-                    f"{spec.code}: no delivery from {', '.join(missing)}, and the domain file gives no "
-                    f"partial_code for it"
-                )
-            aggregates.append(Aggregate(code, members))
         return CellSpace(
             countries=tuple(country for country in self.countries if country in delivered),
-            aggregates=tuple(aggregates),
+            aggregates=tuple(self._aggregate(spec, delivered) for spec in self.aggregates),
             indicators=tuple(indicator.code for indicator in self.indicators),
             hierarchies=tuple(self._hierarchy(source) for source in self.hierarchies),
             indicator_relations=tuple((each.total, each.parts) for each in self.indicator_relations),
         )
+
+    def _aggregate(self, spec: AggregateSpec, delivered: tuple[str, ...]) -> Aggregate:
+        """The aggregate of those of its members that have delivered, as `space_of`."""
+        wanted = self.countries if spec.members == "all" else spec.members
+        members = tuple(country for country in wanted if country in delivered)
+        code = spec.code if len(members) == len(wanted) else spec.partial_code
+        if code is None or not members:
+            missing = sorted(set(wanted) - set(members))
+            raise InvalidInput(
+                f"{spec.code}: no delivery from {', '.join(missing)}, and the domain file gives no "
+                f"partial_code for it"
+            )
+        return Aggregate(code, members)
 
     def _hierarchy(self, source: CodelistSource) -> Hierarchy:
         rows = self.rows(source)
@@ -682,20 +683,41 @@ class Domain(Strict):
         refuse_repeated("dimensions", (source.dimension for source in (self.areas, *self.hierarchies)))
         refuse_repeated("indicators", (indicator.code for indicator in self.indicators))
         for relation in self.indicator_relations:
-            named = (relation.total, *relation.parts)
-            refuse_repeated(f"indicator relation of {relation.total}", named)
-            if unknown := sorted(set(named) - {indicator.code for indicator in self.indicators}):
-                raise InvalidInput(
-                    f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the "
-                    f"domain"
-                )
-            if apart := [
-                each.code for each in self.indicators if each.code in named and each.rounding is not None
-            ]:
-                raise InvalidInput(
-                    f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop "
-                    f"its rounding"
-                )
+            self._check_relation(relation)
+        self._check_codes_in_lists()
+        self._check_printable(name)
+        refuse_repeated(
+            "codes of aggregates, partial ones included, and countries",
+            (*self._aggregate_codes(), *self.countries),
+        )
+        for spec in self.aggregates:
+            if spec.members != "all":
+                self._check_members(name, spec.code, spec.members)
+        self._check_unrelated(name)
+        _ = self.space
+        self._check_units(name)
+        if self.structure is not None:
+            self.structure.check(self._columns)
+        self._check_aware(name)
+
+    def _check_relation(self, relation: IndicatorRelation) -> None:
+        """Refuses a relation of unknown or repeated indicators, or of one that is rounded by itself."""
+        named = (relation.total, *relation.parts)
+        refuse_repeated(f"indicator relation of {relation.total}", named)
+        if unknown := sorted(set(named) - {indicator.code for indicator in self.indicators}):
+            raise InvalidInput(
+                f"indicator relation of {relation.total}: {', '.join(unknown)} are no indicators of the "
+                f"domain"
+            )
+        rounded = (each.code for each in self.indicators if each.rounding is not None)
+        if apart := [code for code in rounded if code in named]:
+            raise InvalidInput(
+                f"indicator relation of {relation.total}: {apart[0]} is rounded by itself. Remedy: drop "
+                f"its rounding"
+            )
+
+    def _check_codes_in_lists(self) -> None:
+        """Refuses settings that name a flag or a country that is not there."""
         if self.flag_when_empty is not None and self.flag_when_empty not in self.flags:
             raise InvalidInput(
                 f"flag_when_empty: {self.flag_when_empty} is not one of the flags {', '.join(self.flags)}"
@@ -704,10 +726,10 @@ class Domain(Strict):
             raise InvalidInput(
                 f"checks.proportion_confirmed: {', '.join(unknown)} not in {self._list(self.areas).name}"
             )
-        codes = [
-            code for spec in self.aggregates for code in (spec.code, spec.partial_code) if code is not None
-        ]
-        refuse_unprintable("aggregates", *codes, *(spec.label for spec in self.aggregates))
+
+    def _check_printable(self, name: str) -> None:
+        """Refuses words that a file cannot hold, and names that its format does not allow."""
+        refuse_unprintable("aggregates", *self._aggregate_codes(), *(spec.label for spec in self.aggregates))
         refuse_unprintable(
             "indicators", *(text for each in self.indicators for text in (each.code, each.label, each.unit))
         )
@@ -717,33 +739,29 @@ class Domain(Strict):
             self.indicator_dimension,
         )
         refuse_unprintable("domain", self.title, self.structure_id, self.frequency, self.dissemination.policy)
-        attributes = (self.attributes.unit, self.attributes.unit_multiplier)
         columns = (
             self.areas.dimension,
             self.indicator_dimension,
             *(each.dimension for each in self.hierarchies),
-            *attributes,
+            self.attributes.unit,
+            self.attributes.unit_multiplier,
         )
         self.dissemination.refuse_names(
             name, self.structure_id, (column for column in columns if column is not None)
         )
-        refuse_repeated(
-            "codes of aggregates, partial ones included, and countries", (*codes, *self.countries)
-        )
-        for spec in self.aggregates:
-            if spec.members != "all":
-                refuse_repeated(f"members of aggregate {spec.code}", spec.members)
-                if unknown := sorted(set(spec.members) - set(self.countries)):
-                    raise InvalidInput(
-                        f"{name}: aggregate {spec.code}: members {unknown} are not in "
-                        f"{self._list(self.areas).name}"
-                    )
-        self._check_unrelated(name)
-        _ = self.space
-        self._check_units(name)
-        if self.structure is not None:
-            self.structure.check(self._columns)
-        self._check_aware(name)
+
+    def _aggregate_codes(self) -> list[str]:
+        """The codes of the aggregates, with those of partial ones."""
+        codes = (code for spec in self.aggregates for code in (spec.code, spec.partial_code))
+        return [code for code in codes if code is not None]
+
+    def _check_members(self, name: str, code: str, members: Sequence[str]) -> None:
+        """Refuses repeated or unknown members of an aggregate."""
+        refuse_repeated(f"members of aggregate {code}", members)
+        if unknown := sorted(set(members) - set(self.countries)):
+            raise InvalidInput(
+                f"{name}: aggregate {code}: members {unknown} are not in {self._list(self.areas).name}"
+            )
 
     def _check_unrelated(self, name: str) -> None:
         """Refuses a statement without a reason, and one about the domain itself."""
@@ -763,35 +781,37 @@ class Domain(Strict):
     def _check_aware(self, name: str) -> None:
         """Refuses what a rule_aware is not offered with: what the program then tells is not known."""
         counts = [each.code for each in self.indicators if each.counts_aware]
-        whose = [
-            *(["bases.rule_aware"] if self.bases.rule_aware else []),
-            *(f"indicator {code}: rounding.rule_aware" for code in counts),
-        ]
-        with_it = {
+        whose = [f"indicator {code}: rounding.rule_aware" for code in counts]
+        not_offered = {
             "suppression": self.suppression.active,
             f"audit.profiles other than {EXTERNAL}": self.audit.profiles != (EXTERNAL,),
         }
         if self.bases.rule_aware:
-            with_it |= {
-                "sliding in the rule of a flag": any(
-                    flag.rule is not None and flag.rule.sliding for flag in self.flags.values()
-                ),
-                **{
-                    f"indicator {each.code}: rounding": each.rounding is not None and not each.counts_aware
-                    for each in self.indicators
-                },
-                **{
-                    f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole
-                    for each in self.indicators
-                },
-                **{f"indicator {each.code}: signed": each.signed for each in self.indicators},
-            }
-        if whose and (taken := [what for what, is_set in with_it.items() if is_set]):
+            whose.insert(0, "bases.rule_aware")
+            not_offered |= self._not_offered_with_aware_bases()
+        taken = [what for what, is_set in not_offered.items() if is_set]
+        if whose and taken:
             raise InvalidInput(
                 f"{name}: {', '.join(whose)} is not offered together with {'; '.join(taken)}. What that "
                 f"tells somebody who has the program "
                 "is not known. Remedy: leave out rule_aware, or the other"
             )
+
+    def _not_offered_with_aware_bases(self) -> dict[str, bool]:
+        """What `bases.rule_aware` is not offered with → whether the domain has it, in the order of the
+        message.
+        """
+        sliding = any(flag.rule is not None and flag.rule.sliding for flag in self.flags.values())
+        found = {"sliding in the rule of a flag": sliding}
+        found |= {
+            f"indicator {each.code}: rounding": each.rounding is not None and not each.counts_aware
+            for each in self.indicators
+        }
+        found |= {
+            f"indicator {each.code}: kind: count or integer": each.rounding is None and each.whole
+            for each in self.indicators
+        }
+        return found | {f"indicator {each.code}: signed": each.signed for each in self.indicators}
 
     def require_named(self, indicators: Iterable[str]) -> None:
         """Raises ValueError for an indicator that the domain does not name: nobody has said how to protect
@@ -802,24 +822,9 @@ class Domain(Strict):
 
     def _check_units(self, name: str) -> None:
         """Every cell has a unit, and no sum is of several."""
-        lists = {source.dimension: source for source in self.hierarchies}
         for indicator in self.indicators:
-            if indicator.unit_of is not None and indicator.unit_of not in lists:
-                raise InvalidInput(
-                    f"{name}: indicator {indicator.code}: unit_of {indicator.unit_of} is no hierarchy of the "
-                    f"domain"
-                )
-            bare = (
-                [row.code for row in self.rows(lists[indicator.unit_of]) if not row.unit]
-                if indicator.unit_of
-                else []
-            )
-            if bare:
-                raise InvalidInput(
-                    f"{self._list(lists[str(indicator.unit_of)]).name}: {', '.join(bare[:5])} ({len(bare)} "
-                    f"in all) without a unit, which "
-                    f"{indicator.code} needs. Remedy: fill the column unit"
-                )
+            if indicator.unit_of is not None:
+                self._check_unit_of(name, indicator.code, indicator.unit_of)
         different, at = self.unit_at
         if len(different) == 1:
             return
@@ -832,3 +837,14 @@ class Domain(Strict):
                     f"{name}: {total} would be a sum with {part}, which is in another unit. Remedy: take it "
                     f"out of that total or relation"
                 )
+
+    def _check_unit_of(self, name: str, code: str, dimension: str) -> None:
+        """Refuses an indicator with units by the codes of an unknown dimension, or of one without units."""
+        sources = [each for each in self.hierarchies if each.dimension == dimension]
+        if not sources:
+            raise InvalidInput(f"{name}: indicator {code}: unit_of {dimension} is no hierarchy of the domain")
+        if bare := [row.code for row in self.rows(sources[0]) if not row.unit]:
+            raise InvalidInput(
+                f"{self._list(sources[0]).name}: {', '.join(bare[:5])} ({len(bare)} in all) without a unit, "
+                f"which {code} needs. Remedy: fill the column unit"
+            )

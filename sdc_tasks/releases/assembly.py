@@ -5,7 +5,7 @@ the period.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,35 @@ def build_problem(
     time, also for the same tables. Raises CountryMissing or Retriable where a country is missing and the
     domain does not publish partial aggregates.
     """
+    ordered = _delivered(tables, domain)
+    space = domain.space_of(tuple(table.country for table in ordered))
+    value = np.concatenate([table.value for table in ordered])
+    national = _national_protection(space, ordered, domain)
+    totals, bound = _totals(space, value), _external_bound(space, domain)
+    decided = np.zeros(len(totals))
+    known = _known(ordered, domain, bound[: len(value)] >= 0)
+    return ProtectionProblem(
+        space=space,
+        a=_within(np.concatenate([value, totals]), bound, space),
+        lb=bound,
+        ub=np.full(space.size, np.inf),
+        lpl=np.concatenate([national.lpl, decided]),
+        upl=np.concatenate([national.upl, decided]),
+        spl=np.concatenate([national.spl, decided]),
+        public=np.concatenate([national.public, decided.astype(bool)]),
+        primary=np.concatenate([national.primary, decided.astype(bool)]),
+        deliveries=tuple(digest for table in ordered for digest in table.deliveries),
+        known=np.concatenate([known, np.full(len(totals), np.nan)]),
+        integral=_integral(space, domain, value),
+        least=np.tile(_least(space, domain), len(space.areas)),
+        withheld=_withheld(space, national.available),
+        levels=_lines(ordered, domain, len(totals)) if domain.bases.rule_aware else None,
+        salt=salt or Secret.fresh(),
+    )
+
+
+def _delivered(tables: Sequence[NationalTable], domain: Domain) -> list[NationalTable]:
+    """The tables in the order of the domain's countries. Raises as `build_problem` where one is missing."""
     if not tables:
         raise CountryMissing(
             f"no accepted delivery from {', '.join(domain.countries)}. Remedy: read findings.csv, and "
@@ -43,50 +72,57 @@ def build_problem(
         )
     if missing and domain.missing_country is MissingCountry.WAIT:
         raise Retriable(f"waiting for the delivery of {', '.join(missing)}")
-    space = domain.space_of(tuple(country for country in domain.countries if country in by_country))
-    ordered = [by_country[country] for country in space.countries]
-    value = np.concatenate([table.value for table in ordered])
-    flag = np.concatenate([table.flag for table in ordered])
-    lpl, upl, spl = _levels(ordered, domain)
-    role = {code: spec.role for code, spec in domain.flags.items()}
-    available = np.concatenate([table.available for table in ordered])
-    public = available & np.isin(flag, [code for code, r in role.items() if r is Role.PUBLIC])
-    primary = available & np.isin(flag, [code for code, r in role.items() if r is Role.PRIMARY])
-    least = space.spread(indicator.least for indicator in domain.indicators)
-    small = _small_counts(
-        space, np.where(available, np.tile(least, len(space.countries)), 0), value, public, primary
+    return [by_country[country] for country in domain.countries if country in by_country]
+
+
+def _least(space: CellSpace, domain: Domain) -> Ints:
+    """(cells of a country,): the least published count of each cell; 0 where no small count is rounded."""
+    return space.spread(indicator.least for indicator in domain.indicators)
+
+
+@dataclass(frozen=True)
+class NationalProtection:
+    """What is hidden and what must be protected, (national cells,) each. lpl, upl, spl: the levels, in the
+    unit of the data; 0 where a cell is not primary.
+    """
+
+    available: Bools
+    public: Bools
+    primary: Bools
+    lpl: Floats
+    upl: Floats
+    spl: Floats
+
+
+def _national_protection(
+    space: CellSpace, tables: Sequence[NationalTable], domain: Domain
+) -> NationalProtection:
+    """The protection by flags, and by small count rounding where an indicator is rounded so. Raises
+    InvalidInput for a flag that small count rounding cannot serve.
+    """
+    value, flag, available = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("value", "flag", "available")
     )
-    _refuse_telling_flags(
-        space,
-        primary
-        & np.tile(space.spread(each.counts_aware for each in domain.indicators), len(space.countries)),
+    public = available & np.isin(flag, _flags_of(domain, Role.PUBLIC))
+    primary = available & np.isin(flag, _flags_of(domain, Role.PRIMARY))
+    lpl, upl, spl = _levels(tables, domain)
+    least = np.tile(_least(space, domain), len(space.countries))
+    small = _small_counts(space, np.where(available, least, 0), value, public, primary)
+    aware = space.spread(each.counts_aware for each in domain.indicators)
+    _refuse_telling_flags(space, primary & np.tile(aware, len(space.countries)))
+    counted = least > 0
+    return NationalProtection(
+        available=available,
+        public=public,
+        primary=np.where(counted, small, primary),
+        lpl=np.where(counted, 0.0, lpl),
+        upl=np.where(counted, 0.0, upl),
+        spl=np.where(counted, np.where(small, least - 1.0, 0.0), spl),
     )
-    counted = np.tile(least > 0, len(space.countries))
-    primary = np.where(counted, small, primary)
-    lpl, upl = np.where(counted, 0.0, lpl), np.where(counted, 0.0, upl)
-    spl = np.where(counted, np.where(small, np.tile(least, len(space.countries)) - 1.0, 0.0), spl)
-    totals = _totals(space, value)
-    decided = np.zeros(len(totals))
-    return ProtectionProblem(
-        space=space,
-        a=_within(np.concatenate([value, totals]), bound := _external_bound(space, domain), space),
-        lb=bound,
-        ub=np.full(space.size, np.inf),
-        lpl=np.concatenate([lpl, decided]),
-        upl=np.concatenate([upl, decided]),
-        spl=np.concatenate([spl, decided]),
-        public=np.concatenate([public, decided.astype(bool)]),
-        primary=np.concatenate([primary, decided.astype(bool)]),
-        deliveries=tuple(digest for table in ordered for digest in table.deliveries),
-        known=np.concatenate(
-            [_known(ordered, domain, bound[: len(value)] >= 0), np.full(len(totals), np.nan)]
-        ),
-        integral=_integral(space, domain, value),
-        least=np.tile(least, len(space.areas)),
-        withheld=_withheld(space, available),
-        levels=_lines(ordered, domain, len(totals)) if domain.bases.rule_aware else None,
-        salt=salt or Secret.fresh(),
-    )
+
+
+def _flags_of(domain: Domain, role: Role) -> list[str]:
+    return [code for code, spec in domain.flags.items() if spec.role is role]
 
 
 def still_promised(
@@ -147,12 +183,8 @@ def sets_secondaries(table: NationalTable, domain: Domain) -> bool:
     protects is a primary, whatever its flag.
     """
     space = domain.space
-    least = space.spread(indicator.least for indicator in domain.indicators)
-    flagged = {
-        role: table.available
-        & np.isin(table.flag, [code for code, spec in domain.flags.items() if spec.role is role])
-        for role in Role
-    }
+    least = _least(space, domain)
+    flagged = {role: table.available & np.isin(table.flag, _flags_of(domain, role)) for role in Role}
     small = table.available & ~flagged[Role.PUBLIC] & (table.value > 0) & (table.value < least)
     groups = space.spread(space.linked)
     primary, secondary = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -27,68 +27,112 @@ def pass_gate(
     an unknown one. `everybody`: it is refused also where the report names primaries for which not
     every weaker attacker was judged.
     """
+    for refusal in _refusals(problem, requirements, publication, report, profiles, everybody):
+        if refusal is not None:
+            raise ReleaseBlocked(f"{release_id}: {refusal}")
+    return Release(release_id, problem.digest, publication, report)
+
+
+def _refusals(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    publication: Publication,
+    report: AuditReport,
+    profiles: Sequence[str],
+    everybody: bool,
+) -> Iterator[str | None]:
+    """Why the publication may not pass, question by question; None where it may. Each question is asked only
+    after those before it were answered: an audit of another publication has other cells.
+    """
+    yield _not_audited(problem, report, profiles)
+    yield _of_something_else(problem, requirements, publication, report)
+    yield _not_judged(problem, requirements, report, everybody)
+    yield _not_covered(problem, publication, report)
+    yield _broken(problem, report)
+
+
+def _not_audited(problem: ProtectionProblem, report: AuditReport, profiles: Sequence[str]) -> str | None:
+    """Against whom the audit does not speak."""
     if missing := [profile for profile in named(profiles) if profile not in report.profiles]:
-        raise ReleaseBlocked(
-            f"{release_id}: not audited against profile {', '.join(missing)}. Remedy: run baseline, bases "
-            f"and audit again"
+        return (
+            f"not audited against profile {', '.join(missing)}. Remedy: run baseline, bases and audit again"
         )
     if problem.levels is not None and report.narrow is None:
-        raise ReleaseBlocked(
-            f"{release_id}: bases.rule_aware, and the audit does not say what somebody who has the program "
-            f"is left. Remedy: audit again"
+        return (
+            "bases.rule_aware, and the audit does not say what somebody who has the program "
+            "is left. Remedy: audit again"
         )
+    return None
+
+
+def _of_something_else(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    publication: Publication,
+    report: AuditReport,
+) -> str | None:
+    """That the audit is of another publication, or asked for less."""
     if report.publication != publication.digest or report.problem != problem.digest:
-        raise ReleaseBlocked(f"{release_id}: the audit is of another publication. Remedy: audit this one")
+        return "the audit is of another publication. Remedy: audit this one"
     if report.requirements != requirements.digest(problem.salt) or not requirements.keeps(
         attack.promised(problem, requirements.profiles)
     ):
-        raise ReleaseBlocked(
-            f"{release_id}: the audit asked for less than the promised protection. Remedy: run baseline and "
-            f"audit again"
-        )
-    if report.unjudged != (left := attack.unjudged(problem, requirements)):
-        raise ReleaseBlocked(
-            f"{release_id}: the audit does not say whom it did not judge. Remedy: run baseline and audit "
-            f"again"
-        )
-    if left and everybody:
-        keys = some_of([problem.space.key(cell) for _, cell in left])
-        raise ReleaseBlocked(
-            f"{release_id}: {keys}: not judged against every attacker of "
-            f"profile {left[0][0]} (who has a part of what it knows, or kept earlier versions as well), and "
-            f"the domain file refuses that. "
-            "Remedy: audit.unjudged: named, or leave out the profile, or have more secondaries set in these "
-            "national tables"
-        )
+        return "the audit asked for less than the promised protection. Remedy: run baseline and audit again"
+    return None
+
+
+def _not_judged(
+    problem: ProtectionProblem, requirements: attack.Requirements, report: AuditReport, everybody: bool
+) -> str | None:
+    """Whom the audit leaves out without saying so, or, with `everybody`, at all."""
+    left = attack.unjudged(problem, requirements)
+    if report.unjudged != left:
+        return "the audit does not say whom it did not judge. Remedy: run baseline and audit again"
+    if not left or not everybody:
+        return None
+    keys = some_of([problem.space.key(cell) for _, cell in left])
+    return (
+        f"{keys}: not judged against every attacker of "
+        f"profile {left[0][0]} (who has a part of what it knows, or kept earlier versions as well), and "
+        f"the domain file refuses that. "
+        "Remedy: audit.unjudged: named, or leave out the profile, or have more secondaries set in these "
+        "national tables"
+    )
+
+
+def _not_covered(problem: ProtectionProblem, publication: Publication, report: AuditReport) -> str | None:
+    """Which cells need an unavailable value, are not audited, or reveal a small count unnamed."""
     if len(never := publication.cells[problem.withheld[publication.cells] & ~publication.withheld]):
         keys = ", ".join(problem.space.key(int(cell)) for cell in never[:5])
-        raise ReleaseBlocked(
-            f"{release_id}: {keys} ({len(never)} in all) need a national cell that is not available. Remedy: "
+        return (
+            f"{keys} ({len(never)} in all) need a national cell that is not available. Remedy: "
             f"withhold these aggregates"
         )
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
-        raise ReleaseBlocked(
-            f"{release_id}: the audit does not cover all primaries. Remedy: audit all chunks"
-        )
+        return "the audit does not cover all primaries. Remedy: audit all chunks"
     if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
-        raise ReleaseBlocked(
-            f"{release_id}: {problem.space.key(small[0])} reveals a small count, and the audit does not name "
+        return (
+            f"{problem.space.key(small[0])} reveals a small count, and the audit does not name "
             f"it. Remedy: audit again"
         )
-    if not report.passed:
-        cells = [
-            problem.space.key(int(c))
-            for c in [*report.small, *report.primaries[~report.protected], *(report.narrow or ())][:5]
-        ]
-        raise ReleaseBlocked(
-            f"{release_id}: {report.broken} protection requirements are broken, {len(report.contradictions)} "
-            f"published intervals exclude "
-            f"the true value, {len(report.small)} cells reveal a small count, {len(report.narrow or ())} "
-            f"primaries are left too little to "
-            f"somebody who has the program; first cells: {', '.join(cells) or 'none'}. "
-            f"Nothing was published. Remedy: see audit.json{_beside(problem, report)}"
-        )
-    return Release(release_id, problem.digest, publication, report)
+    return None
+
+
+def _broken(problem: ProtectionProblem, report: AuditReport) -> str | None:
+    """What the audit found."""
+    if report.passed:
+        return None
+    narrow = report.narrow or ()
+    first = [*report.small, *report.primaries[~report.protected], *narrow][:5]
+    cells = [problem.space.key(int(cell)) for cell in first]
+    return (
+        f"{report.broken} protection requirements are broken, {len(report.contradictions)} "
+        f"published intervals exclude "
+        f"the true value, {len(report.small)} cells reveal a small count, {len(narrow)} "
+        f"primaries are left too little to "
+        f"somebody who has the program; first cells: {', '.join(cells) or 'none'}. "
+        f"Nothing was published. Remedy: see audit.json{_beside(problem, report)}"
+    )
 
 
 def _beside(problem: ProtectionProblem, report: AuditReport) -> str:

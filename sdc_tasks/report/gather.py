@@ -7,8 +7,8 @@ published values: everything that leaves this module may be shown to readers of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -73,90 +73,110 @@ MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
 GONE_SHARE = 0.01
 
 
+@dataclass(frozen=True)
+class Background:
+    """What a report tells beside the audited publication.
+
+    compared: the publications by other rules, and a rung for each rule.
+    together: what the audit says of primaries together.
+    receiver: country → the number of secondaries that the receiver set in its table.
+    """
+
+    period: str
+    release_id: str | None
+    compared: tuple[Mapping[str, Publication], Adjustment] = ({}, Adjustment())
+    together: Together | None = None
+    deliveries: Sequence[DeliveryFact] = ()
+    steps: Sequence[StepFact] = ()
+    receiver: Mapping[str, int] = field(default_factory=dict)
+
+
 def gather(
     domain: Domain,
     problem: ProtectionProblem,
     adjustment: Adjustment,
     publication: Publication,
     report: AuditReport,
-    *,
-    compared: tuple[Mapping[str, Publication], Adjustment] = ({}, Adjustment()),
-    together: Together | None = None,
-    period: str,
-    release_id: str | None,
-    deliveries: Sequence[DeliveryFact] = (),
-    steps: Sequence[StepFact] = (),
-    receiver: Mapping[str, int] | None = None,
     certificate: Mapping[str, Any],
     proof: Proof,
+    background: Background,
 ) -> ReportFacts:
     """The facts of a release. `certificate`: of this audit; what the report claims is what it
-    lets anybody say. `proof`: how the audit showed it. `receiver`: the number of secondaries that
-    the receiver set in each country.
+    lets anybody say. `proof`: how the audit showed it.
 
     Raises ValueError when audit or certificate are not about exactly this problem and publication, or not
     complete.
     """
-    if (certificate["digests"]["problem"], certificate["digests"]["publication"]) != (
-        problem.digest,
-        publication.digest,
-    ):
-        raise ValueError("the certificate is not about this problem and this publication")
-    if (report.problem, report.publication) != (problem.digest, publication.digest):
-        raise ValueError("the audit report is not about this problem and this publication")
-    if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
-        raise ValueError("a publication decides every aggregate cell, in cell order")
-    if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
-        raise ValueError("the audit report does not cover all primaries")
+    _require_one_subject(problem, publication, report, certificate["digests"])
     space, label, claim = problem.space, _Labels(domain), claim_of(certificate)
     passed = report.passed and claim.passed
-    own, common = findings_together(deliveries)
+    own, common = findings_together(background.deliveries)
     relative = _relative_base(publication)
     sizes = relative[publication.rounded & np.isfinite(relative)]
+    best = _rules(domain, problem, adjustment, publication, report, *background.compared) if passed else ()
+    together = background.together if passed else None
     return ReportFacts(
         title=domain.title,
-        period=period,
-        release_id=release_id,
+        period=background.period,
+        release_id=background.release_id,
         published=passed,
         aggregates=tuple(label.area(aggregate.code) for aggregate in space.aggregates),
         missing_countries=tuple(
             label.area(country) for country in domain.countries if country not in space.countries
         ),
-        digests=tuple(
-            Header(name, digest)
-            for name, digest in (
-                ("domain file", domain.digest),
-                ("problem", problem.digest),
-                ("publication", publication.digest),
-            )
+        digests=(
+            Header("domain file", domain.digest),
+            Header("problem", problem.digest),
+            Header("publication", publication.digest),
         ),
         overall=_loss(publication, np.ones(len(publication.cells), dtype=bool)),
-        mean_relative_base=float(sizes.mean()) if len(sizes) else None,
-        median_relative_base=float(np.median(sizes)) if len(sizes) else None,
+        mean_relative_base=_number(sizes, np.mean),
+        median_relative_base=_number(sizes, np.median),
         heat_maps=_heat_maps(space, publication, label),
         risks=_risks(problem, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
-        outdone=tuple(space.key(cell) for cell in publication.cells[outdone(problem, publication)])
-        if passed
-        else (),
+        outdone=_keys(space, publication.cells[outdone(problem, publication)]) if passed else (),
         unit=_unit(domain),
         largest=_largest(domain, space, publication, label) if passed else (),
         visible=_visible(domain, space, publication, label) if passed else (),
-        withheld=tuple(space.key(cell) for cell in publication.cells[publication.withheld][:TOP_WITHHELD]),
-        unavailable=tuple(space.key(int(cell)) for cell in np.flatnonzero(problem.withheld)),
-        deviations=_deviations(domain, problem, adjustment.x, label) if adjustment.x is not None else (),
-        no_deviations="" if adjustment.x is not None else _why_no_table(adjustment),
+        withheld=_keys(space, publication.cells[publication.withheld][:TOP_WITHHELD]),
+        unavailable=_keys(space, np.flatnonzero(problem.withheld)),
+        deviations=_deviations(domain, problem, adjustment.x, label),
+        no_deviations=_why_no_table(adjustment),
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
-        rules=_rules(domain, problem, adjustment, publication, report, *compared) if passed else (),
-        steps=tuple(steps),
-        audit=_audit(
-            domain, problem, report, label, together if passed else None, receiver or {}, claim, proof
-        ),
+        rules=best,
+        steps=tuple(background.steps),
+        audit=_audit(domain, problem, report, label, together, background.receiver, claim, proof),
         deliveries=tuple(sorted(own, key=lambda delivery: delivery.state != "refused")),
         common=common,
         rule_aware=domain.bases.rule_aware,
         rounding=tuple(_rounding(domain, problem, publication, label)),
     )
+
+
+def _require_one_subject(
+    problem: ProtectionProblem, publication: Publication, report: AuditReport, digests: Mapping[str, str]
+) -> None:
+    """Raises ValueError where certificate (its `digests`), audit, publication and problem do not belong
+    together.
+    """
+    subject = (problem.digest, publication.digest)
+    if (digests["problem"], digests["publication"]) != subject:
+        raise ValueError("the certificate is not about this problem and this publication")
+    if (report.problem, report.publication) != subject:
+        raise ValueError("the audit report is not about this problem and this publication")
+    if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
+        raise ValueError("a publication decides every aggregate cell, in cell order")
+    if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
+        raise ValueError("the audit report does not cover all primaries")
+
+
+def _keys(space: CellSpace, cells: Ints) -> tuple[str, ...]:
+    return tuple(space.key(int(cell)) for cell in cells)
+
+
+def _number(sizes: Floats, of: Callable[[Floats], Any]) -> float | None:
+    return float(of(sizes)) if len(sizes) else None
 
 
 def findings_together(
@@ -434,9 +454,11 @@ def _rounding(
 
 
 def _deviations(
-    domain: Domain, problem: ProtectionProblem, x: Floats, label: _Labels
+    domain: Domain, problem: ProtectionProblem, x: Floats | None, label: _Labels
 ) -> tuple[DeviationMap, ...]:
-    """One map for each indicator that is protected by bases."""
+    """One map for each indicator that is protected by bases; none without an adjusted table `x`."""
+    if x is None:
+        return ()
     space = problem.space
     rows, _ = _rows_and_columns(space, label)
     shape = (len(space.areas), len(space.indicators), -1)
@@ -493,6 +515,9 @@ def _deviation_class(deviation: Floats, size: Floats, movable: Bools) -> int | N
 
 
 def _why_no_table(adjustment: Adjustment) -> str:
+    """Why there is no adjusted table; empty where there is one."""
+    if adjustment.x is not None:
+        return ""
     if not adjustment.rungs:
         return (
             "the domain file sets no controlled tabular adjustment, so the bases come from the audit alone."

@@ -5,7 +5,7 @@ one transaction that publishes.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Engine
@@ -15,11 +15,12 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import ReleaseBlocked, Superseded
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.results import Publication
-from sdc_tasks.steps.deliveries import ASK, second
+from sdc_tasks.steps.answering import second
 from sdc_tasks.steps.desk import Desk, by_account
 from sdc_tasks.steps.identity import require_own, terms_of
 from sdc_tasks.steps.memory import load
 from sdc_tasks.steps.protection import decided
+from sdc_tasks.steps.second_files import ASK
 from sdc_tasks.steps.versions import known
 from sdc_tasks.telemetry import span
 from sdc_tasks.warehouse import reader
@@ -88,16 +89,22 @@ def newer(desk: Desk, release_id: str) -> Newer:
     held = reader.made_of(desk.engine, release_id)
     now = store.deliveries(desk.engine, desk.domain.id, desk.period)
     counts = [each for each in now if each.state is DeliveryState.ACCEPTED]
-    accepted = {each.key.digest: each.file for each in counts if each.key.digest not in held}
-    followed = {each.country for each in counts if each.key.digest not in held}
-    stands = {
-        each.key.digest
-        for each in now
-        if each.state is DeliveryState.ACCEPTED
-        or (each.state is DeliveryState.SUPERSEDED and each.country in followed)
-    }
+    came = [each for each in counts if each.key.digest not in held]
+    stands = {each.key.digest for each in [*counts, *_superseded_by_newer(now, came)]}
     dropped = {digest: file for digest, file in held.items() if digest not in stands}
-    return Newer(accepted, {each.key.digest: each.file for each in second(desk)}, dropped)
+    return Newer(_names(came), _names(second(desk)), dropped)
+
+
+def _superseded_by_newer(
+    known: Sequence[store.StoredDelivery], came: Sequence[store.StoredDelivery]
+) -> list[store.StoredDelivery]:
+    """The superseded files of the countries from which newer ones came."""
+    countries = {each.country for each in came}
+    return [each for each in known if each.state is DeliveryState.SUPERSEDED and each.country in countries]
+
+
+def _names(files: Sequence[store.StoredDelivery]) -> dict[str, str]:
+    return {each.key.digest: each.file for each in files}
 
 
 def followed(desk: Desk, release_id: str) -> str | None:

@@ -20,11 +20,12 @@ from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Secondaries
 from sdc_tasks.model.table import CellSpace, Ints
+from sdc_tasks.steps.answering import second
 from sdc_tasks.steps.comparison import compare, read_files
-from sdc_tasks.steps.deliveries import ASK, second
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_kept, terms_of
 from sdc_tasks.steps.memory import load, once
+from sdc_tasks.steps.second_files import ASK
 from sdc_tasks.steps.versions import require_no_looser, told_before
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store

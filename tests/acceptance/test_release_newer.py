@@ -221,7 +221,7 @@ def test_of_two_answers_about_different_files_at_once_both_hold(
     def meanwhile(*about: Any) -> store.Received:
         seen = received(*about)
         calls.append(len(calls))
-        if len(calls) == 3:  # the answer is recorded, its files are being judged
+        if len(calls) == 2:  # the answer is recorded, its files are being judged
             steps.settle(desk, ["BE_x.csv"], Answer.KEEP)
         return seen
 

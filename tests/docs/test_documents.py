@@ -93,8 +93,8 @@ def test_every_key_of_a_domain_file_and_every_option_has_a_meaning():
 
 def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
     copy = tmp_path / "docs"
-    copy.mkdir()
-    for name in ("generate.py", "domain-file.md", "cli.md"):
+    (copy / "img").mkdir(parents=True)
+    for name in ("generate.py", "domain-file.md", "cli.md", "file-states.md", "img/file-states.svg"):
         shutil.copy(DOCS / name, copy / name)
     (copy / "cli.md").write_text("something else\n")
     done = subprocess.run(

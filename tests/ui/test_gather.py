@@ -545,7 +545,7 @@ def test_a_retraction_that_was_not_made_says_why_until_another_is_asked_for() ->
 
 def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out() -> None:
     from sdc_ui.cycles.countries import countries
-    from sdc_ui.cycles.cycle import deadlines_of
+    from sdc_ui.cycles.cycle import Agreement, deadlines_of
     from sdc_ui.shared.standing import release_line
 
     def at(hour: int) -> datetime:
@@ -559,7 +559,7 @@ def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out()
     ]
     found = countries(("AT", "BE"), files, ())
     out = release_line(history_row(state="published", version=1, released_at=at(13), embargo=at(20)))
-    deliveries, *_, goes_out = deadlines_of(cycle, found, files, out, (), 0, None, at(14))
+    deliveries, *_, goes_out = deadlines_of(cycle, found, files, out, (), Agreement(0, None), at(14))
     assert (deliveries.done, deliveries.late) == (at(8), False)
     assert (goes_out.name, goes_out.hint) == ("Goes out", "published")
     received = [
@@ -568,13 +568,21 @@ def test_a_correction_makes_nobody_late_and_what_was_retracted_does_not_go_out()
     ]
     (read, *_), (judged, *_) = (
         deadlines_of(
-            cycle, countries(("BE",), [each], ()), [each], None, (), 0, None, at(9) + timedelta(minutes=6)
+            cycle,
+            countries(("BE",), [each], ()),
+            [each],
+            None,
+            (),
+            Agreement(0, None),
+            at(9) + timedelta(minutes=6),
         )
         for each in received
     )
     assert (read.done, read.late) == (at(9), False), "it lay there in time, and was read when it was due"
     assert (judged.done, judged.hint) == (None, "being judged: BE")
-    back = deadlines_of(cycle, found, files, replace(out, retracted="wrong unit"), (), 0, None, at(14))
+    back = deadlines_of(
+        cycle, found, files, replace(out, retracted="wrong unit"), (), Agreement(0, None), at(14)
+    )
     assert "Goes out" not in {each.name for each in back}
 
 

@@ -22,7 +22,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Outcome, Publication, Rung
 from sdc_tasks.report.facts import CommonFinding, DeliveryFact, FindingFact, ReportFacts, StepFact
 from sdc_tasks.report.figures import percent
-from sdc_tasks.report.gather import findings_together, gather
+from sdc_tasks.report.gather import Background, findings_together, gather
 from sdc_tasks.report.page import grouped, render, share
 
 DOMAIN = """
@@ -141,7 +141,7 @@ def gathered(
         report,
         certificate=certificate,
         proof=Proof.of(report, 4),
-        **more,
+        background=Background(**more),
     )
 
 
@@ -318,10 +318,9 @@ def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
                 Adjustment(),
                 publication,
                 report,
-                period="2024",
-                release_id=None,
                 certificate=certificate,
                 proof=proof,
+                background=Background("2024", None),
             )
     for name in ("problem", "publication"):
         of_another = certificate | {"digests": certificate["digests"] | {name: "0" * 64}}
@@ -332,10 +331,9 @@ def test_an_audit_of_something_else_is_not_reported(domain: Domain) -> None:
                 Adjustment(),
                 publication,
                 mine,
-                period="2024",
-                release_id=None,
                 certificate=of_another,
                 proof=proof,
+                background=Background("2024", None),
             )
 
 

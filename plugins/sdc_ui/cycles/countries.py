@@ -94,15 +94,14 @@ def named_by(file: str, codes: Iterable[str]) -> str | None:
 def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int, awaited: bool) -> Country:
     superseded = sum(each.get("files", 1) for each in sent if each["state"] == "superseded")
     judged = [each for each in sent if each["state"] not in OVER]
-    newest = judged[-1] if judged else None
-    open_ = (each for each in judged if each["state"] == "refused" and (each.get("lying") or each is newest))
-    refused = unread + sum(each.get("files", 1) if each.get("lying") else 1 for each in open_)
-    stages = {STATES[each["state"]] for each in judged}
-    stage = STATES[newest["state"]] if newest else Stage.AWAITED
+    refused = unread + _refused(judged)
+    stages = [STATES[each["state"]] for each in judged]
     if refused:
         stage = Stage.REFUSED
     elif Stage.WAITING in stages:
         stage = Stage.WAITING
+    else:
+        stage = stages[-1] if stages else Stage.AWAITED
     decides = next((each["received_at"] for each in reversed(judged) if STATES[each["state"]] is stage), None)
     return Country(
         code,
@@ -113,6 +112,19 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int, awaited:
         refused,
         awaited,
     )
+
+
+def _refused(judged: Sequence[Mapping[str, Any]]) -> int:
+    """The number of refused files about which somebody must do something: those in the inbox, and the newest
+    one. `judged`: the files of a country, in the order of arrival.
+    """
+    number = 0
+    for each in judged:
+        if each["state"] == "refused" and each.get("lying"):
+            number += each.get("files", 1)
+        elif each["state"] == "refused" and each is judged[-1]:
+            number += 1
+    return number
 
 
 def by_cycle(records: Iterable[Mapping[str, Any]]) -> defaultdict[tuple[str, str], list[Mapping[str, Any]]]:

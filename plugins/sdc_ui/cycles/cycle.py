@@ -5,11 +5,11 @@ far.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from sdc_alerts import JUDGING
 from sqlalchemy import Engine
@@ -98,19 +98,21 @@ class CycleFacts:
         """The tasks that read a country's files and failed, in the newest run. Those of a second file fail
         again until it is answered, and those of a name that is not read until the file has gone.
         """
-        asked = {PurePath(each.file).stem for each in self.waiting if each.file}
-        asked |= {PurePath(each.file).stem for each in self.tiles if each.file and not each.country.awaited}
-        asked |= {
-            PurePath(file).stem for file, why in zip(self.unread, self.why, strict=True) if name_at_fault(why)
-        }
-        failed = (
+        ingests = [each for step in self.steps if step.name == INGEST for each in step.instances]
+        asked = self._failing_until_somebody_acts
+        return tuple(
             each
-            for step in self.steps
-            if step.name == INGEST
-            for each in step.instances
-            if each.state == "failed"
+            for each in ingests
+            if each.state == "failed" and not asked.intersection(each.label.split(" + "))
         )
-        return tuple(each for each in failed if not asked.intersection(each.label.split(" + ")))
+
+    @property
+    def _failing_until_somebody_acts(self) -> set[str]:
+        """The names, without suffix, of files that fail again in every run."""
+        files = [each.file for each in self.tiles if not each.country.awaited]
+        files += [each.file for each in self.waiting]
+        files += [file for file, why in zip(self.unread, self.why, strict=True) if name_at_fault(why)]
+        return {PurePath(file).stem for file in files if file}
 
     @property
     def under_way(self) -> bool:
@@ -148,29 +150,22 @@ class CycleFacts:
 
 def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> CycleFacts | None:
     """The facts of a cycle; None for an unknown cycle."""
-    cycle = next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
+    cycle = next(iter(_of_period(reader.cycles(engine, domain), period)), None)
     files = reader.deliveries(engine, domain, period)
     records = reader.dag_runs(engine, domain, period)
     runs = of_releases(records)
-    releases = cycle_lines(
-        (each for each in reader.history(engine, domain) if each["period"] == period), runs
-    )
-    run = runs[0] if runs else None
-    if cycle is None and not files and not releases and run is None:
+    releases = cycle_lines(_of_period(reader.history(engine, domain), period), runs)
+    run = next(iter(runs), None)
+    if not any((cycle, files, releases, run)):
         return None
-    newest, out = releases[0] if releases else None, version_out(releases)
+    newest = next(iter(releases), None)
     settings = reader.settings_of(engine, domain, cycle["terms_digest"] if cycle else None)
     labels = labels_of(domain, settings)
-    asked = newest.approvals_asked if newest else int(settings.get("governance", {}).get("approvals", 0))
-    not_read = [
-        each for each in reader.unread(engine) if (each["domain"], each["period"]) == (domain, period)
-    ]
-    unread = [each["file"] for each in not_read]
-    found = countries(cycle["areas"] if cycle else (), files, unread)
-    codes = [each.code for each in found]
+    unread = {each["file"]: each["why"] for each in _unread(engine, domain, period)}
+    found = countries(cycle["areas"] if cycle else (), files, [*unread])
     steps = _steps(engine, run, newest)
     audits = reader.audits(engine, newest.release_id) if newest else []
-    approval = approval_of(engine, newest, audits) if newest else None
+    agreement = _agreement_of(engine, newest, audits, settings)
     return CycleFacts(
         domain=domain,
         title=labels.title,
@@ -179,37 +174,68 @@ def cycle_facts(engine: Engine, domain: str, period: str, now: datetime) -> Cycl
         claim=_claim(audits[-1]) if audits else None,
         stages=tally(found),
         tiles=tuple(_tile(labels.area(each.code), each, files, steps) for each in found),
-        warned=tuple(
-            sorted(
-                {
-                    each["country"]
-                    for each in files
-                    if each["state"] == "accepted" and (each["findings"] or each["failed_checks"])
-                }
-            )
-        ),
-        nameless=(
-            *(
-                each["file"]
-                for each in files
-                if each["country"] is None and each["lying"] and each["state"] not in OVER
-            ),
-            *(file for file in unread if named_by(file, codes) is None),
-        ),
+        warned=_warned(files),
+        nameless=_nameless(files, [*unread], [each.code for each in found]),
         unread=tuple(unread),
-        why=tuple(each["why"] for each in not_read),
-        deadlines=deadlines_of(cycle, found, files, newest, audits, asked, approval, now)
-        if cycle and any(cycle[name] for name in DUE)
-        else (),
+        why=tuple(unread.values()),
+        deadlines=deadlines_of(cycle, found, files, newest, audits, agreement, now) if cycle else (),
         alerts=tuple(reader.alerts(engine, domain, period)),
         run=run,
         asking=asking(newest, runs),
         takings=takings(records),
         steps=steps,
-        approval=approval if newest and newest.approvals_asked else None,
+        approval=agreement.approval if agreement.asked else None,
         releases=releases,
-        out=out,
+        out=version_out(releases),
     )
+
+
+def _of_period(records: Iterable[Mapping[str, Any]], period: str) -> list[Mapping[str, Any]]:
+    return [each for each in records if each["period"] == period]
+
+
+def _unread(engine: Engine, domain: str, period: str) -> list[Mapping[str, Any]]:
+    return [each for each in _of_period(reader.unread(engine), period) if each["domain"] == domain]
+
+
+def _warned(files: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The countries with an accepted file of which something was found or a check failed."""
+    accepted = [each for each in files if each["state"] == "accepted"]
+    return tuple(sorted({each["country"] for each in accepted if each["findings"] or each["failed_checks"]}))
+
+
+def _nameless(
+    files: Sequence[Mapping[str, Any]], unread: Sequence[str], codes: Sequence[str]
+) -> tuple[str, ...]:
+    """The files in the inbox of which nobody knows the country, read or not."""
+    lying = [each for each in files if each["lying"] and each["state"] not in OVER]
+    return (
+        *(each["file"] for each in lying if each["country"] is None),
+        *(file for file in unread if named_by(file, codes) is None),
+    )
+
+
+class Agreement(NamedTuple):
+    """How many approvals are asked for, and those that the newest release has."""
+
+    asked: int
+    approval: Approval | None
+
+    @property
+    def told(self) -> str:
+        given = self.asked - self.approval.missing if self.approval else 0
+        return f"{given} of {self.asked} given" if self.asked else "none asked for"
+
+
+def _agreement_of(
+    engine: Engine,
+    newest: ReleaseLine | None,
+    audits: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+) -> Agreement:
+    if newest is None:
+        return Agreement(int(settings.get("governance", {}).get("approvals", 0)), None)
+    return Agreement(newest.approvals_asked, approval_of(engine, newest, audits))
 
 
 def _steps(engine: Engine, run: DagRun | None, newest: ReleaseLine | None) -> tuple[Step, ...]:
@@ -223,22 +249,25 @@ def _steps(engine: Engine, run: DagRun | None, newest: ReleaseLine | None) -> tu
 
 def _tile(name: Name, country: Country, files: Sequence[Mapping[str, Any]], steps: tuple[Step, ...]) -> Tile:
     mine = [each for each in files if each["country"] == country.code and each["state"] not in OVER]
-    newest = mine[-1] if mine else None
-    failed = None
-    if newest and country.stage in (Stage.REFUSED, Stage.RECEIVED):
-        stem = PurePath(newest["file"]).stem
-        ingests = (
-            each for step in steps for each in step.instances if (each.task_id, each.label) == (INGEST, stem)
-        )
-        failed = next((each for each in ingests if each.state == "failed"), None)
+    if not mine:
+        return Tile(name=name, country=country, file=None, findings=0, failed_checks=0, failed=None)
+    newest = mine[-1]
+    judged = country.stage in (Stage.REFUSED, Stage.RECEIVED)
     return Tile(
         name=name,
         country=country,
-        file=newest["file"] if newest else None,
-        findings=newest["findings"] if newest else 0,
-        failed_checks=newest["failed_checks"] if newest else 0,
-        failed=failed,
+        file=newest["file"],
+        findings=newest["findings"],
+        failed_checks=newest["failed_checks"],
+        failed=_failed_ingest(newest["file"], steps) if judged else None,
     )
+
+
+def _failed_ingest(file: str, steps: tuple[Step, ...]) -> Instance | None:
+    """The task that read this file alone and failed."""
+    instances = (each for step in steps for each in step.instances)
+    failed = (INGEST, PurePath(file).stem, "failed")
+    return next((each for each in instances if (each.task_id, each.label, each.state) == failed), None)
 
 
 def deadlines_of(
@@ -247,60 +276,69 @@ def deadlines_of(
     files: Sequence[Mapping[str, Any]],
     newest: ReleaseLine | None,
     audits: Sequence[Mapping[str, Any]],
-    asked: int,
-    approval: Approval | None,
+    agreement: Agreement,
     now: datetime,
 ) -> tuple[Deadline, ...]:
-    """The deadlines, in order; without an instant in the calendar, a deadline shows what is known.
-    What was retracted does not go out.
+    """The deadlines, in order, and none where the calendar has no instant; without an instant of its own, a
+    deadline shows what is known. What was retracted does not go out.
     """
-    missing = [
-        each.code
-        for each in found
-        if each.awaited and each.stage not in (Stage.ACCEPTED, Stage.RECEIVED) and not each.counts
-    ]
-    judged = [
-        each.code for each in found if each.awaited and each.stage is Stage.RECEIVED and not each.counts
-    ]
-    first: dict[str, datetime] = {}  # when each country was there: a correction makes nobody late
+    if not any(cycle[name] for name in DUE):
+        return ()
+    released = newest.released_at if newest else None
+    agreed = agreement.approval.done_at if agreement.approval and agreement.asked else released
+    steps = (
+        _deliveries_due(cycle["delivery_due"], found, files, now),
+        _protection_due(cycle["protection_due"], audits, now),
+        deadline("Approval", cycle["approval_due"], agreed, now, agreement.told),
+    )
+    if newest and newest.retracted:
+        return steps
+    told = "published" if released else "not published yet"
+    return (*steps, deadline("Goes out", cycle["embargo"], _out_at(newest), now, told))
+
+
+def _deliveries_due(
+    due: datetime | None, found: Sequence[Country], files: Sequence[Mapping[str, Any]], now: datetime
+) -> Deadline:
+    """The deadline of the deliveries: met when the last country was there for the first time."""
+    if told := _not_there(found):
+        return deadline("Deliveries", due, None, now, told)
+    arrived = _last_arrival(files)
+    if arrived and due and due < arrived <= due + JUDGING:  # it lay in the inbox before it was read
+        arrived = due
+    return deadline("Deliveries", due, arrived, now, "all accepted")
+
+
+def _protection_due(due: datetime | None, audits: Sequence[Mapping[str, Any]], now: datetime) -> Deadline:
+    """The deadline of the protection: met when the last audit passed."""
+    if audits and audits[-1]["passed"]:
+        return deadline("Protection", due, audits[-1]["audited_at"], now, _audited(audits[-1]))
+    return deadline("Protection", due, None, now, "no passed audit yet")
+
+
+def _not_there(found: Sequence[Country]) -> str:
+    """Which countries are missing or being judged; empty where all are there."""
+    awaited = [each for each in found if each.awaited and not each.counts]
+    judged = [each.code for each in awaited if each.stage is Stage.RECEIVED]
+    missing = [each.code for each in awaited if each.stage not in (Stage.ACCEPTED, Stage.RECEIVED)]
+    words = {"missing": missing, "being judged": judged}
+    return "; ".join(f"{word}: {', '.join(codes)}" for word, codes in words.items() if codes)
+
+
+def _last_arrival(files: Sequence[Mapping[str, Any]]) -> datetime | None:
+    """When the last of the countries was there; None where none was. A correction makes nobody late."""
+    first: dict[str, datetime] = {}
     for each in sorted(files, key=lambda each: each["received_at"]):
         if each["state"] in ("accepted", "superseded"):
             first.setdefault(each["country"], each["received_at"])
-    told = [
-        f"{word}: {', '.join(codes)}"
-        for word, codes in (("missing", missing), ("being judged", judged))
-        if codes
-    ]
-    due, arrived = cycle["delivery_due"], max(first.values(), default=None) if not told else None
-    if arrived and due and due < arrived <= due + JUDGING:  # it lay in the inbox before it was read
-        arrived = due
-    protected = audits[-1]["audited_at"] if audits and audits[-1]["passed"] else None
-    released = newest.released_at if newest else None
-    out = None
-    if newest and newest.released_at and newest.visible:
-        out = max(newest.released_at, newest.embargo or newest.released_at)
-    agreed = approval.done_at if approval and asked else released
-    found_out = (
-        ()
-        if newest and newest.retracted
-        else (
-            deadline(
-                "Goes out", cycle["embargo"], out, now, "published" if released else "not published yet"
-            ),
-        )
-    )
-    return (
-        deadline("Deliveries", due, arrived, now, "; ".join(told) or "all accepted"),
-        deadline(
-            "Protection",
-            cycle["protection_due"],
-            protected,
-            now,
-            _audited(audits[-1]) if protected else "no passed audit yet",
-        ),
-        deadline("Approval", cycle["approval_due"], agreed, now, _agreement(asked, approval)),
-        *found_out,
-    )
+    return max(first.values(), default=None)
+
+
+def _out_at(newest: ReleaseLine | None) -> datetime | None:
+    """When the world could see the newest release; None where it cannot."""
+    if newest is None or newest.released_at is None or not newest.visible:
+        return None
+    return max(newest.released_at, newest.embargo or newest.released_at)
 
 
 def _claim(audit: Mapping[str, Any]) -> Claim:
@@ -311,8 +349,3 @@ def _audited(audit: Mapping[str, Any]) -> str:
     """What the certificate lets anybody say: also where a part of the primaries is not fully protected."""
     claim = _claim(audit)
     return f"audit {claim.verdict}{f': {claim.exceptions}' if claim.exceptions else ''}"
-
-
-def _agreement(asked: int, approval: Approval | None) -> str:
-    given = asked - approval.missing if approval else 0
-    return f"{given} of {asked} given" if asked else "none asked for"

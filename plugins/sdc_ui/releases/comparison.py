@@ -28,6 +28,9 @@ class Side:
     base: float | None
 
 
+ABSENT = Side(None, None, None)  # in a version without the cell
+
+
 @dataclass(frozen=True)
 class Change:
     """A cell that differs in `what`: treatment, base or value."""
@@ -58,33 +61,21 @@ class ComparisonFacts:
 
 def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonFacts | None:
     """The comparison of two releases; None unless both are versions of one period of a domain."""
-    lines = {
-        each.release_id: each
-        for each in map(release_line, reader.history(engine))
-        if each.version is not None
-    }
-    if release_id not in lines or other not in lines:
+    versions = _versions(engine, release_id, other)
+    if versions is None:
         return None
-    old, new = sorted((lines[release_id], lines[other]), key=lambda each: each.version or 0)
-    if (old.domain, old.period) != (new.domain, new.period):
-        return None
+    old, new = versions
     labels = labels_of(new.domain, reader.settings_of(engine, new.domain))
     values = old.shown and new.shown
     before, after = _sides(engine, old, values), _sides(engine, new, values)
-    absent = Side(None, None, None)
     changes, moves = [], Counter[tuple[str, str]]()
     for cell in sorted({*before, *after}):
-        one, two = before.get(cell, absent), after.get(cell, absent)
+        one, two = before.get(cell, ABSENT), after.get(cell, ABSENT)
         moves[one.treatment or "absent", two.treatment or "absent"] += 1
-        pairs = (
-            ("treatment", one.treatment, two.treatment),
-            ("base", one.base, two.base),
-            ("value", one.value, two.value),
-        )
-        what = tuple(name for name, a, b in pairs if a != b)
-        if what:
+        if what := _different(one, two):
             changes.append(Change(cell, labels.cell(cell), labels.measure(codes_in(cell)[1]), one, two, what))
-    kinds = [kind for kind in (*TREATMENTS, "absent") if any(kind in pair for pair in moves)]
+    seen = {kind for pair in moves for kind in pair}
+    kinds = [kind for kind in (*TREATMENTS, "absent") if kind in seen]
     return ComparisonFacts(
         title=labels.title,
         old=old,
@@ -95,6 +86,22 @@ def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonF
         changes=tuple(changes[:MOST_LISTED]),
         unlisted=max(len(changes) - MOST_LISTED, 0),
     )
+
+
+def _versions(engine: Engine, release_id: str, other: str) -> tuple[ReleaseLine, ReleaseLine] | None:
+    """The two releases, the earlier version first; None unless both are versions of one cycle."""
+    known = map(release_line, reader.history(engine))
+    lines = {each.release_id: each for each in known if each.version is not None}
+    pair = [lines[each] for each in (release_id, other) if each in lines]
+    if len(pair) < 2 or len({(each.domain, each.period) for each in pair}) > 1:
+        return None
+    old, new = sorted(pair, key=lambda each: each.version or 0)
+    return old, new
+
+
+def _different(one: Side, two: Side) -> tuple[str, ...]:
+    """In what two sides differ."""
+    return tuple(name for name in ("treatment", "base", "value") if getattr(one, name) != getattr(two, name))
 
 
 def _sides(engine: Engine, line: ReleaseLine, values: bool) -> dict[str, Side]:

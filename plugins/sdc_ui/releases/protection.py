@@ -164,16 +164,16 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     domain, period = mine["domain"], mine["period"]
     known = reader.dag_runs(engine, domain, period)
     runs = of_releases(known)
-    same = cycle_lines(
-        (each for each in history if (each["domain"], each["period"]) == (domain, period)), runs
-    )
+    same = cycle_lines(_of_cycle(history, domain, period), runs)
     line = next(each for each in same if each.release_id == release_id)
+    newest = same[0] == line
     submission = next(iter(reader.submissions(engine, release_id)), None)
     terms = submission["terms_digest"] if submission else None
     labels = labels_of(line.domain, reader.settings_of(engine, line.domain, terms))
     cells = reader.treatments(engine, release_id)
     audits = reader.audits(engine, release_id)
-    certificate = json.loads(audits[-1]["certificate"]) if audits else {}
+    audit = audits[-1] if audits else None
+    certificate = json.loads(audit["certificate"]) if audit else {}
     return ReleaseFacts(
         line=line,
         title=labels.title,
@@ -182,27 +182,37 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
         counts=tally(cells) if cells else _counts(certificate),
         maps=heat_maps(cells, labels),
         largest=_largest(engine, line, labels),
-        withheld=tuple(each["cell"] for each in cells if each["treatment"] == "withheld"),
+        withheld=_withheld(cells),
         rungs=tuple(_rung(each) for each in reader.rungs(engine, release_id)),
         steps=of_release(reader.steps(engine, release_id)),
-        audit=_audit(audits[-1], certificate, reader.proof(engine, release_id, audits[-1]), labels)
-        if audits
-        else None,
+        audit=_audit(audit, certificate, reader.proof(engine, release_id, audit), labels) if audit else None,
         approval=approval_of(engine, line, audits),
         log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
         made_of=_made_of(engine, line, labels),
         runs=tuple(each for each in runs if each.release_id == release_id),
-        latest=runs[0] if runs else None,
+        latest=next(iter(runs), None),
         asking=asking(line, runs),
         takings=takings(known),
         program=_program(submission["environment"]) if submission else (),
-        certificate=audits[-1]["certificate"] if audits else None,
-        newest=same[0] == line,
+        certificate=audit["certificate"] if audit else None,
+        newest=newest,
         out=version_out(same),
-        later=None if same[0] == line else same[0].release_id,
+        later=None if newest else same[0].release_id,
         before=before(same).get(release_id),
-        others=tuple(each for each in same if each.version is not None and each.release_id != release_id),
+        others=_other_versions(same, release_id),
     )
+
+
+def _of_cycle(history: Sequence[Mapping[str, Any]], domain: str, period: str) -> list[Mapping[str, Any]]:
+    return [each for each in history if (each["domain"], each["period"]) == (domain, period)]
+
+
+def _withheld(cells: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(each["cell"] for each in cells if each["treatment"] == "withheld")
+
+
+def _other_versions(lines: Sequence[ReleaseLine], release_id: str) -> tuple[ReleaseLine, ...]:
+    return tuple(each for each in lines if each.version is not None and each.release_id != release_id)
 
 
 def _made_of(engine: Engine, line: ReleaseLine, labels: Labels) -> tuple[Used, ...]:

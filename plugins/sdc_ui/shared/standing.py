@@ -173,6 +173,11 @@ class ReleaseLine:
         return self.newer and self.standing in (Standing.PUBLISHED, Standing.EMBARGOED)
 
     @property
+    def seen(self) -> bool:
+        """Whether the public may see its cells, or could before it was retracted."""
+        return self.visible or self.retracted is not None
+
+    @property
     def shown(self) -> bool:
         """Whether the public may see its cells now."""
         return self.visible and self.retracted is None
@@ -196,39 +201,53 @@ def cycle_lines(rows: Iterable[Mapping[str, Any]], runs: Sequence[DagRun]) -> tu
     `runs`: the runs known of the cycle.
     """
     lines = [release_line(each) for each in rows]
+    found = []
     repeated = False  # whether the newest deliveries give the table of the version below once more
     for place, line in enumerate(lines):
         if line.version is not None:
-            line = lines[place] = replace(line, newer=line.newer and not repeated)
+            line = replace(line, newer=line.newer and not repeated)
             repeated = False
         repeated = repeated or (line.standing is Standing.UNCHANGED and not line.newer)
         mine = [each for each in runs if each.release_id == line.release_id]
-        people = (each.triggered_by for each in reversed(mine) if each.triggered_by not in STARTED_BY)
-        line = lines[place] = replace(line, starters=tuple(dict.fromkeys((*line.starters, *people))))
-        if line.standing is Standing.APPROVAL and mine and not any(each.asks for each in mine):
-            lines[place] = replace(line, standing=Standing.STOPPED)
-        if (
-            place == 0
-            and line.newer
-            and line.followed
-            and line.standing in (Standing.REJECTED, Standing.BLOCKED)
-        ):
-            lines[place] = replace(line, standing=Standing.SUPERSEDED)
-        if line.standing is Standing.UNCHANGED:
-            same = next((each for each in lines[place:] if each.version is not None), None)
-            if same is not None and same.retracted is not None:
-                lines[place] = replace(line, standing=Standing.RETRACTED, retracted=same.retracted)
-            elif same is not None:
-                back = (
-                    place == 0 and line.newer and not same.newer
-                )  # what counts now is out already: a run would change nothing
-                lines[place] = replace(
-                    line,
-                    visible=same.visible,
-                    newer=line.newer and not back,
-                    dropped=line.dropped and not back,
-                )
-    return tuple(lines)
+        below = next((each for each in lines[place:] if each.version is not None), None)
+        found.append(_beside_others(_with_starters(line, mine), mine, below, newest=place == 0))
+    return tuple(found)
+
+
+def _with_starters(line: ReleaseLine, runs: Sequence[DagRun]) -> ReleaseLine:
+    """The line with the people who started a run of it."""
+    people = (each.triggered_by for each in reversed(runs) if each.triggered_by not in STARTED_BY)
+    return replace(line, starters=tuple(dict.fromkeys((*line.starters, *people))))
+
+
+def _beside_others(
+    line: ReleaseLine, runs: Sequence[DagRun], below: ReleaseLine | None, newest: bool
+) -> ReleaseLine:
+    """The line with the standing that it has beside its runs and the other releases, as `cycle_lines` says.
+    `below`: the newest version that is not newer than this release.
+    """
+    match line.standing:
+        case Standing.APPROVAL if runs and not any(each.asks for each in runs):
+            return replace(line, standing=Standing.STOPPED)
+        case Standing.REJECTED | Standing.BLOCKED if newest and line.newer and line.followed:
+            return replace(line, standing=Standing.SUPERSEDED)
+        case Standing.UNCHANGED if below is not None:
+            return _as_repeated(line, below, newest)
+    return line
+
+
+def _as_repeated(line: ReleaseLine, same: ReleaseLine, newest: bool) -> ReleaseLine:
+    """The line of a release that changed nothing. `same`: the version whose table it repeats."""
+    if same.retracted is not None:
+        return replace(line, standing=Standing.RETRACTED, retracted=same.retracted)
+    # What counts now is out already: a run would change nothing.
+    back = newest and line.newer and not same.newer
+    return replace(
+        line,
+        visible=same.visible,
+        newer=line.newer and not back,
+        dropped=line.dropped and not back,
+    )
 
 
 def release_line(row: Mapping[str, Any]) -> ReleaseLine:

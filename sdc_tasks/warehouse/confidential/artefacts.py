@@ -42,35 +42,47 @@ Artefact = (
 def to_bytes(item: Artefact) -> bytes:
     """The bytes of an artefact. Equal artefacts give equal bytes."""
     header: dict[str, Any] = {"type": type(item).__name__}
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for each in fields(item):
         value = getattr(item, each.name)
-        if value is None and each.name == "levels":  # an earlier version did not know it
+        # An earlier version did not know these fields, and its artefacts keep their bytes.
+        unknown_before = value is None and each.name == "levels"
+        unknown_before |= each.name in ("weaker", "unjudged") and not value
+        if unknown_before:
             continue
-        if isinstance(value, np.ndarray):
-            arrays[each.name] = value
-        elif isinstance(value, Levels):
-            arrays |= {f"levels.{part.name}": getattr(value, part.name) for part in fields(value)}
-        elif isinstance(value, CellSpace):
-            header[each.name] = asdict(value)
-        elif isinstance(value, Secret):
-            header[each.name] = value.hex
-        elif isinstance(value, Earlier):
-            arrays |= {f"earlier.{name}": array for name, array in value.arrays.items()}
-        elif isinstance(value, Evidence):
-            arrays |= {f"evidence.{name}": array for name, array in value.arrays.items()}
-        elif isinstance(value, Multipliers):
-            arrays |= {f"{each.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
-        elif each.name in ("weaker", "unjudged"):
-            if value:  # an earlier version did not know it
-                header[each.name] = [
-                    list(vars(one).values()) if isinstance(one, Adversary) else list(one) for one in value
-                ]
-        elif each.name == "rungs":
-            header[each.name] = [asdict(rung) for rung in value]
+        parts = _arrays_of(each.name, value)
+        if parts is None:
+            header[each.name] = _plain(each.name, value)
         else:
-            header[each.name] = value
+            arrays |= parts
     return pack(header, arrays)
+
+
+def _arrays_of(name: str, value: Any) -> dict[str, Any] | None:
+    """The arrays of a field, by the names under which they are stored; None where it is no array and has
+    none.
+    """
+    match value:
+        case np.ndarray():
+            return {name: value}
+        case Levels() | Multipliers():
+            return {f"{name}.{part.name}": getattr(value, part.name) for part in fields(value)}
+        case Earlier() | Evidence():
+            return {f"{name}.{part}": array for part, array in value.arrays.items()}
+    return None
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A field without arrays, as JSON has it."""
+    if isinstance(value, CellSpace):
+        return asdict(value)
+    if isinstance(value, Secret):
+        return value.hex
+    if name in ("weaker", "unjudged"):
+        return [list(vars(one).values()) if isinstance(one, Adversary) else list(one) for one in value]
+    if name == "rungs":
+        return [asdict(rung) for rung in value]
+    return value
 
 
 def from_bytes(content: bytes) -> Artefact:

@@ -2,10 +2,10 @@
 
 The address of content is its keyed digest (`secret.py`). The encryption is bound to the digest, so every read
 checks the content. A delivery is received once (the same bytes again are the same delivery), then accepted or
-refused together with the other files of its country. Of two accepted files of one country and series
-(model/series.py) the one with the higher version counts, or else the one received later, in whatever order
-they are judged; the other is superseded. A file that left the inbox and is back counts as sent again: it is
-received again, so that a country can return to an earlier delivery.
+refused together with the other files of its country; model/lifecycle.py has the table of its states. Of two
+accepted files of one country and series (model/series.py) the one with the higher version counts, or else the
+one received later, in whatever order they are judged; the other is superseded. A file that left the inbox and
+is back counts as sent again: it is received again, so that a country can return to an earlier delivery.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from sdc_tasks.errors import Retriable, SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
+from sdc_tasks.model.lifecycle import Action, Event, FileState, after
 from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.series import Series, series_of
 from sdc_tasks.warehouse.confidential.secret import key_in_use, salt_of, secret_of
@@ -49,8 +50,8 @@ class CorruptedError(SdcError):
     """
 
 
-class Changed(Retriable):
-    """The files of a country are not what they were when they were judged. Remedy: judge them again."""
+class ConcurrentModification(Retriable):
+    """Concurrent modification: the country's files changed during validation. Remedy: judge them again."""
 
 
 class DeliveryKey(NamedTuple):
@@ -224,8 +225,8 @@ def accept_together(
     A file replaces the accepted file of its series, and is superseded where a higher one is accepted. A
     superseded file stays superseded: judging an inbox again does not bring it back. `instead`: accepted
     files of other series that people decided to replace → the digest of the file that counts instead.
-    `seen`: the deliveries of the period as they were when these were judged; raises Changed where those of
-    the country are not so any more.
+    `seen`: the deliveries of the period as they were when these were judged; raises ConcurrentModification
+    where those of the country are not so any more.
     """
     with writing(engine) as connection:
         if seen is None:
@@ -233,15 +234,15 @@ def accept_together(
         else:
             hold(connection, keys[0].domain, keys[0].period, country, seen)
         for key, by in (instead or {}).items():
-            _supersede(connection, key, country, by)
+            _supersede(connection, _one(connection, key), country, by)
         return [_accept(connection, key, country) for key in keys]
 
 
 def hold(
     connection: Connection, domain: str, period: str, country: str, seen: Sequence[StoredDelivery]
 ) -> None:
-    """Keeps others from judging files of the country until the transaction ends. Raises Changed where
-    they are not as they were `seen`.
+    """Keeps others from judging files of the country until the transaction ends. Raises
+    ConcurrentModification where they are not as they were `seen`.
     """
     serialise(connection, "delivery", domain, period, country)
 
@@ -253,33 +254,22 @@ def hold(
         }
 
     if states(_deliveries(connection, domain, period)) != states(seen):
-        raise Changed(
+        raise ConcurrentModification(
             f"{domain} {period}: files of {country} came meanwhile, or somebody answered about them; try "
             f"again"
         )
 
 
 def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryState:
-    mine = _delivery(connection.execute(select(delivery).where(_is(key))).one())
-    if mine.state is DeliveryState.SUPERSEDED:
+    mine = _one(connection, key)
+    if after(FileState(mine.state), Event.PASSED).action is Action.LEAVE:
         return mine.state
-    same_country = and_(
-        delivery.c.domain == key.domain, delivery.c.period == key.period, delivery.c.country == country
-    )
-    same = and_(
-        same_country,
-        delivery.c.series == mine.series.name,
-        delivery.c.state == DeliveryState.ACCEPTED,
-        ~_is(key),
-    )
-    rows = connection.execute(select(delivery).where(same)).all()
-    other = _delivery(rows[0]) if rows else None
+    other = _accepted_of_series(connection, mine, country)
     if other and other.rank > mine.rank:
-        _supersede(connection, key, country, other.key.digest)
-        return DeliveryState.SUPERSEDED
+        return _supersede(connection, mine, country, other.key.digest)
     if other:
-        _judge(connection, other.key, country, DeliveryState.SUPERSEDED, by=key.digest)
-    _judge(connection, key, country, DeliveryState.ACCEPTED)
+        _move(connection, other, Event.OVERTAKEN, country, by=key.digest)
+    _move(connection, mine, Event.PASSED, country)
     if (mine.state, mine.country) != (DeliveryState.ACCEPTED, country):
         instead = other.key.digest if other else None
         record(
@@ -294,31 +284,49 @@ def _accept(connection: Connection, key: DeliveryKey, country: str) -> DeliveryS
     return DeliveryState.ACCEPTED
 
 
+def _accepted_of_series(connection: Connection, mine: StoredDelivery, country: str) -> StoredDelivery | None:
+    """The other accepted file of the country in the series of this one; None where there is none."""
+    same = and_(
+        delivery.c.domain == mine.key.domain,
+        delivery.c.period == mine.key.period,
+        delivery.c.country == country,
+        delivery.c.series == mine.series.name,
+        delivery.c.state == DeliveryState.ACCEPTED,
+        ~_is(mine.key),
+    )
+    rows = connection.execute(select(delivery).where(same)).all()
+    return _delivery(rows[0]) if rows else None
+
+
 def supersede(engine: Engine, key: DeliveryKey, country: str, by: str) -> None:
     """Marks a file as superseded that arrived together with the file that replaces it, and was
     never judged.
     """
     with writing(engine) as connection:
         serialise(connection, "delivery", key.domain, key.period, country)
-        _supersede(connection, key, country, by)
+        _supersede(connection, _one(connection, key), country, by)
 
 
-def _supersede(connection: Connection, key: DeliveryKey, country: str, by: str) -> None:
-    _judge(connection, key, country, DeliveryState.SUPERSEDED, by=by)
+def _supersede(connection: Connection, file: StoredDelivery, country: str, by: str) -> DeliveryState:
+    key = file.key
+    state = _move(connection, file, Event.OVERTAKEN, country, by=by)
     record(connection, "supersede", key.digest, domain=key.domain, period=key.period, country=country, by=by)
+    return state
 
 
-def refuse(engine: Engine, key: DeliveryKey, country: str | None = None) -> DeliveryState:
-    """Marks a delivery as refused. The earlier delivery of the country stays. Returns the state."""
+def refuse(
+    engine: Engine, key: DeliveryKey, country: str | None = None, event: Event = Event.FAILED
+) -> DeliveryState:
+    """Marks a delivery as refused, because it failed or an answer kept it out. The earlier delivery of the
+    country stays. Returns the state.
+    """
     with writing(engine) as connection:
         mine = _delivery(connection.execute(select(delivery).where(_is(key)).with_for_update()).one())
-        if mine.state is DeliveryState.SUPERSEDED:
-            return mine.state
         country = country or mine.country
-        _judge(connection, key, country, DeliveryState.REFUSED)
-        if (mine.state, mine.country) != (DeliveryState.REFUSED, country):
+        state = _move(connection, mine, event, country)
+        if state is DeliveryState.REFUSED and (mine.state, mine.country) != (state, country):
             record(connection, "refuse", key.digest, domain=key.domain, period=key.period, country=country)
-        return DeliveryState.REFUSED
+        return state
 
 
 def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]:
@@ -439,24 +447,19 @@ def _receive(
     _put(connection, "delivery", key.digest, content)
     now = datetime.now(UTC)
     if known is None:
-        row = {
-            **key._asdict(),
-            **named,
-            "country": country,
-            "received_at": now,
-            "state": DeliveryState.RECEIVED,
-        }
+        state = after(FileState.NEW, Event.ARRIVED).to
+        row = {**key._asdict(), **named, "country": country, "received_at": now, "state": state}
         connection.execute(insert(delivery).values(**row))
-    elif again and known.state in (DeliveryState.SUPERSEDED, DeliveryState.REFUSED):
+    elif again and (then := after(FileState(known.state), Event.SENT_AGAIN)).action is Action.RECEIVE:
         anew = {
             **named,
             "received_at": now,
-            "state": DeliveryState.RECEIVED,
+            "state": then.to,
             "superseded_by": None,
             "times": known.times + 1,
         }
         connection.execute(update(delivery).where(_is(key)).values(**anew))
-    found = _delivery(connection.execute(select(delivery).where(_is(key))).one())
+    found = _one(connection, key)
     if known is None or known.times != found.times:
         record(
             connection,
@@ -481,12 +484,22 @@ def _put(connection: Connection, kind: str, digest: str, content: bytes) -> None
     )  # repairs damaged content
 
 
-def _judge(
-    connection: Connection, key: DeliveryKey, country: str | None, state: DeliveryState, by: str | None = None
-) -> None:
+def _move(
+    connection: Connection, file: StoredDelivery, event: Event, country: str | None, by: str | None = None
+) -> DeliveryState:
+    """Moves a file as the table of states says (model/lifecycle.py). Returns its state then."""
+    then = after(FileState(file.state), event)
+    if then.action is Action.LEAVE:
+        return file.state
+    state = DeliveryState(then.to)
     connection.execute(
-        update(delivery).where(_is(key)).values(country=country, state=state, superseded_by=by)
+        update(delivery).where(_is(file.key)).values(country=country, state=state, superseded_by=by)
     )
+    return state
+
+
+def _one(connection: Connection, key: DeliveryKey) -> StoredDelivery:
+    return _delivery(connection.execute(select(delivery).where(_is(key))).one())
 
 
 def _replace(
