@@ -13,13 +13,14 @@ from sdc_tasks.argus.metadata import Column, Metadata
 from sdc_tasks.argus.places import BatchLine, fields_of, lines_of, number_in
 from sdc_tasks.argus.rules import Safety
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
-from sdc_tasks.intake.tables.keyed import Columns, dimensions_in, numbers_in
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
+from sdc_tasks.intake.tables.keyed import dimensions_in, numbers_in
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
 from sdc_tasks.methods.contributions import ranged, usual_of
 from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, added_up, inside
 
 NUMBERS = ("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT")
@@ -80,10 +81,10 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
         )
     if asked.response.upper() == COUNTED and not source.tabular:
         rows = _with(rows, COUNTED, ["1"] * len(rows.rows))
-    wanted = Wanted(tuple(c.name for c in columns), response, parents=trees, missing="zero")
+    layout = TableLayout(tuple(c.name for c in columns), response, hierarchy=trees, missing="zero")
     costs, cost = _costs(source, asked)
     read = _of_cells if source.tabular else _of_contributions
-    held = read(rows, source, wanted, safety, costs, cost, additivity)
+    held = read(rows, source, layout, safety, costs, cost, additivity)
     power = number_in(by, asked.power, "lambda")
     problem = held.problem
     if power != 1:
@@ -265,7 +266,7 @@ def _costs(source: TableSource, asked: Specified) -> tuple[CellCosts, str | None
 def _of_contributions(
     rows: TextRows,
     source: TableSource,
-    wanted: Wanted,
+    layout: TableLayout,
     safety: Safety,
     costs: CellCosts,
     cost: str | None,
@@ -289,13 +290,13 @@ def _of_contributions(
         holding=holding[0].name if safety.holdings else None,
         weight=weight[0].name if safety.weighted else None,
     )
-    return problem_by_rules(rows, wanted, safety.rules, columns, costs).table
+    return problem_by_rules(rows, layout, safety.rules, columns, costs).table
 
 
 def _of_cells(
     rows: TextRows,
     source: TableSource,
-    wanted: Wanted,
+    layout: TableLayout,
     safety: Safety,
     costs: CellCosts,
     cost: str | None,
@@ -310,15 +311,13 @@ def _of_cells(
         )
     frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
     if additivity == 1:
-        rows = _recomputed(rows, wanted)
+        rows = _recomputed(rows, layout)
     count = frequency[0].name if frequency else None
     if rules is not None and (rules.p is not None or rules.nk):
         if count is None:
             raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
-        return problem_of_cells(
-            rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs
-        ).table
-    signed = numbers_in(rows, wanted.value)
+        return problem_of_cells(rows, replace(layout, cost=cost, count=count), rules, top, costs).table
+    signed = numbers_in(rows, layout.value)
     value = np.abs(signed)
     many = None if count is None else _frequencies(rows, count, value)
     if rules is not None and rules.minimum is not None:
@@ -352,7 +351,8 @@ def _of_cells(
             SINGLETON,
             ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)],
         )
-    columns = Columns(
+    layout = replace(
+        layout,
         status=STATUS,
         lpl=LPL,
         upl=UPL,
@@ -361,7 +361,7 @@ def _of_cells(
         cost=cost,
         count=count if costs == "frequency" else None,
     )
-    return suppression_in(rows, replace(wanted, columns=columns), costs)
+    return suppression_in(rows, layout, costs)
 
 
 def _given(
@@ -418,10 +418,10 @@ def _frequencies(rows: TextRows, column: str, value: Floats) -> Floats:
     return np.nan_to_num(many)
 
 
-def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
+def _recomputed(rows: TextRows, layout: TableLayout) -> TextRows:
     """The rows with totals that are the sums of the inner cells."""
-    codes, axes = dimensions_in(rows, wanted.dimensions, wanted.value, {}, wanted.parents)
-    numbers, shape = numbers_in(rows, wanted.value), tuple(len(axis.codes) for axis in axes)
+    codes, axes = dimensions_in(rows, replace(layout, total={}))
+    numbers, shape = numbers_in(rows, layout.value), tuple(len(axis.codes) for axis in axes)
     at = np.ravel_multi_index(
         tuple(
             np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)
@@ -432,7 +432,7 @@ def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
     parts = np.zeros(int(np.prod(shape)))
     np.add.at(parts, at[inner], numbers[inner])
     whole = without_noise(added_up(parts.reshape(shape), axes).ravel(), numbers[inner])
-    return _with(rows, wanted.value, [repr(float(each)) for each in np.where(inner, numbers, whole[at])])
+    return _with(rows, layout.value, [repr(float(each)) for each in np.where(inner, numbers, whole[at])])
 
 
 def _with(rows: TextRows, name: str, texts: list[str]) -> TextRows:

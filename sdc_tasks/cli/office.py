@@ -11,14 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import DomainOption, PeriodOption
+from sdc_tasks.cli.options import INPUT, OUTPUT
+from sdc_tasks.cli.shared import DomainOption, PeriodOption, WarehouseOption
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
 
-WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]
 ActorOption = Annotated[
-    str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")
+    str | None,
+    typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account", rich_help_panel=INPUT),
 ]
 ReleaseArgument = Annotated[str, typer.Argument(help="id of the release, such as sbs-2024-a48a19d9cf5f")]
 
@@ -28,9 +29,13 @@ def approve(
     warehouse: WarehouseOption,
     publication: Annotated[
         str,
-        typer.Option("--publication", help="digest of the publication, 12 digits or more: see audit.json"),
+        typer.Option(
+            "--publication",
+            help="digest of the publication, 12 digits or more: see audit.json",
+            rich_help_panel=INPUT,
+        ),
     ],
-    note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
+    note: Annotated[str, typer.Option("--note", help="kept with the approval", rich_help_panel=INPUT)] = "",
     actor: ActorOption = None,
 ) -> None:
     """Approves exactly this publication of a release, on its passed audit. Who started a run of it cannot
@@ -49,13 +54,16 @@ def approve(
 def retract(
     release: ReleaseArgument,
     warehouse: WarehouseOption,
-    reason: Annotated[str, typer.Option("--reason", help="the public sees it in place of the table")],
+    reason: Annotated[
+        str, typer.Option("--reason", help="the public sees it in place of the table", rich_help_panel=INPUT)
+    ],
     agree: Annotated[
         bool,
         typer.Option(
             "--agree",
             help="only agree that somebody else takes it back for exactly this reason; nothing is "
             "taken back yet",
+            rich_help_panel=INPUT,
         ),
     ] = False,
     folder: Annotated[
@@ -64,6 +72,7 @@ def retract(
             "--out",
             help="the output folder of its period: table.csv, the files beside it and report.html "
             "are taken away there",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     actor: ActorOption = None,
@@ -111,7 +120,7 @@ def files(
     domain: DomainOption,
     period: PeriodOption,
     warehouse: WarehouseOption,
-    note: Annotated[str, typer.Option("--note", help="kept with the answer")] = "",
+    note: Annotated[str, typer.Option("--note", help="kept with the answer", rich_help_panel=INPUT)] = "",
     actor: ActorOption = None,
 ) -> None:
     """Says what second files of a country are, and judges what counts then. Until
@@ -128,9 +137,13 @@ def verify_log(
     warehouse: WarehouseOption,
     head: Annotated[
         str | None,
-        typer.Option("--head", help="digest of an entry noted earlier: the log must still hold it"),
+        typer.Option(
+            "--head",
+            help="digest of an entry noted earlier: the log must still hold it",
+            rich_help_panel=INPUT,
+        ),
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="print every entry")] = False,
+    show: Annotated[bool, typer.Option("--show", help="print every entry", rich_help_panel=OUTPUT)] = False,
 ) -> None:
     """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit
     code 3 if not.
@@ -179,7 +192,10 @@ def explain(
     ],
     warehouse: WarehouseOption,
     json: Annotated[
-        Path | None, typer.Option("--json", help="write all of it, with every setting, here; confidential")
+        Path | None,
+        typer.Option(
+            "--json", help="write all of it, with every setting, here; confidential", rich_help_panel=OUTPUT
+        ),
     ] = None,
     why: Annotated[
         bool,
@@ -187,6 +203,7 @@ def explain(
             "--why",
             help="why the cell is not exact: the attack, through whose cells, what would free it; "
             "it names primary cells",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:

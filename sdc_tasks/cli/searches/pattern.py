@@ -11,17 +11,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures, tell_sums
+from sdc_tasks.cli.options import METHOD, OUTPUT
+from sdc_tasks.cli.searches.told import (
+    FACTS_HELP,
+    PLOT_HELP,
+    figures_text,
+    history_until,
+    show_figures,
+    tell_sums,
+)
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
-from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
+from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
@@ -30,18 +39,90 @@ if TYPE_CHECKING:
     from sdc_tasks.model.table import Bools
 
 
+METHOD_HELP = "; ".join(f"{name}: {what}" for name, what in METHODS.items())
+COST_HELP = "what a secondary costs. " + "; ".join(f"{name}: {what}" for name, what in COSTS.items())
+COLUMN_HELP = f"{COST_HELP}; or the column of costs"
+
+
 @dataclass(frozen=True)
 class PatternSearch:
     """How to search, and where to write what."""
 
-    method: PatternMethod
-    costs: CellCosts
-    seconds: float | None
-    gap: float
-    seed: int
-    place: Path | None
-    facts: Path | None
-    plot: Path | None
+    method: Annotated[PatternMethod, typer.Option(help=METHOD_HELP, rich_help_panel=METHOD)] = "auto"
+    cost: Annotated[str, typer.Option(help=COLUMN_HELP, rich_help_panel=METHOD)] = "value"
+    margins: Annotated[
+        float,
+        typer.Option(
+            min=0.001,
+            help="tables of dimensions: the factor on the cost of a cell, for each dimension in which it is "
+            "a total",
+            rich_help_panel=METHOD,
+        ),
+    ] = 1.0
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="limit of the search; without it the search ends by counted work, the same on every machine",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    gap: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="stop when (cost − bound) / cost is proven to be no more than this",
+            rich_help_panel=METHOD,
+        ),
+    ] = GAP
+    seed: Annotated[
+        int, typer.Option(min=0, help="another seed searches in another order", rich_help_panel=METHOD)
+    ] = 1
+    place: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="table with its pattern, .jj or .jj.gz, else CSV: codes, value, STATUS u, m secondary, s, "
+            "z; true values; of several tables a folder",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP, rich_help_panel=OUTPUT)] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help=PLOT_HELP.format(what="pattern and bound"), rich_help_panel=OUTPUT),
+    ] = None
+
+    @property
+    def costs(self) -> CellCosts:
+        """The measure of costs; that of a column is `file`."""
+        return measure_of(self.cost) or "file"
+
+    @property
+    def column(self) -> str | None:
+        """The column of costs, None where a measure says them."""
+        return self.cost if measure_of(self.cost) is None else None
+
+    def refuse_for_jj(self, file: Path) -> None:
+        """Raises InvalidInput for what needs columns or dimensions."""
+        refuse_column(file, self.cost)
+        if self.margins != 1:
+            raise InvalidInput(
+                f"{file}: a JJ file brings its own relations and columns. Remedy: leave out --margins"
+            )
+
+
+def measure_of(cost: str) -> CellCosts | None:
+    """The measure of costs that an option --cost names; None for a column."""
+    return next((name for name in COSTS if name == cost), None)
+
+
+def refuse_column(file: Path, cost: str) -> None:
+    """Raises InvalidInput where the costs of a JJ file are those of a column."""
+    if measure_of(cost) is None:
+        raise InvalidInput(
+            f"{file}: --cost {cost}: a JJ file has no columns. Remedy: give one of {', '.join(COSTS)}"
+        )
 
 
 @dataclass(frozen=True)
