@@ -128,7 +128,7 @@ class AuditFiles:
 
 
 @dataclass(frozen=True)
-class Judged:
+class AuditedTable:
     """The case of an audit and what was found. `read` and `before`: the table as it was read, None without
     one, and the LPs of the baseline. `beside`: values that contradict the deliveries; `untold` (cells,):
     values that need a national cell that is not available.
@@ -193,7 +193,7 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
 
 def _judged(
     case: CaseOptions, asked: AskedAudit, problem: ProtectionProblem, allowed: standing.Tolerance
-) -> Judged:
+) -> AuditedTable:
     """Reads the table, or takes none, and attacks it."""
     import numpy as np
 
@@ -218,10 +218,10 @@ def _judged(
     known = np.array([cell for cell in found.contradictions if not problem.withheld[cell]], dtype=np.int64)
     beside = standing.contradictions(problem, publication, known, allowed)
     untold = publication.cells[problem.withheld[publication.cells] & ~publication.withheld]
-    return Judged(problem, publication, requirements, read, before, found, beside, untold)
+    return AuditedTable(problem, publication, requirements, read, before, found, beside, untold)
 
 
-def _write(files: AuditFiles, judged: Judged, certificate: str) -> None:
+def _write(files: AuditFiles, judged: AuditedTable, certificate: str) -> None:
     from sdc_tasks import pipeline, report
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.report import standing
@@ -237,7 +237,7 @@ def _write(files: AuditFiles, judged: Judged, certificate: str) -> None:
         write_private(files.differences, standing.differences(problem, judged.beside))
 
 
-def _tell_found(judged: Judged, claim: Claim, proof: Proof) -> None:
+def _tell_found(judged: AuditedTable, claim: Claim, proof: Proof) -> None:
     """Prints which primaries are not protected, and the verdict."""
     problem, found = judged.problem, judged.found
     _tell_small(problem, found.small)
@@ -286,7 +286,7 @@ def _tell_shares(problem: ProtectionProblem, found: AuditReport) -> None:
         out.print(table)
 
 
-def _tell_attacks(judged: Judged) -> None:
+def _tell_attacks(judged: AuditedTable) -> None:
     """Prints who attacks which primary, and what would end it."""
     from sdc_tasks.releases import why
 
@@ -298,7 +298,7 @@ def _tell_attacks(judged: Judged) -> None:
         )
 
 
-def _tell_beside(judged: Judged, spec: Domain) -> None:
+def _tell_beside(judged: AuditedTable, spec: Domain) -> None:
     """Prints what contradicts the deliveries, and what was not judged."""
     from sdc_tasks.report import standing
 

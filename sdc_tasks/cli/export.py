@@ -62,6 +62,9 @@ def export(
     a descriptor with their digests.
 
     It writes the version that the world may see now. There is none under embargo or after a retraction.
+
+    Example: sdc export --domain demo/domain.yaml --period 2024 --warehouse sqlite:///out/warehouse.db --out
+    again
     """
     from dataclasses import replace
 
@@ -108,7 +111,10 @@ def export_jj(
         typer.Option(help="default: those of the domain", rich_help_panel=METHOD),
     ] = None,
 ) -> None:
-    """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
+    """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values.
+
+    Example: sdc export-jj --domain demo/domain.yaml --period 2024 --inbox demo/inbox --out table.jj
+    """
     from sdc_tasks.domains import load_domain
     from sdc_tasks.intake.tables.jj import write_jj, write_private
     from sdc_tasks.methods.attack import baseline

@@ -40,6 +40,8 @@ def approve(
 ) -> None:
     """Approves exactly this publication of a release, on its passed audit. Who started a run of it cannot
     approve it.
+
+    Example: sdc approve RELEASE --publication 3f9a0c51d2e7 --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.operations.decisions import approve, claimed
@@ -81,6 +83,8 @@ def retract(
 
     Where the terms of the release ask for approvals, somebody else agrees first: with --agree and the same
     reason, or in Required Actions.
+
+    Example: sdc retract RELEASE --reason 'revised deliveries' --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks import outputs, steps
     from sdc_tasks.warehouse import reader
@@ -125,6 +129,9 @@ def files(
 ) -> None:
     """Says what second files of a country are, and judges what counts then. Until
     somebody does, no release is made.
+
+    Example: sdc files keep AT_new.csv --domain demo/domain.yaml --period 2024 --warehouse
+    sqlite:///out/warehouse.db
     """
     from sdc_tasks import steps
 
@@ -147,6 +154,8 @@ def verify_log(
 ) -> None:
     """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit
     code 3 if not.
+
+    Example: sdc verify-log --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.database.checks import failures, known_checks
@@ -212,6 +221,8 @@ def explain(
 
     With --why it shows instead what keeps the cell from being exact. That is confidential:
     it names primary cells, by keys.
+
+    Example: sdc explain RELEASE EU27_2020.TURNOVER.TOTAL._T --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.dissemination.lineage import explain
@@ -282,6 +293,8 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
     """Looks for damage in the database, purges confidential content past its retention, verifies the log, and
     runs every check of the warehouse. Exit code 3 if something is wrong.
+
+    Example: sdc maintenance --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.confidential.maintenance import damage, purge
@@ -311,6 +324,8 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
 def new_key() -> None:
     """Makes a payload key and prints it. Store it in the secret backend that sets
     SDC_PAYLOAD_KEYS, and show it to nobody.
+
+    Example: sdc new-key
     """
     from sdc_tasks.warehouse.keyring import new_key
 
@@ -330,6 +345,8 @@ def keep_secret(
     """Writes the secret of the warehouse into a new file, to be kept apart from it, and prints its
     fingerprint. The log tells that it is kept. With it in SDC_WAREHOUSE_SECRET, another warehouse draws the
     same tables of the same deliveries. Show it to nobody.
+
+    Example: sdc keep-secret secret.txt --warehouse sqlite:///out/warehouse.db
     """
     import os
 
@@ -359,6 +376,8 @@ def rotate_keys(
     """Encrypts everything with the newest key. A SQLite warehouse with a key file gets a new key.
     Elsewhere, first put a new key (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old key as long
     as a backup is encrypted with it.
+
+    Example: sdc rotate-keys --warehouse sqlite:///out/warehouse.db
     """
     import os
 

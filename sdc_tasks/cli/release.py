@@ -50,7 +50,10 @@ def demo(
         typer.Option("--euro-area", help="the euro area as a second composition", rich_help_panel=METHOD),
     ] = False,
 ) -> None:
-    """Writes synthetic national deliveries, protected within each country, and their domain file."""
+    """Writes synthetic national deliveries, protected within each country, and their domain file.
+
+    Example: sdc demo demo --countries 4 --activities 6 --sizes 2
+    """
     from sdc_tasks.demo import write_deliveries, write_domain
 
     columns = (
@@ -99,7 +102,11 @@ def release(
         ),
     ] = 1,
 ) -> None:
-    """Runs a whole release without Airflow: receive, check, protect, audit, publish."""
+    """Runs a whole release without Airflow: receive, check, protect, audit, publish.
+
+    Example: sdc release --domain demo/domain.yaml --period 2024 --inbox demo/inbox --out out --witnesses
+    witnesses.zip
+    """
     from sdc_tasks import outputs, steps
     from sdc_tasks.cli import side_by_side
     from sdc_tasks.domains import load_domain
@@ -153,6 +160,8 @@ def findings(
 ) -> None:
     """Prints the findings on the deliveries of a period as CSV: country, file, severity, code,
     line, cell, message; never a value.
+
+    Example: sdc findings --domain demo/domain.yaml --period 2024 --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks import outputs, steps
 

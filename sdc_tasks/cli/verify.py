@@ -47,6 +47,9 @@ def verify_certificate(
 ) -> None:
     """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3
     if a statement does not follow.
+
+    Example: sdc verify-certificate --domain demo/domain.yaml --period 2024 --inbox demo/inbox --published
+    out/table.csv --certificate out/audit.json --witnesses witnesses.zip
     """
     from sdc_tasks import report
     from sdc_tasks.api.published import told_by

@@ -28,6 +28,8 @@ def what_if(
 
     A share is a marginal price: the gain from a slightly smaller requirement. Without one
     flag, other flags may cost more.
+
+    Example: sdc what-if --domain demo/domain.yaml --period 2024 --inbox demo/inbox --top 10
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain

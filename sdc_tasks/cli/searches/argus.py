@@ -38,6 +38,8 @@ def argus(
     methods, and says what differs.
 
     Exit codes: 0 all tables protected, 2 bad input or a command that is not ours, 3 no protection found.
+
+    Example: sdc argus BATCH.arb --out results
     """
     from sdc_tasks.argus.run import run_batch
 
