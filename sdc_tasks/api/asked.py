@@ -124,20 +124,27 @@ def _refuse_unfit(options: Signature, names: Mapping[str, object], given: Mappin
     for name, told in given.items():
         option = options.parameters[name]
         if told is not None or option.default is not None:
-            _refuse_one(option, told, _choices(option, names))
+            _refuse_one(option, told)
+            _refuse_other(name, told, _choices(option, names))
 
 
-def _refuse_one(option: Parameter, told: object, choices: Sequence[object]) -> None:
+def _refuse_one(option: Parameter, told: object) -> None:
     name = option.name
     if name == "dims" and isinstance(told, str):
         raise InvalidInput(f"dims is one text. Remedy: give a list of columns, such as [{told!r}]")
     if isinstance(option.default, bool) and not isinstance(told, bool | np.bool_):
         raise InvalidInput(f"{name} is no yes or no. Remedy: give True or False")
-    if name in NUMBERS and (isinstance(told, bool) or not NUMBERS[name][1](told)):
-        raise InvalidInput(f"{name} is no such number. Remedy: give {NUMBERS[name][0]}")
-    kind = KINDS.get(str(option.annotation).removesuffix(" | None"))
-    if kind and not kind[1](told):
-        raise InvalidInput(f"{name} is not of its kind. Remedy: give {kind[0]}")
+    if name in NUMBERS:
+        what, fits = NUMBERS[name]
+        if isinstance(told, bool) or not fits(told):
+            raise InvalidInput(f"{name} is no such number. Remedy: give {what}")
+    what, fits = KINDS.get(str(option.annotation).removesuffix(" | None"), ("anything", lambda _: True))
+    if not fits(told):
+        raise InvalidInput(f"{name} is not of its kind. Remedy: give {what}")
+
+
+def _refuse_other(name: str, told: object, choices: Sequence[object]) -> None:
+    """Raises InvalidInput for what is none of the choices of an option, if it has some."""
     if choices and not (isinstance(told, str) and told in choices):
         raise InvalidInput(
             f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}"

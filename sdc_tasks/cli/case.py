@@ -98,15 +98,7 @@ class CaseOptions:
         from sdc_tasks import pipeline, report
         from sdc_tasks.api.published import told_by
 
-        tables = self.earlier or ()
-        if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
-            raise InvalidInput(
-                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if "
-                "nothing was revised"
-            )
-        sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [
-            delivered
-        ] * len(tables)
+        tables, sent = self.earlier or (), self._sent(delivered)
         thens: list[ProtectionProblem] = []
         for each in sent:
             thens.append(secured(each, self.spec, thens))
@@ -119,3 +111,15 @@ class CaseOptions:
             for each, then in zip(sent, thens, strict=True)
         ]
         return told, [each for one in came for each in one]
+
+    def _sent(self, delivered: Delivered) -> Sequence[Delivered]:
+        """The deliveries of each table published before; the present ones where none are named."""
+        number = len(self.earlier or ())
+        if not self.earlier_inbox:
+            return [delivered] * number
+        if len(self.earlier_inbox) != number:
+            raise InvalidInput(
+                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if "
+                "nothing was revised"
+            )
+        return [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox]

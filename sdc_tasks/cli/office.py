@@ -252,7 +252,6 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     release, cell, audit, settings = told["release"], told["cell"], told["audit"], told["settings"] or {}
     printed = "withheld" if cell["value"] is None else f"{cell['value']:,.10g}"
     base = "" if cell["rounding_base"] is None else f", base {cell['rounding_base']:,.10g}"
-    adds = [each for each in told["deliveries"] if each["adds"]]
     lines = [
         ("published", f"{printed}{base}, OBS_STATUS {cell['obs_status']}"),
         ("version", f"{release['version']}, released {release['released_at']:%Y-%m-%d %H:%M} UTC"),
@@ -262,14 +261,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("embargo", f"until {release['embargo']:%Y-%m-%d %H:%M} UTC"))
     if release["retracted"]:
         lines.append(("retracted", release["retracted"]))
-    lines += [(f"delivery {each['country']}", f"{each['file']}, known as {each['digest']}") for each in adds]
-    lines.append(
-        (
-            "decided beside",
-            ", ".join(each["country"] for each in told["deliveries"] if not each["adds"])
-            or "no other country",
-        )
-    )
+    lines += _deliveries(told)
     if settings:
         lines += [
             ("domain file", f"{settings['id']}, digest {told['terms']['digest']}"),
@@ -288,6 +280,14 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         for each in told["approvals"]
     ]
     return lines
+
+
+def _deliveries(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """The deliveries that add to a cell, and the countries that decided beside them."""
+    adds = [each for each in told["deliveries"] if each["adds"]]
+    beside = [each["country"] for each in told["deliveries"] if not each["adds"]]
+    lines = [(f"delivery {each['country']}", f"{each['file']}, known as {each['digest']}") for each in adds]
+    return [*lines, ("decided beside", ", ".join(beside) or "no other country")]
 
 
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:

@@ -100,7 +100,7 @@ def test_the_options_of_an_example_around_releases_are_those_of_the_command(name
     assert COMMANDS[name].make_context(name, given)
 
 
-# --- where is what in a table: one declaration ---------------------------------------------------------------
+# --- where is what in a table: one declaration ----------------------------------------------------------
 
 WITH_TABLES = ("suppress", "protect", "intervals", "recode", "round-table")
 FUNCTIONS = (sdc_api.primary, sdc_api.suppress, sdc_api.audit, sdc_api.adjust, sdc_api.round_table)

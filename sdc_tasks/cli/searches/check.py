@@ -106,22 +106,29 @@ def _judged(problem: SensitiveTable, hidden: Bools) -> _Judged:
         "programs": verdict.programs,
         "seconds": round(time.monotonic() - began, 3),
     }
-    lines = {
-        f"not shown to be protected: {_named(problem, risky)}": risky,
-        f"fewer contributors than {problem.minimum} in relation {short[0] if short else ''}"
-        f"{and_more(max(0, len(short) - 1))}": short,
-        f"not shown to be protected: {_listed(named_sums)}": named_sums,
-        limits or "": limits,
-        f"{known} hidden cells must stay open or are empty; they are taken as known": known,
-    }
-    return _Judged(safe, figures, [line for line, holds in lines.items() if holds])
+    return _Judged(safe, figures, _lines(problem, risky, short, named_sums, known))
 
 
-def _listed(names: Sequence[str]) -> str:
-    return "; ".join(names[:NAMED_CELLS]) + and_more(max(0, len(names) - NAMED_CELLS))
+def _lines(
+    problem: SensitiveTable, risky: Sequence[int], short: Sequence[int], sums: Sequence[str], known: int
+) -> list[str]:
+    """What is said of a pattern: primaries at risk, relations with too few contributors, sums at risk, what
+    was not judged, and how many hidden cells everybody knows.
+    """
+    from sdc_tasks.methods.suppression.pattern.sums import limits_of
 
-
-def _named(problem: SensitiveTable, cells: Sequence[int]) -> str:
-    return ", ".join(problem.name(cell) for cell in cells[:NAMED_CELLS]) + and_more(
-        max(0, len(cells) - NAMED_CELLS)
-    )
+    lines = []
+    if risky:
+        lines.append(f"not shown to be protected: {', '.join(map(problem.name, risky[:NAMED_CELLS]))}")
+        lines[-1] += and_more(max(0, len(risky) - NAMED_CELLS))
+    if short:
+        lines.append(f"fewer contributors than {problem.minimum} in relation {short[0]}")
+        lines[-1] += and_more(len(short) - 1)
+    if sums:
+        lines.append(f"not shown to be protected: {'; '.join(sums[:NAMED_CELLS])}")
+        lines[-1] += and_more(max(0, len(sums) - NAMED_CELLS))
+    if (limits := limits_of(problem)) is not None:
+        lines.append(limits)
+    if known:
+        lines.append(f"{known} hidden cells must stay open or are empty; they are taken as known")
+    return lines

@@ -16,9 +16,9 @@ import typer
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, grouped, takes
-from sdc_tasks.cli.searches.pattern import COST_HELP, measure_of, refuse_column
+from sdc_tasks.cli.searches.pattern import COST_HELP, leave, measure_of, refuse_column
 from sdc_tasks.cli.searches.told import FACTS_HELP, figures_text, history_until, show_figures, tell_sums
-from sdc_tasks.cli.searches.watch import Worker, follow, leave_if_stuck
+from sdc_tasks.cli.searches.watch import Worker, follow
 from sdc_tasks.cli.shared import is_jj, refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
@@ -159,7 +159,11 @@ def intervals(
     _write(table, run, ended, asked.unit, place, facts)
     _show(run, ended, place)
     tell_sums(facts)
-    _leave(worker, ended, asked.blur)
+    if isinstance(worker.error, Unprotectable) and asked.blur > 0:
+        raise Unprotectable(
+            f"{worker.error}; or give --blur 0, as levels are enlarged by chance"
+        ) from worker.error
+    leave(worker, found=ended.best is not None)
 
 
 @dataclass(frozen=True)
@@ -188,19 +192,6 @@ def _write(
         write_private(place, _text(table, *ends))
     if facts is not None:
         write_private(facts, _facts(run, ended))
-
-
-def _leave(worker: Worker, ended: _Ended, blur: float) -> None:
-    """Ends the command: with the error of the search, else with the exit code of what was found."""
-    code = 0 if ended.best is not None else Unprotectable.exit_code
-    leave_if_stuck(worker, code)
-    if isinstance(worker.error, Unprotectable) and blur > 0:
-        raise Unprotectable(
-            f"{worker.error}; or give --blur 0, as levels are enlarged by chance"
-        ) from worker.error
-    if worker.error is not None and not isinstance(worker.error, MemoryError):
-        raise worker.error
-    raise typer.Exit(code)
 
 
 def _jj(file: Path, layout: AskedLayout, cost: str) -> KeyedProblem:

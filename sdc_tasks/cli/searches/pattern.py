@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -150,13 +150,7 @@ def search(
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
-    for file in files:
-        for each in (
-            asked.facts,
-            asked.plot,
-            asked.place if len(files) == 1 else None,
-        ):  # several tables go to a folder
-            refuse_place(each, file)
+    _refuse_places(files, asked)
     draw = (
         None if asked.plot is None else drawing(asked.plot, f"Suppression, costs: {asked.costs}", "pattern")
     )
@@ -177,22 +171,38 @@ def search(
     follow(run, worker, seconds, interruption, told, lambda: _progress(run), asked.place)
     best, bound, elapsed = run.incumbent, run.bound, run.elapsed
     status = _status(run, best, worker, interruption)
-    if best is not None and asked.place is not None:
-        table.write(asked.place, best.hidden)
+    hidden = None if best is None else best.hidden
+    if hidden is not None and asked.place is not None:
+        table.write(asked.place, hidden)
     if asked.facts is not None:
         said = {
             "status": status,
             "method": asked.method,
             "costs": asked.costs,
             "seed": asked.seed,
-            **table.more(None if best is None else best.hidden),
+            **table.more(hidden),
         }
         write_private(asked.facts, _facts(run, best, bound, elapsed, said))
     if asked.plot is not None and draw is not None:
         write_private(asked.plot, draw(list(run.history)))
     _show(run, best, bound, elapsed, status, asked.place)
     tell_sums(asked.facts, asked.plot)
-    code = 0 if best is not None else Unprotectable.exit_code
+    leave(worker, found=best is not None)
+
+
+def _refuse_places(files: Sequence[Path], asked: PatternSearch) -> None:
+    """Several tables go to a folder, which is no file."""
+    place = asked.place if len(files) == 1 else None
+    for file in files:
+        for each in (asked.facts, asked.plot, place):
+            refuse_place(each, file)
+
+
+def leave(worker: Worker, found: bool) -> NoReturn:
+    """Ends the command: with the error of the search, else with the exit code of what was found. A search
+    that ran out of memory is no error: it found what it found.
+    """
+    code = 0 if found else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if worker.error is not None and not isinstance(worker.error, MemoryError):
         raise worker.error

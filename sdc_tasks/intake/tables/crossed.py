@@ -83,7 +83,8 @@ class CrossedSuppression:
         if problem.lone.any():
             told["SINGLETON"] = [str(int(each)) for each in problem.lone.tolist()]
         if problem.respondent is not None and (problem.respondent != NOBODY).any():
-            told["RESPONDENT"] = ["" if each == NOBODY else str(each) for each in problem.respondent.tolist()]
+            who = problem.respondent
+            told["RESPONDENT"] = np.where(who == NOBODY, "", who.astype(str)).tolist()
         if problem.count is not None and self.value != "COUNT":
             told["COUNT"] = _printed(problem.count)
         return told

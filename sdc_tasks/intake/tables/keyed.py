@@ -98,23 +98,8 @@ def dimensions_in(records: TextRows, layout: TableLayout) -> tuple[list[list[str
     dimensions, value, totals, parents = layout.dims, layout.value, layout.total, layout.hierarchy
     for name in (*dimensions, value):
         records.column(name)
-    if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
-        raise InvalidInput(
-            f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so"
-        )
-    if unknown := sorted(set(parents) - set(dimensions)):
-        raise InvalidInput(
-            f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of "
-            f"{', '.join(dimensions)}"
-        )
-    refuse_own(path, dimensions, (*READ, *MADE, "COST", "COUNT"))
-    refuse_own(path, [value], (*READ, "ADJUSTED", "ROUNDED"))
+    _refuse_names(path, layout)
     codes = [records.column(name) for name in dimensions]
-    if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
-        raise InvalidInput(
-            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. "
-            f"Remedy: drop it"
-        )
     axes = tuple(
         _axis(records, name, column, totals.get(name, totals.get("")), parents.get(name))
         for name, column in zip(dimensions, codes, strict=True)
@@ -131,8 +116,29 @@ def dimensions_in(records: TextRows, layout: TableLayout) -> tuple[list[list[str
     return codes, axes
 
 
+def _refuse_names(path: str, layout: TableLayout) -> None:
+    """Raises InvalidInput for names that are no dimensions, or two things at once."""
+    dimensions, value, totals, parents = layout.dims, layout.value, layout.total, layout.hierarchy
+    if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
+        raise InvalidInput(
+            f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so"
+        )
+    if unknown := sorted(set(parents) - set(dimensions)):
+        raise InvalidInput(
+            f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of "
+            f"{', '.join(dimensions)}"
+        )
+    refuse_own(path, dimensions, (*READ, *MADE, "COST", "COUNT"))
+    refuse_own(path, [value], (*READ, "ADJUSTED", "ROUNDED"))
+    if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
+        raise InvalidInput(
+            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. "
+            f"Remedy: drop it"
+        )
+
+
 def refuse_own(where: str, columns: Sequence[str], own: Sequence[str]) -> None:
-    """Two columns of one name make one of a frame, and nobody can tell which."""
+    """If a column name is duplicated, pandas keeps both under one key: refuse it."""
     if mine := [name for name in columns if name in own]:
         raise InvalidInput(
             f"{where}: {mine[0]} is the name of a column of ours, and no dimension and no value. Remedy: "
@@ -153,20 +159,26 @@ def _axis(
         raise InvalidInput(f"{records.at(odd)}: the code in {name} {FORMULA}")
     total = known_total(records.name, name, column) if named is None else named
     total = TOTAL if total is None or total == NONE else total
-    if parents is None:
-        parts = tuple(sorted(set(column) - {total}))
-        if not parts:
-            raise InvalidInput(
-                f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out"
-            )
-        return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+    if parents is not None:
+        return _tree(records, name, column, total, parents)
+    parts = tuple(sorted(set(column) - {total}))
+    if not parts:
+        raise InvalidInput(f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out")
+    return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+
+
+def _tree(
+    records: TextRows, name: str, column: list[str], total: str, parents: Path | Hierarchy
+) -> Hierarchy:
+    """The codes of a dimension with a list of codes; every code of the table is one of them."""
+    known = isinstance(parents, Hierarchy)
     axis = parents if isinstance(parents, Hierarchy) else read_tree(parents, name, total)
-    source = "its hierarchy" if isinstance(parents, Hierarchy) else parents
     for i, code in enumerate(column):
         if code not in axis.index:
             raise InvalidInput(
-                f"{records.at(i)}: {name} {code} is none of the codes in {source}. Remedy: add it there, or "
-                f"correct the {records.word}"
+                f"{records.at(i)}: {name} {code} is none of the codes in "
+                f"{'its hierarchy' if known else parents}. Remedy: add it there, or correct the "
+                f"{records.word}"
             )
     return axis
 
@@ -179,22 +191,15 @@ def refuse_totals(
     numbers: Floats,
 ) -> None:
     """A total that is taken for a part would be counted once more."""
-    dimensions, totals, parents = layout.dims, layout.total, layout.hierarchy
-    asked = [
-        i
-        for i, name in enumerate(dimensions)
-        if name not in parents and totals.get(name, totals.get("")) != NONE
-    ]
-    asked = [i for i in asked if axes[i].codes[0] not in codes[i]]
-    at = [np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)]
-    inner = np.ones(len(numbers), dtype=bool)  # totals of the other dimensions need not all stand in the file
-    for i, axis in enumerate(axes):
-        if i not in asked:
-            inner &= ~np.isin(
-                at[i], [axis.index[parent] for parent in set(axis.parent) - {None} if parent is not None]
-            )
+    dimensions = layout.dims
+    asked = [i for i in _unnamed(layout) if axes[i].codes[0] not in codes[i]]
+    at = _places(axes, codes)
+    # totals of the other dimensions need not all stand in the file
+    known = [~np.isin(at[i], _above(axis)) for i, axis in enumerate(axes) if i not in asked]
+    inner = np.logical_and.reduce(known) if known else np.ones(len(numbers), dtype=bool)
+    seen = [each[inner] for each in at]
     for i in asked:
-        code = unnamed(at[i][inner], [each[inner] for j, each in enumerate(at) if j != i], numbers[inner])
+        code = unnamed(seen[i], [*seen[:i], *seen[i + 1 :]], numbers[inner])
         if code is not None:
             name, total = dimensions[i], axes[i].codes[code]
             raise InvalidInput(
@@ -202,7 +207,7 @@ def refuse_totals(
                 f"{name}={total}, or --total {name}={NONE} "
                 "if it is none"
             )
-    if asked and (found := lone([each[inner] for each in at], numbers[inner], asked)) is not None:
+    if asked and (found := lone(seen, numbers[inner], asked)) is not None:
         name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
         raise InvalidInput(
             f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --total "
@@ -211,14 +216,35 @@ def refuse_totals(
         )
 
 
+def _unnamed(layout: TableLayout) -> list[int]:
+    """The dimensions whose total nobody named."""
+    totals = layout.total
+    return [
+        i
+        for i, name in enumerate(layout.dims)
+        if name not in layout.hierarchy and totals.get(name, totals.get("")) != NONE
+    ]
+
+
+def _places(axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> list[Ints]:
+    """By dimension (records): the number of each code in its list."""
+    return [
+        np.array([axis.index[code] for code in column], dtype=np.int64)
+        for axis, column in zip(axes, codes, strict=True)
+    ]
+
+
+def _above(axis: Hierarchy) -> list[int]:
+    """The codes that are totals of others."""
+    return [axis.index[parent] for parent in set(axis.parent) if parent is not None]
+
+
 def _cells(
     records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]
 ) -> Ints:
     """The cell of each line."""
-    at = [[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)]
-    cell = np.ravel_multi_index(
-        [np.array(each) for each in at], tuple(len(axis.codes) for axis in axes)
-    ).astype(np.int64)
+    shape = tuple(len(axis.codes) for axis in axes)
+    cell = np.ravel_multi_index(_places(axes, codes), shape).astype(np.int64)
     order = np.argsort(cell, kind="stable")
     if (double := np.flatnonzero(np.diff(cell[order]) == 0)).size:
         first, second = order[double[0]], order[double[0] + 1]
@@ -236,23 +262,28 @@ def numbers_in(records: TextRows, column: str, empty: float | None = None, endle
     """
     found = np.zeros(len(records.rows))
     for i, text in enumerate(records.column(column)):
-        try:
-            found[i] = (
-                empty if empty is not None and not text else float("none" if "_" in text else text)
-            )  # Python reads 1_000
-        except ValueError:
-            raise InvalidInput(
-                f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no "
-                f"separators"
-            ) from None
-        if text and not np.isfinite(found[i]) and (not endless or np.isnan(found[i])):
+        if empty is not None and not text:
+            found[i] = empty
+            continue
+        found[i] = _number(records, i, column, text)
+        if not np.isfinite(found[i]) and (not endless or np.isnan(found[i])):
             raise InvalidInput(f"{records.at(i)}: {column} is not finite. Remedy: give its value")
-        if text and not endless and abs(found[i]) > LARGEST:
+        if not endless and abs(found[i]) > LARGEST:
             raise InvalidInput(
                 f"{records.at(i)}: {column} is above {LARGEST:g}, so that sums are not exact. Remedy: "
                 f"{LARGER_UNIT}"
             )
     return found
+
+
+def _number(records: TextRows, i: int, column: str, text: str) -> float:
+    """The number in a field of record i; infinite or NaN where it says so."""
+    try:
+        return float("none" if "_" in text else text)  # Python reads 1_000
+    except ValueError:
+        raise InvalidInput(
+            f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no separators"
+        ) from None
 
 
 def _complete(
@@ -400,14 +431,15 @@ def _levels(
         other = "UPL" if one == ["lpl"] else "LPL"
         which = f"levels {named[one[0]]} and none for the other side"
         raise InvalidInput(f"{records.name}: {which}. Remedy: add {other}, 0 where none is asked")
-    found = {
-        name: numbers_in(records, column, np.nan) for name, column in named.items() if column is not None
-    }
-    for name, level in found.items():
-        if len(gone := np.flatnonzero(primary & np.isnan(level))):
-            where, more = f"{records.at(int(gone[0]))}: {key(int(gone[0]))}", and_more(len(gone) - 1)
-            raise InvalidInput(
-                f"{where}{more}: primary without a level in {named[name]}. Remedy: give its level, 0 where "
-                f"none is asked"
-            )
-    return {name: np.where(np.isnan(level), 0.0, level) for name, level in found.items()}
+    found = {}
+    for name, column in named.items():
+        if column is not None:
+            level = numbers_in(records, column, np.nan)
+            if len(gone := np.flatnonzero(primary & np.isnan(level))):
+                where, more = f"{records.at(int(gone[0]))}: {key(int(gone[0]))}", and_more(len(gone) - 1)
+                raise InvalidInput(
+                    f"{where}{more}: primary without a level in {column}. Remedy: give its level, 0 where "
+                    f"none is asked"
+                )
+            found[name] = np.where(np.isnan(level), 0.0, level)
+    return found

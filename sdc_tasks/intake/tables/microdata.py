@@ -204,15 +204,14 @@ def _numbered(records: TextRows, columns: ContributorColumns) -> Ints:
         raise InvalidInput(
             f"{records.name}: weights do not go with contributors or holdings. Remedy: leave out one of them"
         )
-    texts = [f"= {text}" if text else "" for text in records.column(named)]
-    if columns.holding is not None and columns.contributor is not None:
-        # who belongs to no holding is one by himself
-        alone = records.column(columns.contributor)
-        texts = [text or f"- {own}" for text, own in zip(texts, alone, strict=True)]
-    gone = next((i for i, text in enumerate(texts) if text in ("", "- ")), None)
-    if gone is not None and columns.contributor is not None:
-        raise InvalidInput(f"{records.at(gone)}: no {columns.contributor}. Remedy: say who contributes")
-    texts = [text or f"- {i}" for i, text in enumerate(texts)]
+    told = records.column(named)
+    # who belongs to no holding is one by himself
+    alone = told if columns.contributor is None else records.column(columns.contributor)
+    texts = []
+    for i, (text, own) in enumerate(zip(told, alone, strict=True)):
+        if not text and not own and columns.contributor is not None:
+            raise InvalidInput(f"{records.at(i)}: no {columns.contributor}. Remedy: say who contributes")
+        texts.append(f"= {text}" if text else f"- {own or i}")
     return np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
 
 
