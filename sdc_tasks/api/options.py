@@ -142,7 +142,7 @@ def _meanings(names: Sequence[str]) -> str:
     width = max(map(len, names)) + 2
     fill = partial(textwrap.fill, width=WIDTH, subsequent_indent=" " * (width + 4))
     lines = [fill(f"    {name:<{width}}{MEANINGS[name]}") for name in names]
-    return "\n".join(["Where is what in the table; each is an option of the command line too:", "", *lines])
+    return "\n".join(["Where is what in the table; each is an option of `sdc suppress` too:", "", *lines])
 
 
 def refuse_unknown(known: Signature, name: str, given: Mapping[str, object]) -> None:
