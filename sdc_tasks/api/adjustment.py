@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.moved import MovedTable
+from sdc_tasks.api.options import AdjustKeywords, keywords
 from sdc_tasks.api.progress import Progress, of_moments, teller
 from sdc_tasks.api.results import Explanation, Picture, relative
-from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
+from sdc_tasks.api.tables import layout_of
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import FORMULAS
-from sdc_tasks.intake.tables.keyed import Columns, KeyedTable, Missing, keyed_table, numbers_in
+from sdc_tasks.intake.tables.keyed import KeyedTable, keyed_table, numbers_in
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.methods.cta import engine
 from sdc_tasks.methods.cta.engine import EngineOptions
 from sdc_tasks.methods.cta.model import table_problem
-from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.model.weights import Distance, weights_of
-from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,61 +117,48 @@ class AdjustResult(MovedTable):
 
 
 @checks_options
+@keywords(AdjustKeywords, method="auto", solver="highs", seconds=60.0, gap=GAP, seed=1)
 def adjust(
     df: Table,
     dims: Sequence[str],
     value: str = "VALUE",
     *,
-    total: Totals = None,
-    hierarchies: Hierarchies | None = None,
-    status: str | None = None,
-    primary: str | None = None,
-    level: str | None = None,
-    lpl: str | None = None,
-    upl: str | None = None,
-    spl: str | None = None,
-    lb: str | None = None,
-    ub: str | None = None,
-    cost: Literal["one", "inverse", "sqrt"] | str = "inverse",
+    weights: Literal["one", "inverse", "sqrt"] | str = "inverse",
     distance: DistanceName = "l1",
-    missing: Missing = "refuse",
-    method: Method = "auto",
-    solver: SolverName = "highs",
-    seconds: float = 60.0,
-    gap: float = GAP,
-    seed: int = 1,
     progress: Progress = None,
+    **options: Unpack[AdjustKeywords],
 ) -> AdjustResult:
     """The closest table found in which every sensitive cell has moved by at least its
     level ([1] eq. 2a–2e; [2] eq. 18).
 
-    df       one row for each cell, as for `suppress`; a cell of status z keeps its value, every other
-    one may move. cost     of moving a cell by one: one, inverse (1/a), sqrt (1/√a), or a column.
-    distance: l1 Σ w |x − a|, l2 Σ w (x − a)². seconds  a limit of time; the search ends before where the
-    gap is proven to be at most `gap`.
+    df        one row for each cell, as for `suppress`; a cell of status z keeps its value, every other
+              one may move.
+    weights   what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a), or a column.
+    distance  l1 Σ w |x − a|, l2 Σ w (x − a)².
+    seconds   a limit of time; the search ends before where the gap is proven to be at most `gap`.
 
     The rest, and what is raised, as for `suppress`.
 
     >>> import pandas as pd, sdc_tasks as sdc
     >>> table = pd.DataFrame({"R": ["a", "a", "b", "b"], "C": ["x", "y", "x", "y"], "VALUE": [20, 50, 40, 30],
     ...                       "SECRET": [1, 0, 0, 0], "LEVEL": [5, 0, 0, 0]})
-    >>> found = sdc.adjust(table, ["R", "C"], primary="SECRET", level="LEVEL", cost="one")
+    >>> found = sdc.adjust(table, ["R", "C"], primary="SECRET", level="LEVEL", weights="one")
     >>> round(found.loss, 6), round(found.bound, 6)
     (20.0, 20.0)
     >>> found.explain("a.x").lines
     ('it went up, by its protection level at least',)
     """
-    columns = Columns(status, primary, lpl, upl, spl, level, lb, ub)
-    records, trees = rows_of(as_frame(df), CALLED), trees_of(hierarchies)
-    if primary is None and columns.of(records, "status") is None:
+    layout, records = layout_of(dims, value, options), rows_of(as_frame(df), CALLED)
+    if layout.primary is None and layout.column("status", records) is None:
         raise InvalidInput(
             f"{CALLED}: nothing says which cells are sensitive. Remedy: name a column of statuses (u), or of "
             f"primaries (1)"
         )
-    keyed = keyed_table(records, dims, value, totals_of(total, dims, trees), trees, columns, missing)
-    problem = table_problem(keyed.table, _weights(records, keyed, cost), Distance(distance))
+    keyed = keyed_table(records, layout)
+    problem = table_problem(keyed.table, _weights(records, keyed, weights), Distance(distance))
+    seconds, gap = options["seconds"], options["gap"]
     run = Run(problem, seconds, gap, of_moments(teller(progress), "table"))
-    engine.execute(run, EngineOptions(method, solver, seconds, gap, seed))
+    engine.execute(run, EngineOptions(options["method"], options["solver"], seconds, gap, options["seed"]))
     return adjusted(run, keyed, value)
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, signature, unwrap
 from typing import Literal, ParamSpec, TypeVar, get_args, get_origin
 
 import numpy as np
 
+from sdc_tasks.api import options as shared
+from sdc_tasks.api.options import refuse_unknown
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput, SdcError
 from sdc_tasks.intake.tables.microdata import ContributorColumns
@@ -48,7 +50,7 @@ NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     ),
     "margins": ("a number above 0", _above_zero),
     "base": ("a number above 0, such as 5", _above_zero),
-    "minimum": ("a whole number, at least 0", lambda told: _is_whole(told, 0)),
+    "min_contributors": ("a whole number, at least 0", lambda told: _is_whole(told, 0)),
     "reach": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "max_order": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "max_round": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
@@ -80,9 +82,9 @@ KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
         "the code of totals, or a mapping from dimension to code",
         lambda told: isinstance(told, str | Mapping),
     ),
-    **dict.fromkeys(
-        ("Hierarchies", "Mapping[str, Mapping[str, str | None] | str]"),
-        ("a mapping from dimension to what its codes add up to", lambda told: isinstance(told, Mapping)),
+    "Hierarchies": (
+        "a mapping from dimension to what its codes add up to",
+        lambda told: isinstance(told, Mapping),
     ),
     "ContributionRules": ("rules, such as sdc.Rules(p=10)", lambda told: isinstance(told, ContributionRules)),
     "ContributorColumns": (
@@ -94,19 +96,23 @@ KINDS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 
 
 def checks_options(step: Callable[Given, Made]) -> Callable[Given, Made]:
-    """Decorates a function of the API. An option that is none of its choices, no number of its kind,
-    or no yes or no, raises InvalidInput that names it. Its exceptions hold no local variables; those
-    that tell a user what to do hold nothing that they came from, where a reader of numbers repeats
+    """Decorates a function of the API; all its keywords get their values, defaults too. A keyword that it
+    does not have raises TypeError with the nearest one. An option that is none of its choices, no number of
+    its kind, or no yes or no, raises InvalidInput that names it. Its exceptions hold no local variables;
+    those that tell a user what to do hold nothing that they came from, where a reader of numbers repeats
     the text that it could not read.
     """
-    options, globals_of = signature(step), step.__globals__
+    options, names = signature(step), {**vars(shared), **unwrap(step).__globals__}
 
     @wraps(step)
     def checked(*arguments: Given.args, **named: Given.kwargs) -> Made:
         try:
-            _refuse_unfit(options, globals_of, options.bind(*arguments, **named).arguments)
+            refuse_unknown(options, step.__name__, named)
+            bound = options.bind(*arguments, **named)
+            _refuse_unfit(options, names, bound.arguments)
             one_thread()
-            return keeps_to_itself(step)(*arguments, **named)
+            bound.apply_defaults()
+            return keeps_to_itself(step)(*bound.args, **bound.kwargs)
         except SdcError as error:
             error.__cause__ = error.__context__ = None
             raise
@@ -117,25 +123,35 @@ def checks_options(step: Callable[Given, Made]) -> Callable[Given, Made]:
 def _refuse_unfit(options: Signature, names: Mapping[str, object], given: Mapping[str, object]) -> None:
     for name, told in given.items():
         option = options.parameters[name]
-        if told is None and option.default is None:
-            continue
-        if name == "dims" and isinstance(told, str):
-            raise InvalidInput(f"dims is one text. Remedy: give a list of columns, such as [{told!r}]")
-        if isinstance(option.default, bool) and not isinstance(told, bool | np.bool_):
-            raise InvalidInput(f"{name} is no yes or no. Remedy: give True or False")
-        if name in NUMBERS and (isinstance(told, bool) or not NUMBERS[name][1](told)):
-            raise InvalidInput(f"{name} is no such number. Remedy: give {NUMBERS[name][0]}")
-        kind = KINDS.get(str(option.annotation).removesuffix(" | None"))
-        if kind and not kind[1](told):
-            raise InvalidInput(f"{name} is not of its kind. Remedy: give {kind[0]}")
-        choices = _choices(option, names)
-        if choices and not (isinstance(told, str) and told in choices):
-            raise InvalidInput(
-                f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}"
-            )
+        if told is not None or option.default is not None:
+            _refuse_one(option, told)
+            _refuse_other(name, told, _choices(option, names))
 
 
-def _choices(option: Parameter, names: Mapping[str, object]) -> tuple[object, ...]:
+def _refuse_one(option: Parameter, told: object) -> None:
+    name = option.name
+    if name == "dims" and isinstance(told, str):
+        raise InvalidInput(f"dims is one text. Remedy: give a list of columns, such as [{told!r}]")
+    if isinstance(option.default, bool) and not isinstance(told, bool | np.bool_):
+        raise InvalidInput(f"{name} is no yes or no. Remedy: give True or False")
+    if name in NUMBERS:
+        what, fits = NUMBERS[name]
+        if isinstance(told, bool) or not fits(told):
+            raise InvalidInput(f"{name} is no such number. Remedy: give {what}")
+    what, fits = KINDS.get(str(option.annotation).removesuffix(" | None"), ("anything", lambda _: True))
+    if not fits(told):
+        raise InvalidInput(f"{name} is not of its kind. Remedy: give {what}")
+
+
+def _refuse_other(name: str, told: object, choices: Sequence[object]) -> None:
+    """Raises InvalidInput for what is none of the choices of an option, if it has some."""
+    if choices and not (isinstance(told, str) and told in choices):
+        raise InvalidInput(
+            f"{name} is none of its choices. Remedy: give one of {', '.join(map(str, choices))}"
+        )
+
+
+def _choices(option: Parameter, names: Mapping[str, object]) -> Sequence[object]:
     """The choices of an option whose annotation is the name of a Literal."""
     kind = names.get(str(option.annotation))
     return get_args(kind) if get_origin(kind) is Literal else ()

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.options import AuditKeywords, keywords
 from sdc_tasks.api.progress import Progress
 from sdc_tasks.api.results import Explanation, Picture
-from sdc_tasks.api.suppression import OfTable, SuppressResult, described
-from sdc_tasks.api.tables import Hierarchies, Totals
+from sdc_tasks.api.suppression import OfTable, SuppressResult
+from sdc_tasks.api.tables import layout_of
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
-from sdc_tasks.intake.tables.keyed import Columns, Missing
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.judge.pattern import PatternVerdict, verify
 from sdc_tasks.model.table import Bools
@@ -138,44 +138,23 @@ def audit(
     dims: Sequence[str],
     value: str = "VALUE",
     *,
-    total: Totals = None,
-    hierarchies: Hierarchies | None = None,
-    status: str = "STATUS",
-    level: str | None = None,
-    lpl: str | None = None,
-    upl: str | None = None,
-    spl: str | None = None,
-    lb: str | None = None,
-    ub: str | None = None,
-    singleton: str | None = None,
-    respondent: str | None = None,
-    missing: Missing = "refuse",
     progress: Progress = None,
+    **options: Unpack[AuditKeywords],
 ) -> PatternAudit: ...
 
 
 @checks_options
+@keywords(AuditKeywords, status="STATUS")
 def audit(
     df: Table | SuppressResult,
     dims: Sequence[str] | None = None,
     value: str = "VALUE",
     *,
-    total: Totals = None,
-    hierarchies: Hierarchies | None = None,
-    status: str = "STATUS",
-    level: str | None = None,
-    lpl: str | None = None,
-    upl: str | None = None,
-    spl: str | None = None,
-    lb: str | None = None,
-    ub: str | None = None,
-    singleton: str | None = None,
-    respondent: str | None = None,
-    missing: Missing = "refuse",
     tables: Tables | None = None,
     domain: Domain | str | Path | None = None,
     period: str | None = None,
     progress: Progress = None,
+    **options: Unpack[AuditKeywords],
 ) -> PatternAudit | AggregateAudit:
     """Whether a table is safe as it is; nothing is sought.
 
@@ -200,32 +179,36 @@ def audit(
     >>> sdc.audit(table.assign(STATUS=["u", "m", "m", "m"]), ["R", "C"], level="LEVEL").safe
     True
     """
+    of_aggregates = [each for each in (tables, domain, period) if each is not None]
     if isinstance(df, SuppressResult):
-        if dims is not None or tables is not None or domain is not None or period is not None:
+        if dims is not None or of_aggregates:
             raise InvalidInput(
                 "what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims"
             )
         return PatternAudit(df._crossed, df._hidden, verify(df._crossed.problem, df._hidden))
-    if tables is not None or domain is not None or period is not None:
-        if tables is None or domain is None or period is None or dims is not None:
-            raise InvalidInput(
-                "an audit of aggregates needs tables, domain and period, and no dims. Remedy: give the "
-                "three, or none of them"
-            )
-        from sdc_tasks.api.releases import audit_aggregates
+    if not of_aggregates:
+        return _audit_of_pattern(df, dims, value, options)
+    if tables is None or domain is None or period is None or dims is not None:
+        raise InvalidInput(
+            "an audit of aggregates needs tables, domain and period, and no dims. Remedy: give the "
+            "three, or none of them"
+        )
+    from sdc_tasks.api.releases import audit_aggregates
 
-        return audit_aggregates(df, tables, domain, period, progress)
+    return audit_aggregates(df, tables, domain, period, progress)
+
+
+def _audit_of_pattern(
+    df: Table, dims: Sequence[str] | None, value: str, options: AuditKeywords
+) -> PatternAudit:
     if dims is None:
         raise InvalidInput(
             "which columns are dimensions? Remedy: name them, as ['REGION', 'ACTIVITY']; of aggregates give "
             "tables, domain, period"
         )
     records = rows_of(as_frame(df), CALLED)
-    columns = Columns(status, None, lpl, upl, spl, level, lb, ub, singleton, respondent)
-    table = suppression_in(
-        records, described(Wanted(tuple(dims), value, columns=columns, missing=missing), total, hierarchies)
-    )
-    hidden = _hidden(records, table, status)
+    table = suppression_in(records, layout_of(dims, value, options))
+    hidden = _hidden(records, table, options["status"])
     return PatternAudit(table, hidden, verify(table.problem, hidden))
 
 

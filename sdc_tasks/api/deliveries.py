@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,6 @@ def delivered_by_sheets(sheets: Iterable[intake.Sheet], spec: Domain, salt: Secr
     Raises InvalidInput with file, line, cell, rule and remedy of what refuses one.
     """
     from sdc_tasks import intake, pipeline
-    from sdc_tasks.checks import suite
-    from sdc_tasks.checks.proportion import Among
-    from sdc_tasks.checks.registry import describe
 
     by_country: dict[str, list[intake.Sheet]] = {}
     for sheet in sheets:
@@ -48,21 +45,38 @@ def delivered_by_sheets(sheets: Iterable[intake.Sheet], spec: Domain, salt: Secr
     tables, converted = [], set[str]()
     for country in sorted(by_country):
         delivery = intake.together(by_country[country], spec)
-        why = (
-            _why(delivery)
-            if delivery.table is None
-            else "; ".join(map(describe, suite.refusals(suite.check(delivery.table, spec))))
-        )
-        if delivery.table is None or why:
-            raise _refused(delivery.file, why or "`sdc release` shows why")
-        tables.append(delivery.table)
-        converted |= {country} if delivery.converted else set()
+        tables.append(_accepted(delivery, spec))
+        if delivery.converted:
+            converted.add(country)
+    _compare(tables, converted, spec)
+    own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
+    return Delivered(pipeline.build_problem(tables, spec, salt), own, tables)
+
+
+def _accepted(delivery: intake.Delivery, spec: Domain) -> NationalTable:
+    """The table of a delivery. Raises InvalidInput if it is refused."""
+    from sdc_tasks.checks import suite
+    from sdc_tasks.checks.registry import describe
+
+    if delivery.table is None:
+        raise _refused(delivery.file, _why(delivery) or "`sdc release` shows why")
+    if wrong := suite.refusals(suite.check(delivery.table, spec)):
+        raise _refused(delivery.file, "; ".join(map(describe, wrong)) or "`sdc release` shows why")
+    return delivery.table
+
+
+def _compare(tables: Sequence[NationalTable], converted: Collection[str], spec: Domain) -> None:
+    """Raises InvalidInput for a table that the others contradict. `converted`: countries with values in
+    another unit than the domain's.
+    """
+    from sdc_tasks.checks import suite
+    from sdc_tasks.checks.proportion import Among
+    from sdc_tasks.checks.registry import describe
+
     for table in tables:
         peers = [other for other in tables if other is not table]
         if wrong := suite.refusals(suite.compare(table, spec, Among(peers, table.country in converted))):
             raise _refused(table.country, "; ".join(map(describe, wrong)))
-    own = {table.country: pipeline.sets_secondaries(table, spec) for table in tables}
-    return Delivered(pipeline.build_problem(tables, spec, salt), own, tables)
 
 
 def _refused(whose: str, why: str) -> InvalidInput:

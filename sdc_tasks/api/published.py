@@ -44,6 +44,29 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
         return told_by_csv(path)
     most = SPARE_BYTES + _BYTES_EACH * space.size
     found = Findings()
+    content = unpack(_bytes_of(path, most, space), path.name, lambda _: most, found)
+    records = None
+    if content is not None:
+        kind = discover(content[1])
+        if kind is None:
+            raise InvalidInput(
+                f"{path}: no format has this suffix. Remedy: a table as .csv (SDMX-CSV), .xml (SDMX-ML), "
+                f".json (SDMX-JSON) or .parquet"
+            )
+        if kind.read is delimited.parse and not found.refused:
+            # as the file itself: a delivery may have labels and parts of keys
+            return told_by_csv(path, text_of(path, content[0]))
+        records = kind.read(content[0], _concepts(domain), found, SPARE_LINES + _RECORDS_EACH * space.size)
+    _refuse_found(path, found)
+    if records is None:
+        raise InvalidInput(f"{path}: cannot be read. Remedy: give the table as SDMX-CSV")
+    # the header begins with one of them
+    names = sorted(records.columns, key=lambda name: name not in ("STRUCTURE", "DATAFLOW"))
+    return Told(names, _rows(records, names))
+
+
+def _bytes_of(path: Path, most: int, space: CellSpace) -> bytes:
+    """The file. Raises InvalidInput for one that cannot be read, or has more than `most` bytes."""
     try:
         with path.open("rb") as stream:
             data = stream.read(most + 1)
@@ -54,20 +77,11 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
             f"{path}: more than {most} bytes, which no table of {space.size} cells needs. Remedy: name the "
             f"published table"
         )
-    content = unpack(data, path.name, lambda _: most, found)
-    kind = None if content is None else discover(content[1])
-    if content is not None and kind is None:
-        raise InvalidInput(
-            f"{path}: no format has this suffix. Remedy: a table as .csv (SDMX-CSV), .xml (SDMX-ML), .json "
-            f"(SDMX-JSON) or .parquet"
-        )
-    if content is not None and kind is not None and kind.read is delimited.parse and not found.refused:
-        return told_by_csv(
-            path, text_of(path, content[0])
-        )  # as the file itself: a delivery may have labels and parts of keys
-    records = None
-    if content is not None and kind is not None:
-        records = kind.read(content[0], _concepts(domain), found, SPARE_LINES + _RECORDS_EACH * space.size)
+    return data
+
+
+def _refuse_found(path: Path, found: Findings) -> None:
+    """Raises InvalidInput for the first finding, and for what no audit would judge."""
     for each in found.all():
         place = "" if each.line is None else f", line {each.line}"
         raise InvalidInput(f"{path}{place}: {each.message}. {_JUDGES}")
@@ -75,12 +89,6 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
         raise InvalidInput(
             f"{path}: labels in columns of their own, or keys of series. Remedy: leave them out. {_JUDGES}"
         )
-    if records is None:
-        raise InvalidInput(f"{path}: cannot be read. Remedy: give the table as SDMX-CSV")
-    names = sorted(
-        records.columns, key=lambda name: name not in ("STRUCTURE", "DATAFLOW")
-    )  # the header begins with one of them
-    return Told(names, _rows(records, names))
 
 
 def _rows(records: Records, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.moved import MovedTable
+from sdc_tasks.api.options import CountKeywords, Parents, RoundKeywords, Weighting, keywords
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
-from sdc_tasks.api.tables import Hierarchies, Totals, totals_of, trees_of
+from sdc_tasks.api.tables import layout_of
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
-from sdc_tasks.intake.tables.keyed import Columns, Missing, keyed_table, refuse_own
+from sdc_tasks.intake.tables.keyed import keyed_table, refuse_own
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
-from sdc_tasks.methods.rounding.names import DRAWN, Quality
+from sdc_tasks.methods.rounding.names import DRAWN
 from sdc_tasks.methods.rounding.quadratic import base_for, round_quadratic
 from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.methods.rounding.small_count import (
@@ -45,7 +47,6 @@ from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import weights_of
 from sdc_tasks.solver.clock import Limit
-from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 Fact = float | int | str | bool | None
 Tell = Callable[[str], None]
 RoundingMethod = Literal["controlled", "quadratic"]
-Weighting = Literal["one", "inverse", "sqrt"]
 
 
 def controlled(
@@ -205,37 +205,36 @@ class RoundResult(MovedTable):
 
 
 @checks_options
+@keywords(
+    RoundKeywords,
+    missing="zero",  # a cell without a row is empty, and empty cells are rounded as all others
+    zero_restricted=False,
+    reach=4,
+    weights="one",
+    solver="highs",
+    seconds=60.0,
+    gap=1e-3,
+    seed=None,
+)
 def round_table(
     df: Table,
     dims: Sequence[str],
     value: str = "VALUE",
     *,
     base: float | None = None,
-    total: Totals = None,
-    hierarchies: Hierarchies | None = None,
-    status: str | None = None,
-    primary: str | None = None,
-    level: str | None = None,
-    lpl: str | None = None,
-    upl: str | None = None,
     method: RoundingMethod = "controlled",
-    zero_restricted: bool = False,
-    reach: int = 4,
-    cost: Weighting = "one",
-    missing: Missing = "zero",
-    solver: SolverName = "highs",
-    seconds: float = 60.0,
-    gap: float = 1e-3,
-    seed: int | None = None,
     progress: Progress = None,
+    **options: Unpack[RoundKeywords],
 ) -> RoundResult:
     """A table rounded so that it still adds up and keeps the levels of its primary cells.
 
-    base    controlled: all cells become multiples of it; quadratic: sensitive cells do, others are
-    adjusted, and totals stay that tell no
-            sensitive cell; None there: the least that the levels allow.
-    reach   controlled: how many multiples a cell may move at most; smaller numbers are tried first.
-    zero_restricted: multiples stay. seed    repeats a rounding; it must stay secret; random by default.
+    base             controlled: all cells become multiples of it; quadratic: sensitive cells do, others are
+                     adjusted, and totals stay that tell no sensitive cell; None there: the least that the
+                     levels allow.
+    reach            controlled: how many multiples a cell may move at most; smaller numbers are tried first.
+    zero_restricted  multiples stay.
+    weights          controlled: what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a).
+    seed             repeats a rounding; it must stay secret; random by default.
 
     The rest, and what is raised, as for `suppress`.
 
@@ -249,14 +248,20 @@ def round_table(
         raise InvalidInput("controlled rounding needs a base. Remedy: give a number above 0, such as 5")
     if base is not None and not 0 < base < float("inf"):
         raise InvalidInput("the base is not a number above 0. Remedy: give one such as 5")
-    columns, trees = Columns(status, primary, lpl, upl, None, level), trees_of(hierarchies)
-    keyed = keyed_table(
-        rows_of(as_frame(df), CALLED), dims, value, totals_of(total, dims, trees), trees, columns, missing
-    )
-    search, tell = SearchOptions(drawn_seed(seed), solver, Limit(seconds), gap), teller(progress)
+    keyed = keyed_table(rows_of(as_frame(df), CALLED), layout_of(dims, value, options))
+    limit, tell = Limit(options["seconds"]), teller(progress)
+    search = SearchOptions(drawn_seed(options["seed"]), options["solver"], limit, options["gap"])
     if method == "controlled":
         assert base is not None
-        x, facts = controlled(keyed.table, base, zero_restricted, reach, cost, search, tell)
+        x, facts = controlled(
+            keyed.table,
+            base,
+            options["zero_restricted"],
+            options["reach"],
+            options["weights"],
+            search,
+            tell,
+        )
     else:
         x, facts = quadratic(keyed.table, base, search, tell)
     return RoundResult(keyed, value, x, method, facts)
@@ -345,38 +350,39 @@ class CountResult(Result):
 
 
 @checks_options
+@keywords(
+    CountKeywords,
+    base=3,
+    max_order=None,
+    crossings=None,
+    formula=None,
+    quality="fast",
+    max_round=None,
+    zero_candidates=False,
+    protect_zeros=False,
+    leverage=False,
+    rule_aware=False,
+    drawn=DRAWN,
+    seed=None,
+)
 def round_counts(
     df: Table,
     dims: Sequence[str],
     count: str | None = None,
     *,
-    base: int = 3,
-    max_order: int | None = None,
-    crossings: Sequence[Sequence[str]] | None = None,
-    formula: str | None = None,
-    hierarchies: Mapping[str, Mapping[str, str | None] | str] | None = None,
-    quality: Quality = "fast",
-    max_round: int | None = None,
-    zero_candidates: bool = False,
-    protect_zeros: bool = False,
-    leverage: bool = False,
-    rule_aware: bool = False,
-    drawn: float = DRAWN,
-    seed: int | None = None,
     progress: Progress = None,
+    **options: Unpack[CountKeywords],
 ) -> CountResult:
     """Counts rounded so that no published one is in 1 … base − 1, and all stay close, additive and consistent
     ([4]).
 
-    df       microdata, a row for each record; with `count`, the column of counts, inner cells. No totals.
+    df          microdata, a row for each record; with `count`, the column of counts, inner cells. No totals.
     max_order, crossings, formula: what is published: all crossings of at most so many dimensions,
-    these, or the terms of ~(A+B)*C; else
-             all.
+                these, or the terms of ~(A+B)*C; else all.
     rule_aware  every small count moves, so that it keeps `base` candidates for somebody who runs the
-    program on every table; for each one
-             the seed decides with the chance `drawn` where it goes. For one publication of a table.
-    hierarchies  of a dimension: the code that each code adds up to; or a file, code,parent or .hrc.
-    seed     repeats a rounding; it must stay secret; random by default.
+                program on every table; for each one the seed decides with the chance `drawn` where it goes.
+                For one publication of a table.
+    seed        repeats a rounding; it must stay secret; random by default.
 
     The rest as for `sdc round-counts`; what is raised as for `suppress`.
 
@@ -389,30 +395,28 @@ def round_counts(
     """
     refuse_own(CALLED, dims, ("ORIGINAL", "ROUNDED", "LOW", "HIGH"))
     cells = counts_of(CALLED, rows_of(as_frame(df), CALLED).column, list(dims), count).cells
-    trees = {name: _tree(name, given) for name, given in (hierarchies or {}).items()}
+    trees = {name: _tree(name, given) for name, given in (options["hierarchy"] or {}).items()}
     if unknown := sorted(set(trees) - set(cells.dimensions)):
         raise InvalidInput(
             f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of "
             f"{', '.join(cells.dimensions)}"
         )
-    options = CountOptions(
-        drawn_seed(seed),
-        base,
-        quality,
-        max_round,
-        zero_candidates,
-        protect_zeros,
-        leverage,
-        rule_aware=rule_aware,
-        drawn=drawn,
+    told = CountOptions(
+        drawn_seed(options["seed"]),
+        options["base"],
+        options["quality"],
+        options["max_round"],
+        options["zero_candidates"],
+        options["protect_zeros"],
+        options["leverage"],
+        rule_aware=options["rule_aware"],
+        drawn=options["drawn"],
     )
-    dummy = dummy_of(cells, publication_of(cells, max_order, crossings, formula, trees))
-    return CountResult(round_cells(dummy, options, progress=teller(progress)))
+    published = publication_of(cells, options["max_order"], options["crossings"], options["formula"], trees)
+    return CountResult(round_cells(dummy_of(cells, published), told, progress=teller(progress)))
 
 
-def _tree(name: str, given: Mapping[str, str | None] | str) -> CodeTree:
-    from pathlib import Path
-
+def _tree(name: str, given: Parents) -> CodeTree:
     if isinstance(given, str | Path):
         return read_hierarchy(Path(given))
     if not isinstance(given, Mapping):

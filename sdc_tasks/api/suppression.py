@@ -6,27 +6,34 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.options import DimensionKeywords, SuppressKeywords, keywords
 from sdc_tasks.api.progress import Progress, of_moments, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
-from sdc_tasks.api.tables import Hierarchies, Totals, costs_of, totals_of, trees_of
+from sdc_tasks.api.tables import costs_of, layout_of
 from sdc_tasks.errors import InvalidInput, Unprotectable, and_more
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
-from sdc_tasks.intake.tables.keyed import Columns, Missing, refuse_own
-from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
+from sdc_tasks.intake.tables.keyed import refuse_own
+from sdc_tasks.intake.tables.microdata import (
+    ContributorColumns,
+    ProtectedTable,
+    problem_by_rules,
+    problem_of_cells,
+)
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
-from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
+from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.tolerances import GAP
@@ -35,6 +42,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNKNOWN = ContributorColumns()  # each row is a contributor of its own
+# Keywords of `suppress` that say what rules decide.
+DECIDED_BY_RULES = (
+    "status",
+    "primary",
+    "level",
+    "lpl",
+    "upl",
+    "spl",
+    "lb",
+    "ub",
+    "singleton",
+    "respondent",
+)
 NAMED_PRIMARIES = 8  # primaries that an explanation names
 
 
@@ -258,17 +278,17 @@ class SuppressResult(OfTable):
 
 
 @checks_options
+@keywords(DimensionKeywords)
 def primary(
     df: Table,
     dims: Sequence[str],
     value: str = "VALUE",
     *,
     rules: ContributionRules,
-    total: Totals = None,
-    hierarchies: Hierarchies | None = None,
     contributors: ContributorColumns = UNKNOWN,
     count: str | None = None,
     top: Sequence[str] = (),
+    **options: Unpack[DimensionKeywords],
 ) -> PrimaryResult:
     """The primary cells of a table, and their protection levels, by rules ([2] §4).
 
@@ -277,7 +297,6 @@ def primary(
                  column of contributors, and `top` are those of the largest contributions, the largest first.
     rules        p% with a prior, (n,k), a minimum of contributors, requests.
     contributors columns of microdata: who contributes, his holding, waivers, requests, weights.
-    total, hierarchies: as for `suppress`.
 
     Raises InvalidInput with row, column, key and remedy.
 
@@ -292,61 +311,45 @@ def primary(
     ' VALUE STATUS  LPL\\n  94.0      u  9.0'
     """
     refuse_own(CALLED, [value], ["COUNT"])
-    protected = _by_rules(
-        df, Wanted(tuple(dims), value), rules, total, hierarchies, contributors, count, top, "value", 1.0
-    )
-    return PrimaryResult(*protected)
+    layout = replace(layout_of(dims, value, options), count=count)
+    found = _by_rules(df, layout, rules, _Contributions(contributors, top), "value", 1.0)
+    return PrimaryResult(found.table, found.by_rule)
 
 
 @checks_options
+@keywords(
+    SuppressKeywords,
+    contributors=UNKNOWN,
+    top=(),
+    cost="value",
+    margins=1.0,
+    method="auto",
+    seconds=None,
+    gap=GAP,
+    seed=1,
+)
 def suppress(
     df: Table,
     dims: Sequence[str],
     value: str = "VALUE",
     *,
-    total: Totals = None,
-    hierarchies: Hierarchies | None = None,
     rules: ContributionRules | None = None,
-    contributors: ContributorColumns = UNKNOWN,
-    top: Sequence[str] = (),
-    status: str | None = None,
-    primary: str | None = None,
-    level: str | None = None,
-    lpl: str | None = None,
-    upl: str | None = None,
-    spl: str | None = None,
-    lb: str | None = None,
-    ub: str | None = None,
-    singleton: str | None = None,
-    respondent: str | None = None,
-    count: str | None = None,
-    cost: str = "value",
-    margins: float = 1.0,
-    minimum: int = 0,
-    missing: Missing = "refuse",
-    method: PatternMethod = "auto",
-    seconds: float | None = None,
-    gap: float = GAP,
-    seed: int = 1,
     progress: Progress = None,
+    **options: Unpack[SuppressKeywords],
 ) -> SuppressResult:
     """The cheapest safe pattern found for a table, verified ([2] §4, eq. 5–7).
 
     df           one row for each cell: a column of codes for each of `dims`, and the column `value`. With
-    `rules`: as for `primary`. total        the code of totals, for all dimensions or by dimension; else
-    TOTAL, _T or Total. Totals without a row are added up. hierarchies  of a dimension: the code that each
-    code adds up to, None for the top; or a file, code,parent or .hrc. rules        which cells are primary.
-    Without rules the frame says it: a column of statuses (u primary, z stays open; STATUS), or
-                 `primary` (1, 0), with levels `level`, or `lpl` and `upl`, `spl`: distances ≥ 0 in the unit
-                 of `value`. `lb`, `ub`: what the world knows, else 0 and ∞ (−∞ where a value is negative).
-                 `singleton`, `respondent`: one respondent, and who he is.
+                 `rules`: as for `primary`. Totals without a row are added up.
+    rules        which cells are primary. Without rules the frame says it: `status`, or `primary`, with
+                 `level`, or `lpl`, `upl` and `spl`: distances ≥ 0 in the unit of `value`.
+    contributors, top: as for `primary`.
     cost         of a secondary: value, one, frequency (the column `count`), log, distance; or a column.
-    `margins`: the factor on it for
-                 each dimension in which a cell is a total. `minimum`: of contributors
-                 behind what is hidden in a relation.
-    missing      an inner cell without a row is refused; with "zero" it is empty, which everybody may know.
+    margins      the factor on it for each dimension in which a cell is a total.
+    method       how to search; auto: cubes where the table is very large, else exact.
     seconds      a limit of time; without it the search ends by counted work, and equal input gives an equal
-    pattern. progress     a function that gets lines; True or False; by default a line in a notebook.
+                 pattern.
+    progress     a function that gets lines; True or False; by default a line in a notebook.
 
     Raises InvalidInput with row, column, key and remedy; Unprotectable, naming the cell, where hiding all
     does not protect it, or where no safe pattern was found in the time given.
@@ -364,36 +367,26 @@ def suppress(
     >>> print(found.explain(("M1", "P1")).lines[0])
     opened alone, these primary cells are not shown to be protected: M2.P3
     """
-    columns = Columns(status, primary, lpl, upl, spl, level, lb, ub, singleton, respondent, None, count)
-    costs, columns = costs_of(cost, columns)
-    wanted = Wanted(tuple(dims), value, columns=columns, missing=missing, minimum=minimum)
+    costs, priced = costs_of(options["cost"])
+    layout, margins = replace(layout_of(dims, value, options), cost=priced), options["margins"]
+    given = _Contributions(options["contributors"], options["top"])
     if rules is None:
-        if top or contributors != UNKNOWN:
+        if given != _Contributions():
             raise InvalidInput(
                 "contributors and largest contributions are for rules. Remedy: give rules, or leave them out"
             )
-        table = suppression_in(
-            rows_of(as_frame(df), CALLED), described(wanted, total, hierarchies), costs, margins
-        )
+        table = suppression_in(rows_of(as_frame(df), CALLED), layout, costs, margins)
     else:
-        told = {
-            "status": status,
-            "primary": primary,
-            "level": level,
-            "lpl": lpl,
-            "upl": upl,
-            "spl": spl,
-            "lb": lb,
-            "ub": ub,
-        }
-        told |= {"singleton": singleton, "respondent": respondent}
-        if given := [name for name, column in told.items() if column is not None]:
+        if twice := [name for name in DECIDED_BY_RULES if getattr(layout, name) is not None]:
             raise InvalidInput(
-                f"rules decide what is primary, and {given[0]} says it too. Remedy: give one or the other"
+                f"rules decide what is primary, and {twice[0]} says it too. Remedy: give one or the other"
             )
-        table, _ = _by_rules(df, wanted, rules, total, hierarchies, contributors, count, top, costs, margins)
-    options = PatternOptions(method, math.inf if seconds is None else seconds, gap, seed)
-    return pattern_of(table, options, progress)
+        table = _by_rules(df, layout, rules, given, costs, margins).table
+    seconds = options["seconds"]
+    limit = math.inf if seconds is None else seconds
+    return pattern_of(
+        table, PatternOptions(options["method"], limit, options["gap"], options["seed"]), progress
+    )
 
 
 def pattern_of(
@@ -411,32 +404,28 @@ def pattern_of(
     return SuppressResult(table, found)
 
 
-def described(wanted: Wanted, total: Totals, hierarchies: Hierarchies | None) -> Wanted:
-    """With the totals and hierarchies that a caller named."""
-    trees = trees_of(hierarchies)
-    return replace(wanted, totals=totals_of(total, wanted.dimensions, trees), parents=trees)
+@dataclass(frozen=True)
+class _Contributions:
+    """The columns that tell of contributions: of microdata, or of a table those of the largest ones."""
+
+    columns: ContributorColumns = UNKNOWN
+    top: Sequence[str] = ()
 
 
 def _by_rules(
     df: Table,
-    wanted: Wanted,
+    layout: TableLayout,
     rules: ContributionRules,
-    total: Totals,
-    hierarchies: Hierarchies | None,
-    contributors: ContributorColumns,
-    count: str | None,
-    top: Sequence[str],
+    given: _Contributions,
     costs: CellCosts,
     margins: float,
-) -> tuple[CrossedSuppression, Mapping[str, int]]:
-    records, wanted = rows_of(as_frame(df), CALLED), described(wanted, total, hierarchies)
-    if not top:
-        found = problem_by_rules(records, wanted, rules, contributors, costs, margins)
-    elif count is None:
+) -> ProtectedTable:
+    records = rows_of(as_frame(df), CALLED)
+    if not given.top:
+        return problem_by_rules(records, layout, rules, given.columns, costs, margins)
+    if layout.count is None:
         raise InvalidInput(
             "a table with largest contributions needs its counts. Remedy: name the column of contributors as "
             "count"
         )
-    else:
-        found = problem_of_cells(records, wanted, rules, count, list(top), costs, margins)
-    return found.table, found.by_rule
+    return problem_of_cells(records, layout, rules, list(given.top), costs, margins)

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
+from sdc_tasks.api.options import Hierarchies, Totals
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.keyed import Columns
 from sdc_tasks.methods.suppression.names import COSTS, CellCosts
 from sdc_tasks.model.keys import refuse_twins
+from sdc_tasks.model.layout import DEFAULTS, TableLayout
 from sdc_tasks.model.table import Hierarchy
 
-Parents = (
-    Mapping[str, str | None] | str | Path
-)  # each code's parent, None for the top; or a file of codes, .csv or .hrc
-Hierarchies = Mapping[str, Parents]
-Totals = str | Mapping[str, str] | None  # the code of totals, of every dimension or by dimension
+READ_HERE = ("value", "total", "hierarchy", "cost")  # no plain columns of a table
+
+
+def layout_of(dims: Sequence[str], value: str, options: Mapping[str, object]) -> TableLayout:
+    """Where is what, as the keywords of a function say it; a column of costs is none of them (`costs_of`)."""
+    trees = trees_of(cast(Hierarchies | None, options.get("hierarchy")))
+    totals = totals_of(cast(Totals, options.get("total")), dims, trees)
+    named: dict[str, Any] = {
+        name: told for name, told in options.items() if name in DEFAULTS and name not in READ_HERE
+    }
+    return TableLayout(tuple(dims), value, totals, trees, **named)
 
 
 def totals_of(total: Totals, dimensions: Sequence[str], hierarchies: Mapping[str, object]) -> dict[str, str]:
@@ -52,7 +59,7 @@ def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
     return found
 
 
-def costs_of(cost: str, columns: Columns) -> tuple[CellCosts, Columns]:
-    """What a secondary costs: one of the measures by name, else a column of the table."""
+def costs_of(cost: str) -> tuple[CellCosts, str | None]:
+    """What a secondary costs: one of the measures by name, else the column of the table that says it."""
     named = next((name for name in COSTS if name == cost), None)
-    return ("file", replace(columns, cost=cost)) if named is None else (named, columns)
+    return ("file", cost) if named is None else (named, None)

@@ -21,6 +21,7 @@ from sdc_tasks.intake.tables.crossed import CrossedSuppression
 from sdc_tasks.intake.tables.jj import printed
 from sdc_tasks.methods.suppression.given.instructions import Instruction, What, instructed
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools
 
 ACTIONS: Mapping[str, What] = {"U": "u", "S": "s", "P": "z", "C": "c", "W": "c", "PL": "pl", "M": "c"}
@@ -62,48 +63,67 @@ def with_apriori(
     unsafe without levels gets `manual` percent of its value.
     """
     table = held.crossed
+    problem = table.problem
+    said = _Said([], {}, {}, [])
+    _read(path, separator, ignore, table, said)
+    said.given.extend(_usual_levels(said, problem, manual))
+    stays = table.stays.copy()
+    stays[[each.cell for each in said.given if each.what == "z"]] = True
+    if both := [cell for cell in said.chosen if stays[cell] or cell in said.unsafe]:
+        raise said.chosen[both[0]].refused(
+            f"{printed_key(table.keys[both[0]])}: a secondary, and primary or open as well. Remedy: keep one"
+        )
+    # a zero is open until somebody calls it unsafe
+    zeros = np.isin(np.arange(len(problem.a)), list(said.unsafe)) & (problem.a == 0) & ~stays
+    after = instructed(replace(problem, fixed=problem.fixed & ~zeros), said.given)
+    if below_zero(after.a, after.primary, after.lpl):
+        after = replace(after, lb=np.full(len(after.a), -np.inf))
+    hidden = held.chosen.copy()
+    hidden[list(said.chosen)] = True
+    crossed = CrossedSuppression(after, table.dimensions, table.value, table.keys, stays)
+    return replace(held, crossed=crossed, chosen=hidden & ~after.primary), said.over
+
+
+def _usual_levels(said: _Said, problem: SensitiveTable, manual: float) -> list[Instruction]:
+    """Levels for the cells that a file calls unsafe, and that have none: `manual` percent of the value."""
+    levels = {*problem.primaries.tolist(), *(each.cell for each in said.given if each.what == "pl")}
+    found = []
+    for cell, line in said.unsafe.items():
+        if cell not in levels:
+            level = manual / 100 * abs(float(problem.a[cell]))
+            found.append(Instruction(cell, "pl", (level, level), line.place))
+    return found
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a file says: the instructions; the lines that call a cell unsafe, or choose it as a secondary; and
+    the lines that were passed over.
+    """
+
+    given: list[Instruction]
+    unsafe: dict[int, BatchLine]
+    chosen: dict[int, BatchLine]
+    over: list[str]
+
+
+def _read(path: Path, separator: str, ignore: bool, table: CrossedSuppression, said: _Said) -> None:
     place = {key: cell for cell, key in enumerate(table.keys)}
-    problem, given, over = table.problem, [], []
-    levels = set(problem.primaries.tolist())
-    unsafe: dict[int, BatchLine] = {}
-    chosen: dict[int, BatchLine] = {}
     for line in lines_of(path):
         key, action, rest = _parts(line, separator, len(table.dimensions))
         if key not in place:
             if not ignore:
                 raise line.refused(f"{printed_key(key)} is no cell of the table. Remedy: correct it")
-            over.append(f"{line.place}: {printed_key(key)} is no cell of the table, passed over")
+            said.over.append(f"{line.place}: {printed_key(key)} is no cell of the table, passed over")
             continue
         cell = place[key]
         numbers = tuple(number_in(line, text, f"{printed_key(key)}: a number") for text in rest)
         if action == "M":
-            chosen[cell] = line
+            said.chosen[cell] = line
             numbers = (0.0,)
-        given.append(Instruction(cell, ACTIONS[action], numbers, line.place))
+        said.given.append(Instruction(cell, ACTIONS[action], numbers, line.place))
         if action == "U":
-            unsafe[cell] = line
-        if action == "PL":
-            levels.add(cell)
-    for cell, line in unsafe.items():
-        if cell not in levels:
-            level = manual / 100 * abs(float(problem.a[cell]))
-            given.append(Instruction(cell, "pl", (level, level), line.place))
-    stays = table.stays.copy()
-    stays[[each.cell for each in given if each.what == "z"]] = True
-    if both := [cell for cell in chosen if stays[cell] or cell in unsafe]:
-        raise chosen[both[0]].refused(
-            f"{printed_key(table.keys[both[0]])}: a secondary, and primary or open as well. Remedy: keep one"
-        )
-    zeros = (
-        np.isin(np.arange(len(problem.a)), list(unsafe)) & (problem.a == 0) & ~stays
-    )  # a zero is open until somebody calls it unsafe
-    after = instructed(replace(problem, fixed=problem.fixed & ~zeros), given)
-    if below_zero(after.a, after.primary, after.lpl):
-        after = replace(after, lb=np.full(len(after.a), -np.inf))
-    hidden = held.chosen.copy()
-    hidden[list(chosen)] = True
-    crossed = CrossedSuppression(after, table.dimensions, table.value, table.keys, stays)
-    return replace(held, crossed=crossed, chosen=hidden & ~after.primary), over
+            said.unsafe[cell] = line
 
 
 def _parts(line: BatchLine, separator: str, width: int) -> tuple[tuple[str, ...], str, list[str]]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -154,28 +154,10 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
     columns: list[Column] = []
     for line in lines:
         text = line.text.strip()
-        if text.startswith("//"):
-            continue
-        if not text.startswith("<"):
-            name, *numbers = _words(line)
-            if name.lower() in {each.name.lower() for each in columns}:
-                raise line.refused(f"{name} is described twice. Remedy: keep one of them")
-            columns.append(Column(name, line, tuple(numbers[:placed]), tuple(numbers[placed:])))
-            continue
-        for word, value in _said(line):
-            if word in OF_FILE:
-                already = of_file
-            elif word in OF_COLUMN and columns:
-                already = dict(columns[-1].said)
-            else:
-                raise line.refused(
-                    f"<{word}> is not understood. Remedy: leave it out, if the table does not need it"
-                )
-            if word in already:
-                raise line.refused(f"<{word}> stands there already. Remedy: keep one of them")
-            already[word] = value
-            if word in OF_COLUMN:
-                columns[-1] = replace(columns[-1], said=already)
+        if text.startswith("<"):
+            _hear(line, of_file, columns)
+        elif not text.startswith("//"):
+            columns.append(_column(line, placed, columns))
     if not columns:
         raise InvalidInput(f"{path}: no column. Remedy: describe the columns of the data")
     letters = {
@@ -187,10 +169,34 @@ def read_metadata(path: Path, tabular: bool) -> Metadata:
         raise InvalidInput(
             f"{path}: one letter for two of <UNSAFE>, <PROTECT> and <SAFE>. Remedy: give each its own"
         )
-    separator = of_file.get("SEPARATOR")
-    if tabular and not separator:
-        separator = ","
-    return Metadata(path, separator or None, letters, tuple(columns))
+    separator = of_file.get("SEPARATOR") or ("," if tabular else None)
+    return Metadata(path, separator, letters, tuple(columns))
+
+
+def _column(line: BatchLine, placed: int, before: Sequence[Column]) -> Column:
+    """A column by its name and numbers, of which the first `placed` say where it stands."""
+    name, *numbers = _words(line)
+    if name.lower() in {each.name.lower() for each in before}:
+        raise line.refused(f"{name} is described twice. Remedy: keep one of them")
+    return Column(name, line, tuple(numbers[:placed]), tuple(numbers[placed:]))
+
+
+def _hear(line: BatchLine, of_file: dict[str, str], columns: list[Column]) -> None:
+    """Adds what a line says of the file, or of the last column."""
+    for word, value in _said(line):
+        if word in OF_FILE:
+            already = of_file
+        elif word in OF_COLUMN and columns:
+            already = dict(columns[-1].said)
+        else:
+            raise line.refused(
+                f"<{word}> is not understood. Remedy: leave it out, if the table does not need it"
+            )
+        if word in already:
+            raise line.refused(f"<{word}> stands there already. Remedy: keep one of them")
+        already[word] = value
+        if word in OF_COLUMN:
+            columns[-1] = replace(columns[-1], said=already)
 
 
 def _said(line: BatchLine) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdc_tasks.argus.batch import Command
@@ -9,6 +10,9 @@ from sdc_tasks.argus.places import number_in
 from sdc_tasks.methods.contributions import ContributionRules
 
 MANUAL = 20.0  # percent: the margin of a cell whose status was given, where nothing says another one
+MISSING_AS_ALL = ("MIS", [0.0])  # cells with a missing code are judged as all others
+MOST_OF_CONTRIBUTORS = {"P": 2, "NK": 2, "FREQ": 1}  # rules of a kind; those behind them are for holdings
+NamedRule = tuple[str, list[float]]  # a rule of a batch, and its numbers
 
 
 @dataclass(frozen=True)
@@ -28,70 +32,85 @@ def safety_of(command: Command) -> Safety:
     and the second rule of frequencies, are for holdings. Raises InvalidInput for a rule that is not ours: to
     leave it out would protect less.
     """
-    found: dict[bool, list[tuple[str, list[float]]]] = {False: [], True: []}
-    count = {"P": 0, "NK": 0, "FREQ": 0}
+    said: list[NamedRule] = []
     manual, weighted = MANUAL, False
     once: set[str] = set()
     for name, texts in command.calls:
         numbers = [number_in(command.line, text, f"{name}: an argument") for text in texts]
         if name in once:
             raise command.refused(f"{name} twice. Remedy: keep one of them")
-        once |= {name} - set(count)
-        if name in count:
-            if not (2 <= len(numbers) <= (3 if name == "P" else 2) or (name == "P" and len(numbers) == 1)):
-                raise command.refused(
-                    f"{name} takes {'one, two or three' if name == 'P' else 'two'} numbers. Remedy: give them"
-                )
-            holding = count[name] >= (1 if name == "FREQ" else 2)
-            count[name] += 1
-            if numbers[0] > 0 and name != "P" and numbers[1] <= 0:
-                remedy = "give a second number above 0, or zeros for no rule"
-                raise command.refused(
-                    f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}"
-                )
-            if numbers[0] > 0:
-                found[holding].append((name, numbers))
+        once |= {name} - set(MOST_OF_CONTRIBUTORS)
+        if name in MOST_OF_CONTRIBUTORS:
+            _refuse_numbers(command, name, numbers)
+            said.append((name, numbers))
         elif name == "MAN" and len(numbers) == 1:
             manual = numbers[0]
         elif name == "WGT" and numbers in ([0.0], [1.0]):
             weighted = numbers == [1.0]
-        elif name == "MIS" and numbers == [0.0]:
-            pass  # cells with a missing code are judged as all others
-        else:
+        elif (name, numbers) != MISSING_AS_ALL:
             raise command.refused(
                 f"the rule {name} is not ours, and without it less is protected. Remedy: mark its cells in "
                 f"an apriori file"
             )
-    if found[False] and found[True]:
+    of_contributors, of_holdings = _apart(command, said)
+    return Safety(_rules(command, of_holdings or of_contributors), manual, bool(of_holdings), weighted)
+
+
+def _apart(command: Command, said: Sequence[NamedRule]) -> tuple[list[NamedRule], list[NamedRule]]:
+    """The rules of contributors, and those of holdings, which come behind them; without those whose first
+    number is 0. Raises InvalidInput where there are both.
+    """
+    apart: tuple[list[NamedRule], list[NamedRule]] = ([], [])
+    for i, (name, numbers) in enumerate(said):
+        before = sum(other == name for other, _ in said[:i])
+        if numbers[0] > 0:
+            apart[before >= MOST_OF_CONTRIBUTORS[name]].append((name, numbers))
+    if all(apart):
         raise command.refused(
             "rules for contributors beside rules for holdings. Remedy: keep one kind; a holding counts as "
             "one contributor"
         )
-    chosen = found[True] or found[False]
-    return Safety(_rules(command, chosen), manual, bool(found[True]), weighted)
+    return apart
 
 
-def _rules(command: Command, chosen: list[tuple[str, list[float]]]) -> ContributionRules | None:
+def _refuse_numbers(command: Command, name: str, numbers: Sequence[float]) -> None:
+    """Raises InvalidInput where a rule has too many numbers or too few, or would ask for nothing."""
+    least, most = (1, 3) if name == "P" else (2, 2)
+    if not least <= len(numbers) <= most:
+        raise command.refused(
+            f"{name} takes {'one, two or three' if name == 'P' else 'two'} numbers. Remedy: give them"
+        )
+    if numbers[0] > 0 and name != "P" and numbers[1] <= 0:
+        remedy = "give a second number above 0, or zeros for no rule"
+        raise command.refused(
+            f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}"
+        )
+
+
+def _rules(command: Command, chosen: Sequence[NamedRule]) -> ContributionRules | None:
     if not chosen:
         return None
-    percent = [numbers for name, numbers in chosen if name == "P"]
+    percent, pairs, minimum = (
+        [numbers for name, numbers in chosen if name == kind] for kind in ("P", "NK", "FREQ")
+    )
     if len(percent) > 1:
         raise command.refused("two p% rules. Remedy: keep the stricter one")
-    minimum = [numbers for name, numbers in chosen if name == "FREQ"]
-    p, q, intruders = None, 100.0, 1
-    if percent:
-        p, *others = percent[0]
-        if len(others) == 2:
-            q = others[0]
-        intruders = _whole(command, "P", others[-1]) if others else 1
+    p, q, intruders = _percent(command, percent[0]) if percent else (None, 100.0, 1)
     return ContributionRules(
         p=p,
         q=q,
-        nk=tuple((_whole(command, "NK", numbers[0]), numbers[1]) for name, numbers in chosen if name == "NK"),
+        nk=tuple((_whole(command, "NK", n), k) for n, k in pairs),
         minimum=_whole(command, "FREQ", minimum[0][0]) if minimum else None,
         range=minimum[0][1] if minimum else 10.0,
-        intruders=max(intruders, 1),
+        intruders=intruders,
     )
+
+
+def _percent(command: Command, numbers: Sequence[float]) -> tuple[float, float, int]:
+    """p, q and the number of intruders of a rule P(p), P(p,n) or P(p,q,n)."""
+    p, *others = numbers
+    q = others[0] if len(others) == 2 else 100.0
+    return p, q, max(_whole(command, "P", others[-1]), 1) if others else 1
 
 
 def _whole(command: Command, name: str, number: float) -> int:

@@ -5,7 +5,7 @@ said.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path, PureWindowsPath
@@ -93,12 +93,7 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
                     "see docs/argus.md"
                 )
         for command in commands:
-            if command.word in ALONE and command.rest:
-                raise command.refused("it takes no argument. Remedy: leave out what stands behind it")
-            if command.word in DO:
-                DO[command.word](batch, command)
-            elif NOTED[command.word]:
-                _differs(batch, NOTED[command.word])
+            _do(batch, command)
             if command.word == "GOINTERACTIVE":
                 break
         if apriori is not None:
@@ -109,6 +104,15 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
             write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
 
 
+def _do(batch: _Batch, command: Command) -> None:
+    if command.word in ALONE and command.rest:
+        raise command.refused("it takes no argument. Remedy: leave out what stands behind it")
+    if command.word in DO:
+        DO[command.word](batch, command)
+    elif NOTED[command.word]:
+        _differs(batch, NOTED[command.word])
+
+
 def _tell(batch: _Batch, text: str) -> None:
     batch.told.append(text)
     batch.say(text)
@@ -116,6 +120,11 @@ def _tell(batch: _Batch, text: str) -> None:
 
 def _differs(batch: _Batch, text: str) -> None:
     _tell(batch, f"differs: {text}")
+
+
+def _tell_all(batch: _Batch, differences: Sequence[str]) -> None:
+    for text in differences:
+        _differs(batch, text)
 
 
 def _place(batch: _Batch, command: Command, name: str) -> Path:
@@ -179,6 +188,16 @@ def _read(batch: _Batch, command: Command) -> None:
         raise command.refused(
             "no table of this kind waits. Remedy: <SPECIFYTABLE> before it, and the command of its data"
         )
+    additivity = _additivity(batch, command, waiting)
+    for each in waiting:
+        each.held = read_table(each.source, each.asked, each.safety, additivity)
+        _tell_read(batch, each)
+
+
+def _additivity(batch: _Batch, command: Command, waiting: Sequence[_Table]) -> int:
+    """What a batch says of totals: 0 they are checked, 1 computed; and that the statuses of the file count
+    (T), or the rules (F), which must be so.
+    """
     text = command.rest.upper()
     additivity = int(text[0]) if text[:1] in {"0", "1"} else 0
     if text not in {"", "0", "1", "0T", "0F", "1T", "1F"}:
@@ -193,15 +212,18 @@ def _read(batch: _Batch, command: Command) -> None:
         )
     if text.endswith("F") and any(each.safety.rules is None for each in waiting):
         _differs(batch, "F: no rule says which cells are unsafe, so the statuses of the file count")
-    for each in waiting:
-        each.held = read_table(each.source, each.asked, each.safety, additivity)
-        problem = each.held.crossed.problem
-        number = batch.tables.index(each) + 1
-        _tell(batch, f"table {number}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
-        if left := unused(each.source, each.asked, each.safety):
-            _tell(batch, f"table {number} does not use: {'; '.join(left)}")
-        if not tabular and (problem.fixed & (problem.a != 0)).any():
-            _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
+    return additivity
+
+
+def _tell_read(batch: _Batch, table: _Table) -> None:
+    """Says of a table that was read how large it is, and what of its description makes no difference."""
+    assert table.held is not None
+    problem, number = table.held.crossed.problem, batch.tables.index(table) + 1
+    _tell(batch, f"table {number}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
+    if left := unused(table.source, table.asked, table.safety):
+        _tell(batch, f"table {number} does not use: {'; '.join(left)}")
+    if not table.source.tabular and (problem.fixed & (problem.a != 0)).any():
+        _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
 
 
 def _table(batch: _Batch, command: Command, number: int) -> _Table:
@@ -239,8 +261,7 @@ def _suppress(batch: _Batch, command: Command) -> None:
         return
     table = _table(batch, command, asked.table)
     assert table.held is not None
-    for text in asked.differences:
-        _differs(batch, text)
+    _tell_all(batch, asked.differences)
     if asked.method.ours is not None:
         table.protected = _pattern(batch, command, table, asked)
     elif asked.name == "RND":
@@ -285,7 +306,7 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
         raise command.refused(
             "table 0 means all tables together, and fewer than two were read. Remedy: name the table"
         )
-    tables = {number: each.held for number, each in read.items() if each.held is not None}
+    tables = {number: held for number, each in read.items() if (held := each.held)}
     both = as_one(tables, {number: _problem(batch, command, each, asked) for number, each in read.items()})
     shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
     if not shared:
@@ -293,15 +314,9 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
             "the tables share no cell: none has the response of another. Remedy: name each table by its "
             "number"
         )
-    name, (_, *differences) = asked.name, asked.differences
-    for text in (
-        (
-            f"{name}: {len(tables)} linked tables as one, with {shared} shared cells, by our own choice of "
-            f"method, and verified"
-        ),
-        *differences,
-    ):
-        _differs(batch, text)
+    ours = f"{len(tables)} linked tables as one, with {shared} shared cells, by our own choice of method, and"
+    _differs(batch, f"{asked.name}: {ours} verified")
+    _tell_all(batch, asked.differences[1:])
     chosen = both.any_of({number: held.chosen for number, held in tables.items()})
     hidden = _searched(batch, command, both.problem, asked, PatternOptions(seconds=_seconds(asked)), chosen)
     for number, pattern in both.patterns(hidden).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,13 +13,14 @@ from sdc_tasks.argus.metadata import Column, Metadata
 from sdc_tasks.argus.places import BatchLine, fields_of, lines_of, number_in
 from sdc_tasks.argus.rules import Safety
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
-from sdc_tasks.intake.tables.keyed import Columns, dimensions_in, numbers_in
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
+from sdc_tasks.intake.tables.keyed import dimensions_in, numbers_in
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
 from sdc_tasks.methods.contributions import ranged, usual_of
 from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, added_up, inside
 
 NUMBERS = ("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT")
@@ -32,6 +33,20 @@ COUNTED, STATUS, LPL, UPL, LB, SINGLETON = (
     "(lb)",
     "(singleton)",
 )  # columns that are made here
+
+
+# Keywords of columns that count in every table.
+ALWAYS_USED = (
+    "RECODEABLE",
+    "RECODABLE",
+    "TOTCODE",
+    "HIERARCHICAL",
+    "HIERCODELIST",
+    "HIERLEADSTRING",
+    "HIERLEVELS",
+    "NUMERIC",
+    "DECIMALS",
+)
 
 
 @dataclass(frozen=True)
@@ -61,11 +76,7 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     computed anew. Raises InvalidInput.
     """
     metadata, by = source.metadata, asked.command.line
-    columns = [metadata.column(name, by) for name in asked.dimensions]
-    if numbers := [each.name for each in columns if not each.has("RECODEABLE", "RECODABLE")]:
-        raise asked.command.refused(
-            f"{numbers[0]} is no dimension. Remedy: say <RECODEABLE> in {metadata.path}"
-        )
+    columns = _dimensions(metadata, asked)
     rows = records_of(source)
     for column in columns:
         place = rows.header.index(column.name)
@@ -73,25 +84,46 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
             row[place] = row[place] or column.total
     trees = {c.name: metadata.hierarchy(c, rows.column(c.name)) for c in columns}
     response, decimals = _response(source, asked)
+    _refuse_shadow(asked, safety)
+    if asked.response.upper() == COUNTED and not source.tabular:
+        rows = _with(rows, COUNTED, ["1"] * len(rows.rows))
+    layout = TableLayout(tuple(c.name for c in columns), response, hierarchy=trees, missing="zero")
+    costs, cost = _costs(source, asked)
+    read = _of_cells if source.tabular else _of_contributions
+    held = read(rows, source, layout, safety, costs, cost, additivity)
+    held = _powered(held, number_in(by, asked.power, "lambda"))
+    problem = held.problem
+    axes = tuple(trees.values())
+    count = _counts(rows, source, held, axes) if source.tabular else problem.count
+    return Held(held, count, decimals, axes, np.zeros(len(problem.a), dtype=bool))
+
+
+def _dimensions(metadata: Metadata, asked: Specified) -> list[Column]:
+    """The columns that a batch calls dimensions."""
+    columns = [metadata.column(name, asked.command.line) for name in asked.dimensions]
+    if numbers := [each.name for each in columns if not each.has("RECODEABLE", "RECODABLE")]:
+        raise asked.command.refused(
+            f"{numbers[0]} is no dimension. Remedy: say <RECODEABLE> in {metadata.path}"
+        )
+    return columns
+
+
+def _refuse_shadow(asked: Specified, safety: Safety) -> None:
+    """Raises InvalidInput for rules on another variable than the one that is published."""
     if asked.shadow and asked.shadow.lower() != asked.response.lower() and safety.rules is not None:
         raise asked.command.refused(
             "rules on a shadow variable. Remedy: name the response as shadow, or mark the cells in an "
             "apriori file"
         )
-    if asked.response.upper() == COUNTED and not source.tabular:
-        rows = _with(rows, COUNTED, ["1"] * len(rows.rows))
-    wanted = Wanted(tuple(c.name for c in columns), response, parents=trees, missing="zero")
-    costs, cost = _costs(source, asked)
-    read = _of_cells if source.tabular else _of_contributions
-    held = read(rows, source, wanted, safety, costs, cost, additivity)
-    power = number_in(by, asked.power, "lambda")
-    problem = held.problem
-    if power != 1:
-        scaled = np.log1p(problem.cost) if power == 0 else problem.cost**power
-        held = replace(held, problem=replace(problem, cost=scaled))
-    axes = tuple(trees.values())
-    count = _counts(rows, source, held, axes) if source.tabular else problem.count
-    return Held(held, count, decimals, axes, np.zeros(len(problem.a), dtype=bool))
+
+
+def _powered(held: CrossedSuppression, power: float) -> CrossedSuppression:
+    """The table with its costs to a power, the λ of τ-ARGUS; 0: their logarithm."""
+    if power == 1:
+        return held
+    cost = held.problem.cost
+    scaled = np.log1p(cost) if power == 0 else cost**power
+    return replace(held, problem=replace(held.problem, cost=scaled))
 
 
 def below_zero(a: Floats, primary: Bools, lpl: Floats) -> bool:
@@ -105,40 +137,33 @@ def unused(source: TableSource, asked: Specified, safety: Safety) -> list[str]:
     """What metadata and batch say of the columns of a table and makes no difference to it: `<WORD> of
     COLUMN`.
     """
-    rules, tabular = safety.rules, source.tabular
-    by_size = rules is not None and (rules.p is not None or bool(rules.nk))
-    used = {
-        "RECODEABLE",
-        "RECODABLE",
-        "TOTCODE",
-        "HIERARCHICAL",
-        "HIERCODELIST",
-        "HIERLEADSTRING",
-        "HIERLEVELS",
-        "NUMERIC",
-        "DECIMALS",
-    }
-    used |= {"FREQUENCY"} if tabular else set()
-    used |= {"STATUS", "LOWERPL", "UPPERPL"} if tabular and rules is None else set()
-    used |= {"MAXSCORE"} if tabular and by_size else set()
-    used |= {"HOLDING"} if safety.holdings else set()
-    used |= {"WEIGHT"} if safety.weighted else set()
-    own = {name.lower() for name in asked.dimensions}
-    columns = [
-        each
-        for each in source.metadata.columns
-        if each.name.lower() in own or not each.has("RECODEABLE", "RECODABLE")
-    ]
-    found = [
-        f"<{word}> of {column.name}"
-        for column in columns
-        for word in column.said
-        if word not in used
-        and not (column.name.lower() == asked.cost.lower() and word in {"COSTVAR", "COST"})
-    ]
+    used, own = _used(source, safety), {name.lower() for name in asked.dimensions}
+    found = []
+    for column in source.metadata.columns:
+        if column.name.lower() in own or not column.has("RECODEABLE", "RECODABLE"):
+            is_cost = column.name.lower() == asked.cost.lower()
+            mine = used | ({"COSTVAR", "COST"} if is_cost else set())
+            found += [f"<{word}> of {column.name}" for word in column.said if word not in mine]
     if asked.shadow and asked.shadow.lower() != asked.response.lower():
         found.append(f"the shadow variable {asked.shadow}")
     return found
+
+
+def _used(source: TableSource, safety: Safety) -> set[str]:
+    """The keywords of columns that make a difference to a table."""
+    rules = safety.rules
+    used = set(ALWAYS_USED)
+    if source.tabular:
+        used.add("FREQUENCY")
+        if rules is None:
+            used |= {"STATUS", "LOWERPL", "UPPERPL"}
+        elif rules.p is not None or rules.nk:
+            used.add("MAXSCORE")
+    if safety.holdings:
+        used.add("HOLDING")
+    if safety.weighted:
+        used.add("WEIGHT")
+    return used
 
 
 def _counts(
@@ -171,45 +196,42 @@ def records_of(source: TableSource) -> TextRows:
     lines = lines_of(path)
     if not lines:
         raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
-    if metadata.separator is None:
-        split = _at_places(metadata)
-    else:
-        separator = {"\\t": "\t", "TAB": "\t"}.get(metadata.separator.upper(), metadata.separator)
-        if len(separator) != 1:
-            raise InvalidInput(f"{metadata.path}: the separator is not one sign. Remedy: correct <SEPARATOR>")
-
-        def split(line: BatchLine) -> list[str]:
-            return fields_of(line, separator)
-
-    rows = []
-    numeric = [each.has(*NUMBERS) for each in metadata.columns]
-    for line in lines:
-        fields = [text.strip() for text in split(line)]
-        if len(fields) != len(metadata.columns):
-            raise line.refused(
-                f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: "
-                f"correct one of them"
-            )
-        if gone := [
-            c.name
-            for c, text, number in zip(metadata.columns, fields, numeric, strict=True)
-            if number and text in c.missing
-        ]:
-            raise line.refused(
-                f"{gone[0]}: the code of a missing value, which is no number. Remedy: give the value, or "
-                f"leave the record out"
-            )
-        comma = metadata.separator != ","
-        rows.append(
-            [
-                text.replace(",", ".") if comma and is_number else text
-                for text, is_number in zip(fields, numeric, strict=True)
-            ]
-        )
+    split, numeric = _splitter(metadata), [each.has(*NUMBERS) for each in metadata.columns]
+    rows = [_record(line, split(line), metadata, numeric) for line in lines]
     blank = lines[-1].number - lines[0].number >= len(lines)  # then no line can be counted
     header = [each.name for each in metadata.columns]
     word, first = ("record", 1) if blank else ("line", lines[0].number)
     return TextRows(str(path), header, rows, word, first)
+
+
+def _splitter(metadata: Metadata) -> Callable[[BatchLine], list[str]]:
+    """What makes fields of a line: a separator, or the places of the columns."""
+    if metadata.separator is None:
+        return _at_places(metadata)
+    separator = {"\\t": "\t", "TAB": "\t"}.get(metadata.separator.upper(), metadata.separator)
+    if len(separator) != 1:
+        raise InvalidInput(f"{metadata.path}: the separator is not one sign. Remedy: correct <SEPARATOR>")
+    return lambda line: fields_of(line, separator)
+
+
+def _record(line: BatchLine, told: Sequence[str], metadata: Metadata, numeric: Sequence[bool]) -> list[str]:
+    """The fields of a record, numbers with a decimal point. `numeric`: which columns are numbers."""
+    fields = [text.strip() for text in told]
+    if len(fields) != len(metadata.columns):
+        raise line.refused(
+            f"{len(fields)} fields, but {len(metadata.columns)} columns in {metadata.path}. Remedy: "
+            f"correct one of them"
+        )
+    comma = metadata.separator != ","  # then a comma in a number is its decimal sign
+    for i, column in enumerate(metadata.columns):
+        if numeric[i]:
+            if fields[i] in column.missing:
+                raise line.refused(
+                    f"{column.name}: the code of a missing value, which is no number. Remedy: give the "
+                    f"value, or leave the record out"
+                )
+            fields[i] = fields[i].replace(",", ".") if comma else fields[i]
+    return fields
 
 
 def _at_places(metadata: Metadata) -> Callable[[BatchLine], list[str]]:
@@ -265,7 +287,7 @@ def _costs(source: TableSource, asked: Specified) -> tuple[CellCosts, str | None
 def _of_contributions(
     rows: TextRows,
     source: TableSource,
-    wanted: Wanted,
+    layout: TableLayout,
     safety: Safety,
     costs: CellCosts,
     cost: str | None,
@@ -289,79 +311,98 @@ def _of_contributions(
         holding=holding[0].name if safety.holdings else None,
         weight=weight[0].name if safety.weighted else None,
     )
-    return problem_by_rules(rows, wanted, safety.rules, columns, costs).table
+    return problem_by_rules(rows, layout, safety.rules, columns, costs).table
 
 
 def _of_cells(
     rows: TextRows,
     source: TableSource,
-    wanted: Wanted,
+    layout: TableLayout,
     safety: Safety,
     costs: CellCosts,
     cost: str | None,
     additivity: int,
 ) -> CrossedSuppression:
     metadata, rules = source.metadata, safety.rules
+    _refuse_records(rows, safety)
+    frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
+    if additivity == 1:
+        rows = _recomputed(rows, layout)
+    count = frequency[0].name if frequency else None
+    if rules is not None and (rules.p is not None or rules.nk):
+        if count is None:
+            raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
+        return problem_of_cells(rows, replace(layout, cost=cost, count=count), rules, top, costs).table
+    return _by_status(rows, source, replace(layout, cost=cost), safety, costs, count)
+
+
+def _refuse_records(rows: TextRows, safety: Safety) -> None:
+    """Raises InvalidInput for rules that need the single records of a table."""
     if safety.holdings or safety.weighted:
         what = "rules for holdings" if safety.holdings else "weights"
         raise InvalidInput(
             f"{rows.name}: {what}, and a table does not tell of single records. Remedy: give microdata, or "
             f"leave them out"
         )
-    frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
-    if additivity == 1:
-        rows = _recomputed(rows, wanted)
-    count = frequency[0].name if frequency else None
-    if rules is not None and (rules.p is not None or rules.nk):
-        if count is None:
-            raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
-        return problem_of_cells(
-            rows, replace(wanted, columns=Columns(cost=cost)), rules, count, top, costs
-        ).table
-    signed = numbers_in(rows, wanted.value)
-    value = np.abs(signed)
-    many = None if count is None else _frequencies(rows, count, value)
-    if rules is not None and rules.minimum is not None:
-        if many is None:
-            raise InvalidInput(
-                f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it"
-            )
-        few = (many > 0) & (many < rules.minimum)
-        status, level = (
-            np.where(few, "u", "s").tolist(),
-            rules.range / 100 * ranged(value, usual_of(value / np.maximum(many, 1.0))),
-        )
-        levels = {LPL: level, UPL: level}
-    else:
-        status, levels = _given(rows, metadata, safety, value)
-    rows = _with(rows, STATUS, status)
-    for name, level in levels.items():
-        rows = _with(
-            rows,
-            name,
-            [repr(float(each)) if letter == "u" else "" for each, letter in zip(level, status, strict=True)],
-        )
-    alone, low = None, None
-    if below_zero(signed, np.array(status) == "u", levels[LPL]) and not (signed < 0).any():
-        low = LB
-        rows = _with(rows, LB, ["-inf"] * len(status))
-    if many is not None:
-        alone = SINGLETON
-        rows = _with(
-            rows,
-            SINGLETON,
-            ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)],
-        )
-    columns = Columns(
+
+
+def _by_status(
+    rows: TextRows,
+    source: TableSource,
+    layout: TableLayout,
+    safety: Safety,
+    costs: CellCosts,
+    count: str | None,
+) -> CrossedSuppression:
+    """A table whose cells have statuses, made by a minimum of contributors or given in the file. `count`: the
+    column of contributors.
+    """
+    signed = numbers_in(rows, layout.value)
+    many = None if count is None else _frequencies(rows, count, np.abs(signed))
+    status, levels = _statuses(rows, source.metadata, safety, np.abs(signed), many)
+    layout = replace(
+        layout,
         status=STATUS,
         lpl=LPL,
         upl=UPL,
-        lb=low,
-        singleton=alone,
-        cost=cost,
         count=count if costs == "frequency" else None,
     )
-    return suppression_in(rows, replace(wanted, columns=columns), costs)
+    rows = _with(rows, STATUS, status)
+    for name, level in levels.items():
+        rows = _with(rows, name, _printed(level, status))
+    if below_zero(signed, np.array(status) == "u", levels[LPL]) and not (signed < 0).any():
+        rows, layout = _with(rows, LB, ["-inf"] * len(status)), replace(layout, lb=LB)
+    if many is not None:
+        rows, layout = _with(rows, SINGLETON, _alone(many, status)), replace(layout, singleton=SINGLETON)
+    return suppression_in(rows, layout, costs)
+
+
+def _printed(level: Floats, status: Sequence[str]) -> list[str]:
+    """The levels of primary cells, nothing for others."""
+    return [repr(float(each)) if letter == "u" else "" for each, letter in zip(level, status, strict=True)]
+
+
+def _alone(many: Floats, status: Sequence[str]) -> list[str]:
+    """1 for a primary cell of one contributor, else 0."""
+    return ["1" if n == 1 and letter == "u" else "0" for n, letter in zip(many, status, strict=True)]
+
+
+def _statuses(
+    rows: TextRows, metadata: Metadata, safety: Safety, value: Floats, many: Floats | None
+) -> tuple[list[str], dict[str, Floats]]:
+    """The statuses and levels by a minimum of contributors, else those of the file. `value` and `many`
+    (rows,): the sizes of the cells, and how many contribute.
+    """
+    rules = safety.rules
+    if rules is None or rules.minimum is None:
+        return _given(rows, metadata, safety, value)
+    if many is None:
+        raise InvalidInput(
+            f"{metadata.path}: a minimum of contributors needs a column <FREQUENCY>. Remedy: describe it"
+        )
+    few = (many > 0) & (many < rules.minimum)
+    level = rules.range / 100 * ranged(value, usual_of(value / np.maximum(many, 1.0)))
+    return np.where(few, "u", "s").tolist(), {LPL: level, UPL: level}
 
 
 def _given(
@@ -390,20 +431,24 @@ def _given(
     status = [meaning[text] for text in texts]
     if (full := next((i for i, text in enumerate(texts) if text == "E" and value[i] != 0), None)) is not None:
         raise InvalidInput(f"{rows.at(full)}: an empty cell that has a value. Remedy: correct its status")
-    manual = safety.manual / 100 * value
+    return status, _levels(rows, metadata, safety.manual / 100 * value, np.array(status) == "u")
+
+
+def _levels(rows: TextRows, metadata: Metadata, manual: Floats, primary: Bools) -> dict[str, Floats]:
+    """The levels of the file; `manual` (rows,) where it tells none."""
     levels = {}
     for name, keyword in ((LPL, "LOWERPL"), (UPL, "UPPERPL")):
         column = metadata.having(keyword)
-        levels[name] = numbers_in(rows, column[0].name, np.nan) if column else np.full(len(value), np.nan)
+        levels[name] = numbers_in(rows, column[0].name, np.nan) if column else np.full(len(manual), np.nan)
     lower, upper = levels.values()
-    half = (np.array(status) == "u") & (np.isnan(lower) != np.isnan(upper))
+    half = primary & (np.isnan(lower) != np.isnan(upper))
     if len(sides := np.flatnonzero(half)):
         raise InvalidInput(
             f"{rows.at(int(sides[0]))}: a level for one side alone. Remedy: give both, or none for MAN "
             f"percent of the value"
         )
     none = np.nan_to_num(np.maximum(lower, upper)) == 0
-    return status, {name: np.where(none, manual, level) for name, level in levels.items()}
+    return {name: np.where(none, manual, level) for name, level in levels.items()}
 
 
 def _frequencies(rows: TextRows, column: str, value: Floats) -> Floats:
@@ -418,10 +463,10 @@ def _frequencies(rows: TextRows, column: str, value: Floats) -> Floats:
     return np.nan_to_num(many)
 
 
-def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
+def _recomputed(rows: TextRows, layout: TableLayout) -> TextRows:
     """The rows with totals that are the sums of the inner cells."""
-    codes, axes = dimensions_in(rows, wanted.dimensions, wanted.value, {}, wanted.parents)
-    numbers, shape = numbers_in(rows, wanted.value), tuple(len(axis.codes) for axis in axes)
+    codes, axes = dimensions_in(rows, replace(layout, total={}))
+    numbers, shape = numbers_in(rows, layout.value), tuple(len(axis.codes) for axis in axes)
     at = np.ravel_multi_index(
         tuple(
             np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)
@@ -432,7 +477,7 @@ def _recomputed(rows: TextRows, wanted: Wanted) -> TextRows:
     parts = np.zeros(int(np.prod(shape)))
     np.add.at(parts, at[inner], numbers[inner])
     whole = without_noise(added_up(parts.reshape(shape), axes).ravel(), numbers[inner])
-    return _with(rows, wanted.value, [repr(float(each)) for each in np.where(inner, numbers, whole[at])])
+    return _with(rows, layout.value, [repr(float(each)) for each in np.where(inner, numbers, whole[at])])
 
 
 def _with(rows: TextRows, name: str, texts: list[str]) -> TextRows:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import sdc_tasks
+from sdc_tasks.cli.audit import audit
 from sdc_tasks.cli.export import export, export_jj
 from sdc_tasks.cli.office import (
     approve,
@@ -23,8 +24,9 @@ from sdc_tasks.cli.office import (
     rotate_keys,
     verify_log,
 )
+from sdc_tasks.cli.options import by_panels
 from sdc_tasks.cli.recode import recode
-from sdc_tasks.cli.release import audit, demo, findings, release
+from sdc_tasks.cli.release import demo, findings, release
 from sdc_tasks.cli.rounding.round_counts import round_counts
 from sdc_tasks.cli.rounding.round_table import round_table
 from sdc_tasks.cli.searches.argus import argus
@@ -58,6 +60,6 @@ def start(
 
 
 for command in (demo, release, findings, audit, *alone, export, export_jj, verify_certificate, what_if):
-    app.command()(command)
+    app.command()(by_panels(command))
 for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, keep_secret, rotate_keys):
-    app.command(rich_help_panel="around releases")(duty)
+    app.command(rich_help_panel="around releases")(by_panels(duty))

@@ -6,15 +6,15 @@ Both commands take and check the same options. Each computes with its own progra
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdc_tasks.cli.options import INPUT, RULES
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, delivered_by, secured
 from sdc_tasks.errors import InvalidInput
 
@@ -36,16 +36,19 @@ class CaseOptions:
     period: PeriodOption
     inbox: InboxOption
     profile: Annotated[
-        list[str] | None, typer.Option("--profile", help="attacker, repeatable; default: those of the domain")
+        list[str] | None,
+        typer.Option(help="attacker, repeatable; default: those of the domain", rich_help_panel=RULES),
     ] = None
     earlier: Annotated[
         list[Path] | None,
-        typer.Option("--earlier", help="a table of the period that was published before, repeatable"),
+        typer.Option(
+            help="a table of the period that was published before, repeatable", rich_help_panel=INPUT
+        ),
     ] = None
     earlier_inbox: Annotated[
         list[Path] | None,
         typer.Option(
-            "--earlier-inbox",
+            rich_help_panel=INPUT,
             help="folder with the deliveries of each --earlier, in the same order; default: the present ones",
         ),
     ] = None
@@ -95,15 +98,7 @@ class CaseOptions:
         from sdc_tasks import pipeline, report
         from sdc_tasks.api.published import told_by
 
-        tables = self.earlier or ()
-        if self.earlier_inbox and len(self.earlier_inbox) != len(tables):
-            raise InvalidInput(
-                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if "
-                "nothing was revised"
-            )
-        sent = [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox or ()] or [
-            delivered
-        ] * len(tables)
+        tables, sent = self.earlier or (), self._sent(delivered)
         thens: list[ProtectionProblem] = []
         for each in sent:
             thens.append(secured(each, self.spec, thens))
@@ -117,18 +112,14 @@ class CaseOptions:
         ]
         return told, [each for one in came for each in one]
 
-
-def about_a_case(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of a case in place of its parameter `case`."""
-    own = [
-        each for name, each in inspect.signature(command, eval_str=True).parameters.items() if name != "case"
-    ]
-    of_case = inspect.signature(CaseOptions, eval_str=True).parameters
-
-    @wraps(command)
-    def call(**given: Any) -> None:
-        command(CaseOptions(**{name: given.pop(name) for name in of_case}), **given)
-
-    options = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*of_case.values(), *own)]
-    call.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    return call
+    def _sent(self, delivered: Delivered) -> Sequence[Delivered]:
+        """The deliveries of each table published before; the present ones where none are named."""
+        number = len(self.earlier or ())
+        if not self.earlier_inbox:
+            return [delivered] * number
+        if len(self.earlier_inbox) != number:
+            raise InvalidInput(
+                "--earlier-inbox FOLDER: one for each --earlier TABLE. Remedy: give one for each, or none if "
+                "nothing was revised"
+            )
+        return [delivered_by(self.spec, folder, self.period) for folder in self.earlier_inbox]

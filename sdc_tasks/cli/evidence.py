@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sdc_tasks.model.secret import Secret
 
 
+WITNESSES = "write the evidence for `sdc verify-certificate` here; confidential"
+
+
 def write_evidence(path: Path, salt: Secret, evidence: Evidence, secret: str = "") -> None:
     """Writes the evidence, the salt of the digests in its certificate, and the fingerprint of the secret by
     which the table was drawn, if it was. Only the owner can read the file.

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
+from sdc_tasks.cli.options import METHOD, OUTPUT
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, WarehouseOption, problem_of_inbox
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.tolerances import ROUNDING
@@ -43,12 +44,17 @@ HEADER = ["index", "key"]
 def export(
     domain: DomainOption,
     period: PeriodOption,
-    warehouse: Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")],
-    folder: Annotated[Path, typer.Option("--out", help="folder for table.csv and the other public files")],
+    warehouse: WarehouseOption,
+    folder: Annotated[
+        Path,
+        typer.Option("--out", help="folder for table.csv and the other public files", rich_help_panel=OUTPUT),
+    ],
     formats: Annotated[
         list[str] | None,
         typer.Option(
-            "--format", help="sdmx-ml, sdmx-json or parquet; repeat it; default: those of the domain file"
+            "--format",
+            help="sdmx-ml, sdmx-json or parquet; repeat it; default: those of the domain file",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -56,6 +62,9 @@ def export(
     a descriptor with their digests.
 
     It writes the version that the world may see now. There is none under embargo or after a retraction.
+
+    Example: sdc export --domain demo/domain.yaml --period 2024 --warehouse sqlite:///out/warehouse.db --out
+    again
     """
     from dataclasses import replace
 
@@ -85,17 +94,27 @@ def export_jj(
     period: PeriodOption,
     inbox: InboxOption,
     file: Annotated[
-        Path, typer.Option("--out", help="FILE.jj or FILE.jj.gz; FILE.cells.csv is written beside it")
+        Path,
+        typer.Option(
+            "--out", help="FILE.jj or FILE.jj.gz; FILE.cells.csv is written beside it", rich_help_panel=OUTPUT
+        ),
     ],
     setting: Annotated[
         Literal["paper", "attacker"],
-        typer.Option(help="attacker: what the release needs; paper: the whole table as it is in [1]"),
+        typer.Option(
+            help="attacker: what the release needs; paper: the whole table as it is in [1]",
+            rich_help_panel=METHOD,
+        ),
     ] = "attacker",
     weights: Annotated[
-        Literal["one", "inverse", "sqrt", "depth"] | None, typer.Option(help="default: those of the domain")
+        Literal["one", "inverse", "sqrt", "depth"] | None,
+        typer.Option(help="default: those of the domain", rich_help_panel=METHOD),
     ] = None,
 ) -> None:
-    """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values."""
+    """Writes the CTA problem of a release as a JJ file. Both files are confidential: JJ holds true values.
+
+    Example: sdc export-jj --domain demo/domain.yaml --period 2024 --inbox demo/inbox --out table.jj
+    """
     from sdc_tasks.domains import load_domain
     from sdc_tasks.intake.tables.jj import write_jj, write_private
     from sdc_tasks.methods.attack import baseline

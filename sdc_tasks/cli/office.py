@@ -11,14 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.shared import DomainOption, PeriodOption
+from sdc_tasks.cli.options import INPUT, OUTPUT
+from sdc_tasks.cli.shared import DomainOption, PeriodOption, WarehouseOption
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
 
-WarehouseOption = Annotated[str, typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL")]
 ActorOption = Annotated[
-    str | None, typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account")
+    str | None,
+    typer.Option("--as", help="who you are; default: SDC_ACTOR, else your account", rich_help_panel=INPUT),
 ]
 ReleaseArgument = Annotated[str, typer.Argument(help="id of the release, such as sbs-2024-a48a19d9cf5f")]
 
@@ -28,13 +29,19 @@ def approve(
     warehouse: WarehouseOption,
     publication: Annotated[
         str,
-        typer.Option("--publication", help="digest of the publication, 12 digits or more: see audit.json"),
+        typer.Option(
+            "--publication",
+            help="digest of the publication, 12 digits or more: see audit.json",
+            rich_help_panel=INPUT,
+        ),
     ],
-    note: Annotated[str, typer.Option("--note", help="kept with the approval")] = "",
+    note: Annotated[str, typer.Option("--note", help="kept with the approval", rich_help_panel=INPUT)] = "",
     actor: ActorOption = None,
 ) -> None:
     """Approves exactly this publication of a release, on its passed audit. Who started a run of it cannot
     approve it.
+
+    Example: sdc approve RELEASE --publication 3f9a0c51d2e7 --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.operations.decisions import approve, claimed
@@ -49,13 +56,16 @@ def approve(
 def retract(
     release: ReleaseArgument,
     warehouse: WarehouseOption,
-    reason: Annotated[str, typer.Option("--reason", help="the public sees it in place of the table")],
+    reason: Annotated[
+        str, typer.Option("--reason", help="the public sees it in place of the table", rich_help_panel=INPUT)
+    ],
     agree: Annotated[
         bool,
         typer.Option(
             "--agree",
             help="only agree that somebody else takes it back for exactly this reason; nothing is "
             "taken back yet",
+            rich_help_panel=INPUT,
         ),
     ] = False,
     folder: Annotated[
@@ -64,6 +74,7 @@ def retract(
             "--out",
             help="the output folder of its period: table.csv, the files beside it and report.html "
             "are taken away there",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     actor: ActorOption = None,
@@ -72,6 +83,8 @@ def retract(
 
     Where the terms of the release ask for approvals, somebody else agrees first: with --agree and the same
     reason, or in Required Actions.
+
+    Example: sdc retract RELEASE --reason 'revised deliveries' --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks import outputs, steps
     from sdc_tasks.warehouse import reader
@@ -111,11 +124,14 @@ def files(
     domain: DomainOption,
     period: PeriodOption,
     warehouse: WarehouseOption,
-    note: Annotated[str, typer.Option("--note", help="kept with the answer")] = "",
+    note: Annotated[str, typer.Option("--note", help="kept with the answer", rich_help_panel=INPUT)] = "",
     actor: ActorOption = None,
 ) -> None:
     """Says what second files of a country are, and judges what counts then. Until
     somebody does, no release is made.
+
+    Example: sdc files keep AT_new.csv --domain demo/domain.yaml --period 2024 --warehouse
+    sqlite:///out/warehouse.db
     """
     from sdc_tasks import steps
 
@@ -128,12 +144,18 @@ def verify_log(
     warehouse: WarehouseOption,
     head: Annotated[
         str | None,
-        typer.Option("--head", help="digest of an entry noted earlier: the log must still hold it"),
+        typer.Option(
+            "--head",
+            help="digest of an entry noted earlier: the log must still hold it",
+            rich_help_panel=INPUT,
+        ),
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="print every entry")] = False,
+    show: Annotated[bool, typer.Option("--show", help="print every entry", rich_help_panel=OUTPUT)] = False,
 ) -> None:
     """Checks that the log is one unbroken chain, and that log, releases and audits agree. Exit
     code 3 if not.
+
+    Example: sdc verify-log --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.database.checks import failures, known_checks
@@ -179,7 +201,10 @@ def explain(
     ],
     warehouse: WarehouseOption,
     json: Annotated[
-        Path | None, typer.Option("--json", help="write all of it, with every setting, here; confidential")
+        Path | None,
+        typer.Option(
+            "--json", help="write all of it, with every setting, here; confidential", rich_help_panel=OUTPUT
+        ),
     ] = None,
     why: Annotated[
         bool,
@@ -187,6 +212,7 @@ def explain(
             "--why",
             help="why the cell is not exact: the attack, through whose cells, what would free it; "
             "it names primary cells",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:
@@ -195,6 +221,8 @@ def explain(
 
     With --why it shows instead what keeps the cell from being exact. That is confidential:
     it names primary cells, by keys.
+
+    Example: sdc explain RELEASE EU27_2020.TURNOVER.TOTAL._T --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.dissemination.lineage import explain
@@ -224,7 +252,6 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     release, cell, audit, settings = told["release"], told["cell"], told["audit"], told["settings"] or {}
     printed = "withheld" if cell["value"] is None else f"{cell['value']:,.10g}"
     base = "" if cell["rounding_base"] is None else f", base {cell['rounding_base']:,.10g}"
-    adds = [each for each in told["deliveries"] if each["adds"]]
     lines = [
         ("published", f"{printed}{base}, OBS_STATUS {cell['obs_status']}"),
         ("version", f"{release['version']}, released {release['released_at']:%Y-%m-%d %H:%M} UTC"),
@@ -234,14 +261,7 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("embargo", f"until {release['embargo']:%Y-%m-%d %H:%M} UTC"))
     if release["retracted"]:
         lines.append(("retracted", release["retracted"]))
-    lines += [(f"delivery {each['country']}", f"{each['file']}, known as {each['digest']}") for each in adds]
-    lines.append(
-        (
-            "decided beside",
-            ", ".join(each["country"] for each in told["deliveries"] if not each["adds"])
-            or "no other country",
-        )
-    )
+    lines += _deliveries(told)
     if settings:
         lines += [
             ("domain file", f"{settings['id']}, digest {told['terms']['digest']}"),
@@ -262,9 +282,19 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
+def _deliveries(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """The deliveries that add to a cell, and the countries that decided beside them."""
+    adds = [each for each in told["deliveries"] if each["adds"]]
+    beside = [each["country"] for each in told["deliveries"] if not each["adds"]]
+    lines = [(f"delivery {each['country']}", f"{each['file']}, known as {each['digest']}") for each in adds]
+    return [*lines, ("decided beside", ", ".join(beside) or "no other country")]
+
+
 def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
     """Looks for damage in the database, purges confidential content past its retention, verifies the log, and
     runs every check of the warehouse. Exit code 3 if something is wrong.
+
+    Example: sdc maintenance --warehouse sqlite:///out/warehouse.db
     """
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.confidential.maintenance import damage, purge
@@ -294,6 +324,8 @@ def maintenance(warehouse: WarehouseOption, actor: ActorOption = None) -> None:
 def new_key() -> None:
     """Makes a payload key and prints it. Store it in the secret backend that sets
     SDC_PAYLOAD_KEYS, and show it to nobody.
+
+    Example: sdc new-key
     """
     from sdc_tasks.warehouse.keyring import new_key
 
@@ -313,6 +345,8 @@ def keep_secret(
     """Writes the secret of the warehouse into a new file, to be kept apart from it, and prints its
     fingerprint. The log tells that it is kept. With it in SDC_WAREHOUSE_SECRET, another warehouse draws the
     same tables of the same deliveries. Show it to nobody.
+
+    Example: sdc keep-secret secret.txt --warehouse sqlite:///out/warehouse.db
     """
     import os
 
@@ -342,6 +376,8 @@ def rotate_keys(
     """Encrypts everything with the newest key. A SQLite warehouse with a key file gets a new key.
     Elsewhere, first put a new key (sdc new-key) in front of SDC_PAYLOAD_KEYS. Keep the old key as long
     as a backup is encrypted with it.
+
+    Example: sdc rotate-keys --warehouse sqlite:///out/warehouse.db
     """
     import os
 

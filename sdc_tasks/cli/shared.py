@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdc_tasks.cli.options import INPUT, METHOD
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import series_of
@@ -22,9 +23,16 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 1.0  # between two lines where the output is no terminal
 
 DomainOption = Annotated[
-    str, typer.Option("--domain", help="a domain's name, such as sbs, or the path of a domain file")
+    str,
+    typer.Option(
+        "--domain",
+        help="a domain's name, such as sbs, or the path of a domain file",
+        rich_help_panel=INPUT,
+    ),
 ]
-PeriodOption = Annotated[str, typer.Option("--period", help="reference period, such as 2024")]
+PeriodOption = Annotated[
+    str, typer.Option("--period", help="reference period, such as 2024", rich_help_panel=INPUT)
+]
 SeedOption = Annotated[
     int | None,
     typer.Option(
@@ -32,9 +40,16 @@ SeedOption = Annotated[
         min=0,
         help="repeats a rounding; keep it secret: with it, others can reconstruct the "
         "original values [default: random]",
+        rich_help_panel=METHOD,
     ),
 ]
-InboxOption = Annotated[Path, typer.Option("--inbox", help="folder with the national deliveries")]
+InboxOption = Annotated[
+    Path, typer.Option("--inbox", help="folder with the national deliveries", rich_help_panel=INPUT)
+]
+WarehouseOption = Annotated[
+    str,
+    typer.Option("--warehouse", envvar="SDC_WAREHOUSE_URL", help="database URL", rich_help_panel=INPUT),
+]
 
 
 def secured(
@@ -101,16 +116,6 @@ def is_jj(file: Path) -> bool:
     return file.name.lower().endswith((".jj", ".jj.gz"))
 
 
-def dimensions_of(file: Path, dims: str | None) -> tuple[str, ...]:
-    """The dimensions in an option --dims."""
-    names = tuple(name.strip() for name in (dims or "").split(","))
-    if not all(names):
-        raise InvalidInput(
-            f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY"
-        )
-    return names
-
-
 def require_columns(file: Path) -> None:
     """Raises InvalidInput for a JJ file, which has no columns of codes."""
     if is_jj(file):
@@ -118,30 +123,3 @@ def require_columns(file: Path) -> None:
             f"{file}: a JJ file has no dimensions. Remedy: give the table as CSV or Parquet, with a column "
             f"for each"
         )
-
-
-def codes_of_totals(totals: list[str] | None) -> dict[str, str]:
-    """The code of the total by dimension, under "" for every other, in options --totals."""
-    given = totals or []
-    named = {
-        dimension: code for *of, code in (each.split("=", 1) for each in given) for dimension in of or [""]
-    }
-    if len(named) < len(given) or "" in named.values():
-        raise InvalidInput(
-            "--totals: CODE once, and DIMENSION=CODE once for each dimension, are expected. Remedy: give it "
-            "so"
-        )
-    return named
-
-
-def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, Path]:
-    """The file of codes of each dimension, in options --hierarchy."""
-    parents: dict[str, Path] = {}
-    for each in hierarchy or []:
-        name, _, place = each.partition("=")
-        if not place or name in parents:
-            raise InvalidInput(
-                f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so"
-            )
-        parents[name] = Path(place)
-    return parents

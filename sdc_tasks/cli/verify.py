@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdc_tasks.cli.case import CaseOptions, about_a_case
+from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import evidence_of
+from sdc_tasks.cli.options import INPUT, grouped
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
@@ -25,24 +26,30 @@ if TYPE_CHECKING:
 SHOWN_FAULTS = 20  # lines on the terminal
 
 
-@about_a_case
+@grouped
 def verify_certificate(
     case: CaseOptions,
     published: Annotated[
         Path,
         typer.Option(
-            "--published", help="the table that the certificate is about, in any format that is written"
+            help="the table that the certificate is about, in any format that is written",
+            rich_help_panel=INPUT,
         ),
     ],
     certificate: Annotated[
-        Path, typer.Option("--certificate", help="audit.json, or the file that `sdc audit --json` wrote")
+        Path,
+        typer.Option(help="audit.json, or the file that `sdc audit --json` wrote", rich_help_panel=INPUT),
     ],
     witnesses: Annotated[
-        Path, typer.Option("--witnesses", help="the file that `sdc audit --witnesses` wrote; confidential")
+        Path,
+        typer.Option(help="the file that `sdc audit --witnesses` wrote; confidential", rich_help_panel=INPUT),
     ],
 ) -> None:
     """Recomputes every statement of a certificate from deliveries, table and witnesses. Exit code 3
     if a statement does not follow.
+
+    Example: sdc verify-certificate --domain demo/domain.yaml --period 2024 --inbox demo/inbox --published
+    out/table.csv --certificate out/audit.json --witnesses witnesses.zip
     """
     from sdc_tasks import report
     from sdc_tasks.api.published import told_by

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from sdc_tasks.cli.options import OUTPUT
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
 from sdc_tasks.cli.terminal import out
 
@@ -20,13 +21,15 @@ def what_if(
     domain: DomainOption,
     period: PeriodOption,
     inbox: InboxOption,
-    top: Annotated[int, typer.Option(min=1, help="cells to list")] = 25,
+    top: Annotated[int, typer.Option(min=1, help="cells to list", rich_help_panel=OUTPUT)] = 25,
 ) -> None:
     """Ranks countries and primary cells by their share of the least possible loss, for a discussion with an
     NSI.
 
     A share is a marginal price: the gain from a slightly smaller requirement. Without one
     flag, other flags may cost more.
+
+    Example: sdc what-if --domain demo/domain.yaml --period 2024 --inbox demo/inbox --top 10
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain

@@ -24,16 +24,14 @@ def write_demo(
     period: str = "2024",
     indicators: int = 1,
     euro_area: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
     """Writes `<folder>/domain.yaml`, `codelists/` and `inbox/<COUNTRY>_<PERIOD>.csv`;
     returns the path of the domain file.
 
-    `progress(country, done, total)` is called after each delivery. `period` is a label:
-    the figures follow from `seed`.
+    `period` is a label: the figures follow from `seed`.
     """
     path = write_domain(folder, countries, activities, sizes, indicators, euro_area)
-    write_deliveries(path, seed, period, progress)
+    write_deliveries(path, seed, period)
     return path
 
 
@@ -41,7 +39,7 @@ def write_deliveries(
     path: Path, seed: int = 1, period: str = "2024", progress: Callable[[str, int, int], None] | None = None
 ) -> None:
     """Writes an inbox beside a domain file: two hierarchies, the first indicators of a
-    demonstration. `progress` as in `write_demo`.
+    demonstration. `progress(country, done, total)` is called after each delivery.
     """
     domain = load_domain(path)
     inbox = path.parent / "inbox"

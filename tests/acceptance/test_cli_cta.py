@@ -142,7 +142,7 @@ def test_the_help_names_every_option():
         "--solver",
         "--weights",
         "--distance",
-        "--time-limit",
+        "--seconds",
         "--gap",
         "--seed",
         "--threads",
@@ -225,7 +225,7 @@ def test_a_table_within_the_gap_is_optimal_and_the_options_reach_the_method(tabl
         "l2",
         "--threads",
         "1",
-        "--time-limit",
+        "--seconds",
         "900",
     )
     assert "the best table so far" in ended.said, "L2 costs the squares: the proof is worth little"
@@ -506,7 +506,7 @@ def test_a_method_that_does_not_hear_the_clock_is_left_behind(table, tmp_path):
         FIND + "def deaf(run, options):\n    find(run, options)\n    time.sleep(600)\nengine.execute = deaf\n"
     )
     ended = process(
-        script, "cta", table, "--time-limit", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch"
+        script, "cta", table, "--seconds", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch"
     )
     assert ended.code == 0, ended.text
     assert judged(DRAWN, adjusted(tmp_path / "x.sol"))[1:] == (True, [])
@@ -522,7 +522,7 @@ def test_a_solver_process_is_stopped_and_its_method_cleans_up(table, tmp_path):
         f"    open({str(tmp_path / 'cleaned')!r}, 'w').close()\nengine.execute = calls\n"
     )
     ended = process(
-        script, "cta", table, "--time-limit", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch"
+        script, "cta", table, "--seconds", "1", "--out", tmp_path / "x.sol", scratch=tmp_path / "scratch"
     )
     assert ended.code == 0, ended.text
     assert (tmp_path / "cleaned").exists()
@@ -635,7 +635,7 @@ def test_a_release_exported_and_adjusted_is_a_table_of_that_release(demo, tmp_pa
         tmp_path / "x.jj",
         "--out",
         tmp_path / "x.csv",
-        "--time-limit",
+        "--seconds",
         "20",
         "--gap",
         "0.2",
@@ -681,7 +681,7 @@ def test_ctrl_c_at_the_real_search_leaves_a_protected_table(tmp_path):
         str(tmp_path / "x.jj"),
         "--gap",
         "0",
-        "--time-limit",
+        "--seconds",
         "600",
     ]
     with subprocess.Popen(

@@ -114,5 +114,5 @@ def test_a_primary_without_a_level_is_refused(tmp_path):
 
 def test_a_time_limit_of_nothing_writes_nothing_or_what_is_safe(table, tmp_path):
     facts = tmp_path / "facts.json"
-    run = sdc("intervals", table, "--time-limit", "0", "--json", facts)
+    run = sdc("intervals", table, "--seconds", "0", "--json", facts)
     assert (run.code, json.loads(facts.read_text())["unprotected"]) in {(0, 0), (3, 1)}

@@ -21,15 +21,15 @@ from sdc_tasks.cli.searches import argus, protect, suppress
 from sdc_tasks.methods.rounding import small_count
 from support.desk import sdc
 
-TABLE = """A,B,VALUE,STATUS,LPL,UPL,KIND,MARK,LEVEL,LOW,HIGH,ONE,WHO,PRICE,FIRMS
-x,1,10,u,3,3,s,0,2,1,2,0,,5,3
-x,2,20,s,,,s,0,2,1,2,0,,4,3
-x,3,30,s,,,s,0,2,1,2,0,,3,3
-y,1,40,s,,,s,0,2,1,2,0,,2,3
-y,2,50,s,,,u,1,2,1,2,1,me,1,3
-y,3,60,s,,,s,0,2,1,2,0,,9,3
+TABLE = """A,B,VALUE,STATUS,LPL,UPL,KIND,MARK,LEVEL,LOW,HIGH,ONE,WHO,PRICE,FIRMS,ROOF
+x,1,10,u,3,3,s,0,2,1,2,0,,5,3,99
+x,2,20,s,,,s,0,2,1,2,0,,4,3,99
+x,3,30,s,,,s,0,2,1,2,0,,3,3,99
+y,1,40,s,,,s,0,2,1,2,0,,2,3,99
+y,2,50,s,,,u,1,2,1,2,1,me,1,3,99
+y,3,60,s,,,s,0,2,1,2,0,,9,3,99
 """
-GAP = TABLE.replace("y,3,60,s,,,s,0,2,1,2,0,,9,3\n", "")
+GAP = TABLE.replace("y,3,60,s,,,s,0,2,1,2,0,,9,3,99\n", "")
 FIRMS = "A,B,VALUE,FIRM,GROUP,WAIVES,ASKS,WEIGHT,OTHER\n" + "".join(
     f"{a},{b},{v},f{i},g{i // 2},{int(i == 0)},{int(i == 3)},{1 + i % 2},{v + i}\n"
     for a in "xy"
@@ -79,14 +79,14 @@ Case = tuple[Sequence[str], Sequence[str]]
 PLAIN = ("t.csv", "--dims", "A,B")
 SUPPRESS: dict[str, Case] = {
     "method": (PLAIN, ("--method", "paths")),
-    "costs": (PLAIN, ("--costs", "one")),
-    "counts": (("t.jj", "--costs", "frequency"), ("--counts", "n.csv")),
+    "cost": (PLAIN, ("--cost", "one")),
+    "count_file": (("t.jj", "--cost", "frequency"), ("--count-file", "n.csv")),
     "link": (PLAIN, ("--link", "link.csv")),
     "apriori": (PLAIN, ("--apriori", "b.hst")),
     "previous": (PLAIN, ("--previous", "then.csv")),
     "keep": (PLAIN, ("--keep", "then.csv")),
     "keep_discount": (PLAIN, ("--keep-discount", "5")),
-    "time_limit": (PLAIN, ("--time-limit", "5")),
+    "seconds": (PLAIN, ("--seconds", "5")),
     "gap": (PLAIN, ("--gap", "0.1")),
     "seed": (PLAIN, ("--seed", "2")),
     "place": (PLAIN, ("--out", "out.csv")),
@@ -94,12 +94,12 @@ SUPPRESS: dict[str, Case] = {
     "plot": (PLAIN, ("--plot", "out.svg")),
     "pattern": (PLAIN, ("--check", "then.csv")),
     "dims": (("t.csv",), ("--dims", "A,B")),
-    "totals": (PLAIN, ("--totals", "ALL")),
+    "total": (PLAIN, ("--total", "ALL")),
     "hierarchy": (PLAIN, ("--hierarchy", "B=tree.csv")),
-    "empty": (("gap.csv", "--dims", "A,B"), ("--empty",)),
+    "missing": (("gap.csv", "--dims", "A,B"), ("--missing", "zero")),
     "margins": (PLAIN, ("--margins", "2")),
     "min_contributors": (
-        (*PLAIN, "--frequency", "FIRMS", "--costs", "frequency"),
+        (*PLAIN, "--count", "FIRMS", "--cost", "frequency"),
         ("--min-contributors", "5"),
     ),
     "value": (PLAIN, ("--value", "PRICE")),
@@ -107,11 +107,13 @@ SUPPRESS: dict[str, Case] = {
     "primary": (PLAIN, ("--primary", "MARK")),
     "level": (PLAIN, ("--level", "LEVEL")),
     "lpl": (PLAIN, ("--lpl", "LOW")),
+    "spl": (PLAIN, ("--spl", "LOW")),
+    "lb": (PLAIN, ("--lb", "LOW")),
+    "ub": (PLAIN, ("--ub", "ROOF")),
     "upl": (PLAIN, ("--upl", "HIGH")),
-    "singletons": ((*PLAIN, "--primary", "MARK", "--level", "LEVEL"), ("--singletons", "ONE")),
+    "singleton": ((*PLAIN, "--primary", "MARK", "--level", "LEVEL"), ("--singleton", "ONE")),
     "respondent": ((*PLAIN, "--primary", "MARK", "--level", "LEVEL"), ("--respondent", "WHO")),
-    "cost": (PLAIN, ("--cost", "PRICE")),
-    "frequency": (PLAIN, ("--frequency", "FIRMS")),
+    "count": (PLAIN, ("--count", "FIRMS")),
 }
 PROTECT: dict[str, Case] = {
     "dims": (("firms.csv", "--p", "10", "--dims", "A"), ("--dims", "A,B")),
@@ -128,20 +130,20 @@ PROTECT: dict[str, Case] = {
     "request": (RULE, ("--request", "ASKS")),
     "weight": (RULE, ("--weight", "WEIGHT")),
     "top": (("tops.csv", "--dims", "A,B", "--p", "10"), ("--top", "T1,T2")),
-    "frequency": (RULE, ("--frequency", "FIRM")),
-    "totals": (RULE, ("--totals", "ALL")),
+    "count": (RULE, ("--count", "FIRM")),
+    "total": (RULE, ("--total", "ALL")),
     "hierarchy": (RULE, ("--hierarchy", "B=tree.csv")),
     "margins": (RULE, ("--margins", "2")),
     "min_contributors": (RULE, ("--min-contributors", "9")),
     **{
         name: (RULE, SUPPRESS[name][1])
-        for name in ("method", "costs", "time_limit", "gap", "seed", "place", "facts", "plot", "pattern")
+        for name in ("method", "cost", "seconds", "gap", "seed", "place", "facts", "plot", "pattern")
     },
 }
-ROUND = ("counts.csv", "--dims", "A,B", "--freq", "N", "--seed", "5")
+ROUND = ("counts.csv", "--dims", "A,B", "--count", "N", "--seed", "5")
 ROUNDED: dict[str, Case] = {
-    "dims": (("counts.csv", "--freq", "N", "--seed", "5", "--dims", "A"), ("--dims", "A,B")),
-    "freq": (("counts.csv", "--dims", "A,B", "--seed", "5"), ("--freq", "N")),
+    "dims": (("counts.csv", "--count", "N", "--seed", "5", "--dims", "A"), ("--dims", "A,B")),
+    "count": (("counts.csv", "--dims", "A,B", "--seed", "5"), ("--count", "N")),
     "max_order": (ROUND, ("--max-order", "1")),
     "crossings": (ROUND, ("--crossings", "A")),
     "formula": (ROUND, ("--formula", "~A")),
@@ -279,14 +281,14 @@ def test_an_option_of_a_command_is_honoured_or_named(heard: Any, command: str, n
 
 def test_a_pattern_is_judged_and_none_is_sought(heard: Any) -> None:
     """Beside --check, an option of the search is refused."""
-    searches = ("--method paths", "--gap 0.1", "--seed 2", "--time-limit 3", "--out o.csv", "--plot o.svg")
+    searches = ("--method paths", "--gap 0.1", "--seed 2", "--seconds 3", "--out o.csv", "--plot o.svg")
     for option in map(str.split, searches):
         said = heard("suppress", (*PLAIN, "--check", "then.csv", *option))[1]
-        assert "leave out --out, --plot, --time-limit, --method, --gap and --seed" in said
+        assert "leave out --out, --plot, --seconds, --method, --gap and --seed" in said
 
 
 @pytest.mark.parametrize(
-    "alone", [("--q", "50"), ("--frequency-range", "20"), ("--frequency", "OTHER"), ("--request", "ASKS")]
+    "alone", [("--q", "50"), ("--frequency-range", "20"), ("--count", "OTHER"), ("--request", "ASKS")]
 )
 def test_half_of_a_rule_is_refused(heard: Any, alone: tuple[str, str]) -> None:
     (code, asked, _), said = heard("protect", ("firms.csv", "--dims", "A,B", "--nk", "1,70", *alone))  # type: ignore[misc]

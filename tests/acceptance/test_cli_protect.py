@@ -164,7 +164,7 @@ def test_a_table_with_its_largest_contributions_gives_the_same(microdata, tmp_pa
 
 def test_a_frame_gives_the_same(microdata):
     _, rows, facts = protected(
-        microdata, "--p", "10", "--holding", "GROUP", "--contributor", "FIRM", "--costs", "frequency"
+        microdata, "--p", "10", "--holding", "GROUP", "--contributor", "FIRM", "--cost", "frequency"
     )
     result = sdc_tasks.suppress(
         pd.DataFrame(records()),
@@ -201,7 +201,7 @@ def test_a_frame_gives_the_same(microdata):
             ("--nk", "3,75", "--top", "TURNOVER,WAIVED"),
             "the rules look at 3 contributions of a cell, but 2 are named",
         ),
-        (("--p", "10", "--costs", "file"), "costs of the file stand beside cells"),
+        (("--p", "10", "--cost", "file"), "costs of the file stand beside cells"),
         (("--p", "10", "--hierarchy", "REGION"), "DIMENSION=FILE is expected"),
     ],
 )

@@ -82,7 +82,7 @@ def test_a_rounded_table_is_additive_and_holds_nothing_small(folder: Path) -> No
     done = own_process(
         "round-counts",
         "counts.csv",
-        "--freq",
+        "--count",
         "persons",
         "--dims",
         ",".join(DIMS),
@@ -125,7 +125,7 @@ def test_a_rounded_table_is_additive_and_holds_nothing_small(folder: Path) -> No
 def test_microdata_crossings_formula_and_hierarchies_say_the_same(folder: Path) -> None:
     (folder / "sex.csv").write_text("code,parent\n*,TOTAL\n")
     ways = {
-        "order": ["counts.csv", "--freq", "persons", "--max-order", "3"],
+        "order": ["counts.csv", "--count", "persons", "--max-order", "3"],
         "micro": ["people.csv", "--crossings", "region:sex:age"],
         "formula": ["people.csv", "--formula", "~region*sex*age"],
         "tree": ["people.csv", "--hierarchy", "sex.csv", "--hierarchy", "age=sex.csv"],
@@ -149,7 +149,7 @@ def test_microdata_crossings_formula_and_hierarchies_say_the_same(folder: Path) 
     again = sdc(
         "round-counts",
         "parquet.parquet",
-        "--freq",
+        "--count",
         "rounded",
         "--dims",
         ",".join(DIMS),
@@ -167,7 +167,7 @@ def test_several_bases_stand_side_by_side(folder: Path) -> None:
     arguments = [
         "round-counts",
         "counts.csv",
-        "--freq",
+        "--count",
         "persons",
         "--dims",
         ",".join(DIMS),
@@ -251,7 +251,7 @@ def test_bad_input_ends_with_a_remedy_and_writes_nothing(
     done = sdc(
         "round-counts",
         "bad.csv",
-        "--freq",
+        "--count",
         "persons",
         "--dims",
         ",".join(DIMS),
@@ -272,7 +272,7 @@ def test_bad_input_ends_with_a_remedy_and_writes_nothing(
 
 def test_every_small_count_moves_where_somebody_may_run_the_program(folder, tmp_path):
     wanted = (
-        "--freq",
+        "--count",
         "persons",
         "--dims",
         ",".join(DIMS),
@@ -309,7 +309,7 @@ def test_every_small_count_moves_where_somebody_may_run_the_program(folder, tmp_
     done = sdc(
         "round-counts",
         folder / "counts.csv",
-        "--freq",
+        "--count",
         "persons",
         "--dims",
         ",".join(DIMS),

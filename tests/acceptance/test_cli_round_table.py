@@ -314,17 +314,17 @@ def test_totals_under_another_name_are_refused_until_they_are_named(tmp_path):
     code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--base", 5)
     assert code == 2
     assert "REGION CITY is the sum of all others, so a total" in said.replace("\n", " ")
-    assert "--totals REGION=CITY" in said.replace("\n", " ")
-    code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--totals", "REGION=CITY", "--base", 5)
+    assert "--total REGION=CITY" in said.replace("\n", " ")
+    code, said = sdc("round-table", file, "--dims", "REGION,SIZE", "--total", "REGION=CITY", "--base", 5)
     assert (code, "SIZE ALL is the sum of all others" in said.replace("\n", " ")) == (2, True)
     code, said = sdc(
         "round-table",
         file,
         "--dims",
         "REGION,SIZE",
-        "--totals",
+        "--total",
         "REGION=CITY",
-        "--totals",
+        "--total",
         "SIZE=ALL",
         "--base",
         5,
@@ -339,7 +339,7 @@ def test_totals_under_another_name_are_refused_until_they_are_named(tmp_path):
 def test_who_says_that_there_is_no_total_is_believed(tmp_path):
     file, out = written("A,VALUE\nx,1\ny,2\nz,3\n", tmp_path / "t.csv"), tmp_path / "out.csv"
     assert sdc("round-table", file, "--dims", "A", "--base", 5)[0] == 2
-    code, said = sdc("round-table", file, "--dims", "A", "--totals", "none", "--base", 5, "--out", out)
+    code, said = sdc("round-table", file, "--dims", "A", "--total", "none", "--base", 5, "--out", out)
     assert code == 0, said
     assert set(read(out)) == {("x",), ("y",), ("z",), ("TOTAL",)}
 
@@ -355,7 +355,7 @@ def test_who_says_that_there_is_no_total_is_believed(tmp_path):
 )
 def test_a_total_that_is_not_there_is_refused(tmp_path, totals, said):
     file = written(CSV, tmp_path / "t.csv")
-    named = [each for total in totals for each in ("--totals", total)]
+    named = [each for total in totals for each in ("--total", total)]
     code, told = sdc("round-table", file, "--dims", "REGION,SIZE", *named, "--base", 5)
     assert (code, said in told.replace("\n", " ")) == (2, True), told
 
@@ -369,5 +369,5 @@ def test_two_totals_of_one_dimension_are_refused(tmp_path):
 @pytest.mark.parametrize("name", ["TOTAL", "_T", "Total", "ALL"])
 def test_round_counts_takes_inner_cells_only(tmp_path, name):
     file = written(with_totals(name, "y").replace(",y,", ",L2,"), tmp_path / "t.csv")
-    code, said = sdc("round-counts", file, "--dims", "REGION,SIZE", "--freq", "VALUE")
+    code, said = sdc("round-counts", file, "--dims", "REGION,SIZE", "--count", "VALUE")
     assert (code, f"{name} is the " in said.replace("\n", " ")) == (2, True), said

@@ -83,11 +83,11 @@ def test_costs_change_what_is_cheapest(table, tmp_path):
     for costs, more, expected in (
         ("one", (), 3.0),
         ("file", (), 3.0),
-        ("frequency", ("--counts", counts), 6.0),
+        ("frequency", ("--count-file", counts), 6.0),
         ("distance", (), 4.0),
     ):
         facts = tmp_path / f"{costs}.json"
-        assert sdc("suppress", table, "--costs", costs, *more, "--out", out, "--json", facts).code == 0
+        assert sdc("suppress", table, "--cost", costs, *more, "--out", out, "--json", facts).code == 0
         assert json.loads(facts.read_text())["objective"] == expected, costs
     assert statuses(out).count("m") == 3
 
@@ -95,9 +95,9 @@ def test_costs_change_what_is_cheapest(table, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--costs", "frequency"), "need --counts FILE"),
-        (("--counts", "nowhere.csv"), "need --counts FILE"),
-        (("--costs", "frequency", "--counts", "nowhere.csv"), "nowhere.csv: cannot be read"),
+        (("--cost", "frequency"), "need --count-file FILE"),
+        (("--count-file", "nowhere.csv"), "need --count-file FILE"),
+        (("--cost", "frequency", "--count-file", "nowhere.csv"), "nowhere.csv: cannot be read"),
         (("--plot", "picture.gif"), "name it .svg or .png"),
         (("--out", "no/such/folder.jj"), "cannot be written"),
     ],
@@ -121,7 +121,7 @@ def test_options_that_cannot_be(table, options, message):
 )
 def test_counts_that_are_none(table, tmp_path, content, message):
     (tmp_path / "counts.csv").write_text(content)
-    run = sdc("suppress", table, "--costs", "frequency", "--counts", tmp_path / "counts.csv")
+    run = sdc("suppress", table, "--cost", "frequency", "--count-file", tmp_path / "counts.csv")
     assert (run.code, message in run.complained, "Remedy: " in run.complained) == (2, True, True), (
         run.complained
     )
@@ -165,7 +165,7 @@ def test_what_nothing_can_protect_is_named_and_nothing_is_written(tmp_path):
 
 def test_a_time_limit_of_nothing_still_gives_a_verified_pattern_or_says_so(table, tmp_path):
     facts = tmp_path / "facts.json"
-    run = sdc("suppress", table, "--time-limit", "0", "--json", facts)
+    run = sdc("suppress", table, "--seconds", "0", "--json", facts)
     told = json.loads(facts.read_text())
     assert (run.code, told["unprotected"]) in {(0, 0), (3, 1)}
 
@@ -288,7 +288,6 @@ def test_out_of_memory_writes_the_best_pattern_or_says_that_there_is_none(
 def test_the_same_seed_gives_the_same_file(table, tmp_path):
     for name in ("one", "two"):
         assert (
-            sdc("suppress", table, "--costs", "one", "--seed", "7", "--out", tmp_path / f"{name}.jj").code
-            == 0
+            sdc("suppress", table, "--cost", "one", "--seed", "7", "--out", tmp_path / f"{name}.jj").code == 0
         )
     assert (tmp_path / "one.jj").read_bytes() == (tmp_path / "two.jj").read_bytes()

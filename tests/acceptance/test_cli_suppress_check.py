@@ -55,7 +55,7 @@ def test_what_was_written_is_its_own_pattern(table, tmp_path):
     ("options", "named"),
     [
         (("--out", "out.jj"), "--check judges a pattern"),
-        (("--time-limit", "3"), "--check judges a pattern"),
+        (("--seconds", "3"), "--check judges a pattern"),
         (("--plot", "out.svg"), "--check judges a pattern"),
     ],
 )

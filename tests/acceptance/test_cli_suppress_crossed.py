@@ -121,12 +121,12 @@ def test_costs_of_columns_and_dearer_margins(table):
         return float(json.loads(facts.read_text())["objective"])
 
     table.write_text(WHOLE.replace("M1,P1,20,s,,,1,5", "M1,P1,20,s,,,70,1"))
-    assert objective("--costs", "file") == 3
-    assert objective("--costs", "file", "--cost", "COUNT") == 1 + 5 + 5
-    assert objective("--costs", "frequency") == 11
+    assert objective("--cost", "file") == 3
+    assert objective("--cost", "COUNT") == 1 + 5 + 5
+    assert objective("--cost", "frequency") == 11
     table.write_text(WHOLE.replace(",9,50", ",0.1,50"))
-    assert objective("--costs", "file") == pytest.approx(0.3), "totals are cheap here"
-    assert objective("--costs", "file", "--margins", "10") == pytest.approx(3), (
+    assert objective("--cost", "file") == pytest.approx(0.3), "totals are cheap here"
+    assert objective("--cost", "file", "--margins", "10") == pytest.approx(3), (
         "10 × 0.1 twice, 100 × 0.1 once: inner cells"
     )
 
@@ -151,12 +151,12 @@ def test_costs_of_columns_and_dearer_margins(table):
         (WHOLE, ("--primary", "COUNT", "--status", "STATUS"), "contradict one another"),
         (WHOLE, ("--level", "LPL", "--lpl", "LPL"), "contradict one another"),
         (WHOLE, ("--status", "FLAG"), "no column FLAG"),
-        (WHOLE, ("--counts", "counts.csv"), "--counts: for JJ files alone"),
+        (WHOLE, ("--count-file", "counts.csv"), "--count-file: for JJ files alone"),
         (WHOLE, ("--hierarchy", "TOWN"), "DIMENSION=FILE is expected"),
         (WHOLE.replace("M1,P2,24,s,,,1,5", "M1,P2,24,s,,,1"), (), "line 3: 7 fields, but 8 columns"),
         (WHOLE.replace("M1,P2", "\nM1,P2"), (), "line 3: 0 fields, but 8 columns"),
-        (WHOLE.replace("COST,COUNT", "X,Y"), ("--costs", "frequency"), "no column COUNT"),
-        (WHOLE.replace("20,s,,,1,5", "20,s,,,1,"), ("--costs", "frequency"), "M1.P1: no COUNT"),
+        (WHOLE.replace("COST,COUNT", "X,Y"), ("--cost", "frequency"), "no column COUNT"),
+        (WHOLE.replace("20,s,,,1,5", "20,s,,,1,"), ("--cost", "frequency"), "M1.P1: no COUNT"),
         (
             WHOLE.replace("20,s,,,1,5", "1e300,s,,,1,5"),
             (),
@@ -201,7 +201,7 @@ def test_a_hierarchy_that_is_none_is_told_by_its_line(table, name, content, mess
 
 def test_missing_cells_are_empty_where_one_says_so(table):
     table.write_text(CSV.replace("M3,P3,42,s,,,1,5\n", ""))
-    ended, rows = suppressed(table, "--empty")
+    ended, rows = suppressed(table, "--missing", "zero")
     assert ended.code == 0, ended.complained
     assert {row["STATUS"] for row in rows if (row["TOWN"], row["JOB"]) == ("M3", "P3")} == {"s"}
 
@@ -287,7 +287,7 @@ def test_a_minimum_of_contributors_behind_what_is_hidden(table):
     )
     ended, _ = suppressed(table, "--min-contributors", "8")
     assert ended.refused("no column COUNT", "Remedy: ")
-    ended, rows = suppressed(table, "--min-contributors", "80", "--frequency", "FIRMS")
+    ended, rows = suppressed(table, "--min-contributors", "80", "--count", "FIRMS")
     assert (ended.code, ("M2", "TOTAL") in marked(rows)) == (0, True), (
         "no parts are enough, so that the totals are hidden"
     )

@@ -38,9 +38,9 @@ def test_two_tables_at_once(tables, tmp_path):
     first, second, links = tables
     folder, facts = tmp_path / "out", tmp_path / "facts.json"
     folder.mkdir()
-    assert sdc("suppress", first, "--costs", "file", "--out", folder / "alone.jj").code == 0
+    assert sdc("suppress", first, "--cost", "file", "--out", folder / "alone.jj").code == 0
     assert statuses(folder / "alone.jj") == "mus", "what the second table publishes"
-    run = sdc("suppress", first, second, "--link", links, "--costs", "file", "--out", folder, "--json", facts)
+    run = sdc("suppress", first, second, "--link", links, "--cost", "file", "--out", folder, "--json", facts)
     assert run.code == 0, run.complained
     assert (statuses(folder / "first.jj"), statuses(folder / "second.jj")) == ("sum", "sss")
     told = json.loads(facts.read_text())
@@ -88,7 +88,7 @@ def test_what_was_open_in_any_of_the_tables_stays_open(tables, tmp_path):
     then, now = tmp_path / "then", tmp_path / "now"
     then.mkdir()
     now.mkdir()
-    command = ("suppress", first, second, "--link", links, "--costs", "file", "--out", now, "--previous")
+    command = ("suppress", first, second, "--link", links, "--cost", "file", "--out", now, "--previous")
     assert sdc(*command, tmp_path / "nowhere").refused("nowhere: not a folder", "Remedy: ")
     (then / "first.jj").write_text(drawn((10, 4, 6), "sum"))
     assert sdc(*command, then).refused("second.jj: no such file, so what was open in", "Remedy: ")

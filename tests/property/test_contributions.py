@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.intake.tables.crossed import Wanted
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.table import Hierarchy
 from support.laws import law
 from support.oracles.suppression import unprotected
@@ -208,7 +208,9 @@ def protected(records: list[Record], rules: ContributionRules, columns: Contribu
     rows = TextRows("drawn", header, [[str(record[name]) for name in header] for record in records])
     tree = Hierarchy("A", tuple(TREE), tuple(TREE.values()))
     flat = Hierarchy("B", ("TOTAL", "x", "y"), (None, "TOTAL", "TOTAL"))
-    return problem_by_rules(rows, Wanted(("A", "B"), "VALUE", {}, {"A": tree, "B": flat}), rules, columns)
+    return problem_by_rules(
+        rows, TableLayout(("A", "B"), "VALUE", {}, {"A": tree, "B": flat}), rules, columns
+    )
 
 
 def test_no_rule_is_no_rule() -> None:

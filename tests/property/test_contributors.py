@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import sdc_tasks as sdc
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.intake.tables.crossed import Wanted
 from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.names import METHODS
 from sdc_tasks.methods.suppression.pattern.sums import judge
+from sdc_tasks.model.layout import TableLayout
 from support.laws import law
 from support.oracles.contributors import TOTAL, Contributors, Key, Record
 
@@ -225,7 +225,7 @@ def test_the_judge_of_sums_knows_every_pair_of_three_cells():
         | {("r1", "c3"): {f"h{i}": 90 for i in range(9)}}
     )
     rows = [[r.row, r.column, r.firm, str(r.value)] for r in drawn]
-    wanted = Wanted(("R", "C"), totals={"R": TOTAL, "C": TOTAL})
+    wanted = TableLayout(("R", "C"), total={"R": TOTAL, "C": TOTAL})
     read = TextRows("drawn", ["R", "C", "FIRM", "VALUE"], rows, "line", 2)
     problem = problem_by_rules(read, wanted, ContributionRules(p=15.0), ContributorColumns("FIRM")).table
     who = Contributors(drawn)

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, suppression_in
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
 from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
 from sdc_tasks.intake.tables.jj import JJTable, read_jj, write_jj
 from sdc_tasks.intake.tables.rows import read_rows
@@ -26,6 +26,7 @@ from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
 from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import suppress
 from sdc_tasks.methods.suppression.given.earlier import hidden_in
+from sdc_tasks.model.layout import TableLayout
 from support.desk import sdc
 from support.laws import law
 
@@ -63,7 +64,7 @@ def tables(draw: st.DrawFn) -> str:
     return text.getvalue()
 
 
-WANTED = Wanted(("TOWN", "JOB"))
+WANTED = TableLayout(("TOWN", "JOB"))
 
 
 def test_names_of_columns_may_hold_separators(tmp_path: Path) -> None:
@@ -72,7 +73,7 @@ def test_names_of_columns_may_hold_separators(tmp_path: Path) -> None:
         '"Town; or ""place"";x","Job, '
         '1",VALUE,STATUS,LPL,UPL\na,x,5,u,2,2\na,y,7,s,,\nb,x,6,s,,\nb,y,12,s,,\n'
     )
-    wanted = Wanted(('Town; or "place";x', "Job, 1"))
+    wanted = TableLayout(('Town; or "place";x', "Job, 1"))
     table = suppression_in(read_rows(place), wanted)
     hidden = suppress(table.problem).pattern
     assert hidden is not None

@@ -62,7 +62,7 @@ def test_a_damaged_table_of_counts_is_refused_or_read(tmp_path: Path, name: str)
 def test_round_counts_says_so_in_one_line(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(table_bytes(path, COLUMNS)[:-30])
-    done = CliRunner().invoke(app, ["round-counts", str(path), "--dims", "a,b", "--freq", "n"])
+    done = CliRunner().invoke(app, ["round-counts", str(path), "--dims", "a,b", "--count", "n"])
     assert isinstance(done.exception, InvalidInput)
 
 
@@ -123,7 +123,7 @@ def test_no_tool_writes_a_code_that_a_spreadsheet_computes(tmp_path: Path, name:
     path.write_bytes(table_bytes(path, {"a": np.array(["p", "=cmd|' /C calc'!A0"]), "n": np.array([3, 4])}))
     said = CliRunner().invoke(
         app,
-        ["round-counts", str(path), "--dims", "a", "--freq", "n", "--published", str(tmp_path / "out.csv")],
+        ["round-counts", str(path), "--dims", "a", "--count", "n", "--published", str(tmp_path / "out.csv")],
     )
     assert "a spreadsheet would compute" in str(said.exception)
     if name == "t.csv":

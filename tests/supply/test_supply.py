@@ -43,9 +43,9 @@ def test_only_parquet_needs_pyarrow(tmp_path):
     assert "pyarrow" not in pins(RUN_TIME)
     (tmp_path / "t.csv").write_text("a,n\np,1\nq,5\n")
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    rounded = without_pyarrow("round-counts", tmp_path / "t.csv", "--dims", "a", "--freq", "n")
+    rounded = without_pyarrow("round-counts", tmp_path / "t.csv", "--dims", "a", "--count", "n")
     assert rounded.returncode == 0, rounded.stderr
-    refused = without_pyarrow("round-counts", tmp_path / "t.parquet", "--dims", "a", "--freq", "n")
+    refused = without_pyarrow("round-counts", tmp_path / "t.parquet", "--dims", "a", "--count", "n")
     assert refused.returncode == 2
     assert "pip install sdc-release[parquet]" in refused.stderr.replace("\n", "")
 

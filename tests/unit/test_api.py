@@ -99,7 +99,7 @@ def test_what_a_notebook_shows_by_itself_holds_no_hidden_value(tmp_path: Path):
     assert str(SECRET) not in digits(asked._repr_html_() + repr(asked))
     opened = sdc.audit(TABLE, DIMS)
     assert (opened.safe, list(opened.public.columns)) == (False, DIMS)
-    moved = sdc.adjust(TABLE, DIMS, cost="one", seconds=5)
+    moved = sdc.adjust(TABLE, DIMS, weights="one", seconds=5)
     assert str(SECRET) not in digits(moved._repr_html_() + repr(moved) + moved.plot()._repr_svg_())
     assert found.plot().save(tmp_path / "pattern.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InvalidInput, match="not a picture that can be drawn"):
@@ -221,7 +221,7 @@ def test_several_intruders_together_know_more():
 
 
 def test_adjusted_tables_add_up_and_keep_their_distance():
-    found = sdc.adjust(TABLE, DIMS, cost="one", seconds=5)
+    found = sdc.adjust(TABLE, DIMS, weights="one", seconds=5)
     wide = found.public.pivot_table(index="REGION", columns="BRANCH", values="VALUE")
     assert (wide.drop(columns="TOTAL").sum(axis=1) - wide["TOTAL"]).abs().max() < 1e-3
     assert abs(wide.loc["N", "C"] - SECRET) >= 500_000 * (1 - 1e-6)

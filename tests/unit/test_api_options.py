@@ -78,7 +78,8 @@ OTHERS = (
     "level",
     "count",
     "cost",
-    "hierarchies",
+    "weights",
+    "hierarchy",
     "total",
     "rules",
     "contributors",
@@ -100,9 +101,9 @@ def test_an_option_of_another_kind_is_refused_by_name(name, wrong):
     if name != "audit":
         with pytest.raises(InvalidInput, match=r"^dims is not of its kind"):
             FUNCTIONS[name](TABLE, None, **NEEDED.get(name, {}))
-    if "hierarchies" in inspect.signature(FUNCTIONS[name]).parameters:
+    if "hierarchy" in inspect.signature(FUNCTIONS[name]).parameters:
         with pytest.raises(InvalidInput, match="the hierarchy of R is none"):
-            FUNCTIONS[name](TABLE, ["R", "C"], **NEEDED.get(name, {}), hierarchies={"R": 5})
+            FUNCTIONS[name](TABLE, ["R", "C"], **NEEDED.get(name, {}), hierarchy={"R": 5})
 
 
 @pytest.mark.parametrize(

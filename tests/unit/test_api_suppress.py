@@ -63,7 +63,7 @@ def test_a_cell_that_must_stay_open_does():
 
 def test_a_hierarchy_as_a_mapping():
     tree = {"ALL": None, "EAST": "ALL", "M1": "EAST", "M2": "EAST", "M3": "ALL"}
-    result = sdc.suppress(figure_11(), ["TOWN", "JOB"], hierarchies={"TOWN": tree})
+    result = sdc.suppress(figure_11(), ["TOWN", "JOB"], hierarchy={"TOWN": tree})
     found = result.table
     assert len(found) == 5 * 4
     assert secondaries(found) == {("M1", "P1"), ("M1", "P3"), ("M2", "P1")}
@@ -123,10 +123,10 @@ def test_costs_of_a_column(column):
         ),
         ({"SINGLETON": {("M2", "P3"): 1}}, {}, "row 0: M1.P1: no SINGLETON. Remedy: mark with 1"),
         ({"LPL": {("M2", "P3"): float("inf")}}, {}, "row 5: LPL is not finite"),
-        ({}, {"hierarchies": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
+        ({}, {"hierarchy": {"TOWN": {"M1": None, "M2": "M9", "M3": "M1"}}}, "parents .* are not codes"),
         (
             {},
-            {"hierarchies": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}},
+            {"hierarchy": {"TOWN": {"ALL": None, "M1": "ALL", "M2": "ALL"}}},
             "row 6: TOWN M3 is none of the codes in its hierarchy",
         ),
     ],
@@ -202,8 +202,8 @@ def test_a_minimum_of_contributors_and_dearer_totals():
         if "TOTAL" in (town, job)
     ]
     frame = pd.concat([figure_11(COUNT=counts), pd.DataFrame(margins).assign(COUNT=20, STATUS="s")])
-    least = sdc.suppress(frame, ["TOWN", "JOB"], minimum=7)
-    more = sdc.suppress(frame, ["TOWN", "JOB"], minimum=8, margins=10.0)
+    least = sdc.suppress(frame, ["TOWN", "JOB"], min_contributors=7)
+    more = sdc.suppress(frame, ["TOWN", "JOB"], min_contributors=8, margins=10.0)
     found = more.table
     assert (least.loss, least.bound) == (86.0, 86.0)
     assert more.loss > 86 >= more.bound

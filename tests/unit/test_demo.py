@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sdc_tasks import intake, pipeline
-from sdc_tasks.demo import write_demo
+from sdc_tasks.demo import write_deliveries, write_demo
 from sdc_tasks.demo.enterprises import Economy, microtables
 from sdc_tasks.demo.shape import write_domain
 from sdc_tasks.domains import load_domain
@@ -144,9 +144,8 @@ def test_a_country_does_not_depend_on_how_many_others_are_made(tmp_path: Path) -
 
 def test_progress_counts_the_countries(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
-    write_demo(
-        tmp_path, countries=2, activities=3, sizes=2, period="2023", progress=lambda *step: seen.append(step)
-    )
+    path = write_domain(tmp_path, countries=2, activities=3, sizes=2)
+    write_deliveries(path, period="2023", progress=lambda *step: seen.append(step))
     assert seen == [("AT", 1, 2), ("BE", 2, 2)]
     assert (tmp_path / "inbox/AT_2023.csv").is_file()
 

@@ -6,7 +6,7 @@ totals of several dimensions alone.
     b       6   12                     6   12
     Alle             30               11   19    30
 
-It was counted once more as a cell of its own, by `sdc suppress --empty`, `sdc protect`, `sdc
+It was counted once more as a cell of its own, by `sdc suppress --missing zero`, `sdc protect`, `sdc
 round-counts` and `sdc round-table`.
 """
 
@@ -23,9 +23,9 @@ from support.desk import sdc
 INNER = ["a,x,5,u,2,2", "a,y,7,s,,", "b,x,6,s,,", "b,y,12,s,,"]
 LONE, MARGIN = ["Alle,Alle,30,s,,"], ["Alle,x,11,s,,", "Alle,y,19,s,,"]
 COMMANDS = {
-    "suppress": ("--dims", "A,B", "--empty"),
+    "suppress": ("--dims", "A,B", "--missing", "zero"),
     "protect": ("--dims", "A,B", "--p", "10"),
-    "round-counts": ("--dims", "A,B", "--freq", "VALUE"),
+    "round-counts": ("--dims", "A,B", "--count", "VALUE"),
     "round-table": ("--dims", "A,B", "--base", "5"),
 }
 
@@ -50,10 +50,10 @@ def test_a_lone_total_is_never_counted_once_more(tmp_path: Path, command: str, t
 def test_named_it_is_the_total(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     asked = ("suppress", table(tmp_path, *INNER, *LONE), *COMMANDS["suppress"], "--out", out)
-    assert sdc(*asked, "--totals", "Alle").code == 0
+    assert sdc(*asked, "--total", "Alle").code == 0
     assert "Alle,Alle,30,s" in out.read_text()
     assert "TOTAL" not in out.read_text()
-    assert sdc(*asked, "--totals", "none").code == 0
+    assert sdc(*asked, "--total", "none").code == 0
     assert "TOTAL,TOTAL,60,s" in out.read_text(), "somebody said that it is none"
 
 

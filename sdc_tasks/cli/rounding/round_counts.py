@@ -7,13 +7,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table as Grid
 
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, AskedLayout, grouped, takes
 from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
@@ -24,6 +25,7 @@ from sdc_tasks.model.secret import drawn_seed
 if TYPE_CHECKING:
     from sdc_tasks.methods.rounding.small_count import (
         CodeTree,
+        CountOptions,
         Crossings,
         Dummy,
         InnerCells,
@@ -34,175 +36,252 @@ if TYPE_CHECKING:
 IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
 
 
-def round_counts(
-    file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
-    dims: Annotated[str, typer.Option("--dims", help="the columns of the codes, as A,B,…")],
-    freq: Annotated[
-        str | None, typer.Option("--freq", help="the column of the counts; without it each record counts one")
-    ] = None,
+@dataclass(frozen=True)
+class AskedPublication:
+    """What is published of the inner cells: all crossings, unless one of these says less."""
+
     max_order: Annotated[
         int | None,
-        typer.Option("--max-order", min=0, help="publish all crossings of at most this number of dimensions"),
-    ] = None,
+        typer.Option(
+            min=0, help="publish all crossings of at most this number of dimensions", rich_help_panel=INPUT
+        ),
+    ] = None
     crossings: Annotated[
-        str | None, typer.Option("--crossings", help="publish these and their sub-totals, as A:B,C:D:E")
-    ] = None,
+        str | None,
+        typer.Option(help="publish these and their sub-totals, as A:B,C:D:E", rich_help_panel=INPUT),
+    ] = None
     formula: Annotated[
-        str | None, typer.Option("--formula", help="publish the terms of a formula, as ~(A+B)*C")
-    ] = None,
+        str | None,
+        typer.Option(help="publish the terms of a formula, as ~(A+B)*C", rich_help_panel=INPUT),
+    ] = None
     hierarchy: Annotated[
         list[Path] | None,
         typer.Option(
-            "--hierarchy",
             help="a dimension's code,parent or .hrc, as FILE (named DIM.csv) or DIM=FILE; repeat",
+            rich_help_panel=INPUT,
         ),
-    ] = None,
+    ] = None
+    force: Annotated[
+        str | None,
+        typer.Option(
+            help="a column with 1 where an inner cell must be rounded, 0 elsewhere", rich_help_panel=INPUT
+        ),
+    ] = None
+    given: Annotated[
+        str | None,
+        typer.Option(
+            help="a column of rounded values that are fixed, empty where free", rich_help_panel=INPUT
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class CountRounding:
+    """How to round."""
+
     base: Annotated[
         list[int] | None,
-        typer.Option("--base", help="the rounding base; repeat it to compare several [default: 3]"),
-    ] = None,
-    seed: SeedOption = None,
+        typer.Option(
+            help="the rounding base; repeat it to compare several [default: 3]", rich_help_panel=METHOD
+        ),
+    ] = None
+    seed: SeedOption = None
     quality: Annotated[
-        Quality, typer.Option(help="paper: the algorithm of [4]; fast, best: refined")
-    ] = "fast",
+        Quality, typer.Option(help="paper: the algorithm of [4]; fast, best: refined", rich_help_panel=METHOD)
+    ] = "fast"
     max_round: Annotated[
         int | None,
-        typer.Option("--max-round", help="the largest published count to be rounded [default: base − 1]"),
-    ] = None,
+        typer.Option(
+            help="the largest published count to be rounded [default: base − 1]", rich_help_panel=METHOD
+        ),
+    ] = None
     zero_candidates: Annotated[
         bool,
-        typer.Option("--zero-candidates", help="empty inner cells of small published cells may be filled"),
-    ] = False,
+        typer.Option(
+            "--zero-candidates",
+            help="empty inner cells of small published cells may be filled",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
     protect_zeros: Annotated[
-        bool, typer.Option("--protect-zeros", help="inner cells of empty published cells may be filled")
-    ] = False,
+        bool,
+        typer.Option(
+            "--protect-zeros",
+            help="inner cells of empty published cells may be filled",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
     leverage: Annotated[
         bool,
-        typer.Option("--leverage", help="also round small inner cells that follow from sums and differences"),
-    ] = False,
+        typer.Option(
+            "--leverage",
+            help="also round small inner cells that follow from sums and differences",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
     rule_aware: Annotated[
         bool,
         typer.Option(
             "--rule-aware",
             help="also against somebody who runs the program on every hidden table: every small count moves",
+            rich_help_panel=METHOD,
         ),
-    ] = False,
+    ] = False
     drawn: Annotated[
         float | None,
         typer.Option(
-            "--drawn", help="--rule-aware: chance that the seed decides about a small count [default: 0.1]"
+            help="--rule-aware: chance that the seed decides about a small count [default: 0.1]",
+            rich_help_panel=METHOD,
         ),
-    ] = None,
-    force: Annotated[
-        str | None,
-        typer.Option("--force", help="a column with 1 where an inner cell must be rounded, 0 elsewhere"),
-    ] = None,
-    given: Annotated[
-        str | None,
-        typer.Option("--given", help="a column of rounded values that are fixed, empty where free"),
-    ] = None,
+    ] = None
     steps: Annotated[
         str | None,
         typer.Option(
-            "--steps", help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]"
+            help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]",
+            rich_help_panel=METHOD,
         ),
-    ] = None,
-    batch: Annotated[int | None, typer.Option("--batch", help="number of inner cells filled at once")] = None,
+    ] = None
+    batch: Annotated[
+        int | None, typer.Option(help="number of inner cells filled at once", rich_help_panel=METHOD)
+    ] = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.bases)) < len(self.bases):
+            raise InvalidInput("--base: a base is given twice. Remedy: give each base once")
+        if self.drawn is not None and not self.rule_aware:
+            raise InvalidInput(
+                "--drawn: only with --rule-aware. Remedy: leave out --drawn, or give --rule-aware"
+            )
+        if self.rule_aware and len(self.bases) > 1:
+            raise InvalidInput(
+                "--base: with --rule-aware only one. Two roundings of one table together leave fewer "
+                "candidates. Remedy: give one --base"
+            )
+
+    @property
+    def bases(self) -> list[int]:
+        return self.base or [3]
+
+    def options(self) -> list[CountOptions]:
+        """Those of the method, for each base; all have one seed."""
+        from sdc_tasks.methods.rounding.small_count import CountOptions
+
+        secret, chance = drawn_seed(self.seed), DRAWN if self.drawn is None else self.drawn
+        return [
+            CountOptions(
+                secret,
+                base,
+                self.quality,
+                self.max_round,
+                self.zero_candidates,
+                self.protect_zeros,
+                self.leverage,
+                _steps(self.steps),
+                self.batch,
+                self.rule_aware,
+                chance,
+            )
+            for base in self.bases
+        ]
+
+
+@dataclass(frozen=True)
+class CountFiles:
+    """What is written where."""
+
     inner: Annotated[
-        Path | None, typer.Option("--out", help="inner cells with original and rounded counts; confidential")
-    ] = None,
+        Path | None,
+        typer.Option(
+            "--out",
+            help="inner cells with original and rounded counts; confidential",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
     published: Annotated[
         Path | None,
-        typer.Option("--published", help="the rounded publication; only this file may leave the house"),
-    ] = None,
+        typer.Option(
+            help="the rounded publication; only this file may leave the house", rich_help_panel=OUTPUT
+        ),
+    ] = None
     facts: Annotated[
-        Path | None, typer.Option("--json", help="measures and the tables of [4]; confidential")
-    ] = None,
+        Path | None,
+        typer.Option("--json", help="measures and the tables of [4]; confidential", rich_help_panel=OUTPUT),
+    ] = None
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="the tables of [4] as a picture, .svg or .png; confidential")
-    ] = None,
+        Path | None,
+        typer.Option(
+            help="the tables of [4] as a picture, .svg or .png; confidential", rich_help_panel=OUTPUT
+        ),
+    ] = None
+
+    def refuse_for(self, file: Path) -> None:
+        """Raises InvalidInput for a place that cannot be written, or is the table itself."""
+        for place in (self.inner, self.published, self.facts, self.plot):
+            refuse_place(place, file)
+        if self.plot is not None and self.plot.suffix.lower() not in IMAGES:
+            raise InvalidInput(f"{self.plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
+
+
+@grouped
+def round_counts(
+    file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
+    layout: Annotated[AskedLayout, takes("dims", "count", needed=("dims",))],
+    publication: AskedPublication,
+    rounding: CountRounding,
+    files: CountFiles,
 ) -> None:
     """Rounds small counts so that no published cell is in 1 … base − 1, and all cells stay
     close, additive and consistent.
 
-    Without --max-order, --crossings, --formula or --hierarchy all crossings are published. Nothing
-    is written if the input is wrong.
+    Without --count each record counts one. Without --max-order, --crossings, --formula or --hierarchy all
+    crossings are published. Nothing is written if the input is wrong.
+
+    Example: sdc round-counts people.csv --dims AGE,SEX --count N --published rounded.csv
     """
     from sdc_tasks.intake.tables.counts import read_counts
-    from sdc_tasks.methods.rounding.small_count import CountOptions, dummy_of
+    from sdc_tasks.methods.rounding.small_count import dummy_of
     from sdc_tasks.methods.rounding.small_count import round_counts as round_all
 
-    for place in (inner, published, facts, plot):
-        refuse_place(place, file)
-    if plot is not None and plot.suffix.lower() not in IMAGES:
-        raise InvalidInput(f"{plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
-    bases = base or [3]
-    if len(set(bases)) < len(bases):
-        raise InvalidInput("--base: a base is given twice. Remedy: give each base once")
-    if drawn is not None and not rule_aware:
-        raise InvalidInput("--drawn: only with --rule-aware. Remedy: leave out --drawn, or give --rule-aware")
-    if rule_aware and len(bases) > 1:
-        raise InvalidInput(
-            "--base: with --rule-aware only one. Two roundings of one table together leave fewer candidates. "
-            "Remedy: give one --base"
-        )
-    secret, chance = drawn_seed(seed), DRAWN if drawn is None else drawn
-    options = [
-        CountOptions(
-            secret,
-            b,
-            quality,
-            max_round,
-            zero_candidates,
-            protect_zeros,
-            leverage,
-            _steps(steps),
-            batch,
-            rule_aware,
-            chance,
-        )
-        for b in bases
-    ]
+    files.refuse_for(file)
+    options = rounding.options()
+    where = layout.of(file)
     with _progress() as tell:
         tell("reading")
-        table = read_counts(file, [name.strip() for name in dims.split(",")], freq, force, given)
+        table = read_counts(file, list(where.dims), where.count, publication.force, publication.given)
         tell("published cells")
-        dummy = dummy_of(
-            table.cells, _publication(table.cells, max_order, crossings, formula, hierarchy or [])
-        )
+        dummy = dummy_of(table.cells, _publication(table.cells, publication))
         results = [
-            round_all(dummy, each, table.force, table.given, _under(tell, each.base, len(bases)))
+            round_all(dummy, each, table.force, table.given, _under(tell, each.base, len(options)))
             for each in options
         ]
         tell("writing")
-        _write(results, inner, published, facts, plot)
+        _write(results, files)
     out.print(
         f"{len(table.cells)} inner cells, {dummy.published} published cells in {len(dummy.parent)} crossings",
         style="dim",
     )
     for result in results:
         out.print(_shown(result))
-    tell_sums(facts, plot)
-    if inner is not None:
-        out.tell(("confidential", "bold"), f", original counts: {inner}")
-    if published is not None:
-        out.print(f"publication: {published}")
+    tell_sums(files.facts, files.plot)
+    if files.inner is not None:
+        out.tell(("confidential", "bold"), f", original counts: {files.inner}")
+    if files.published is not None:
+        out.print(f"publication: {files.published}")
 
 
-def _publication(
-    cells: InnerCells, max_order: int | None, crossings: str | None, formula: str | None, files: list[Path]
-) -> Crossings:
+def _publication(cells: InnerCells, asked: AskedPublication) -> Crossings:
     from sdc_tasks.api.rounding import publication_of
 
+    files = asked.hierarchy or []
     hierarchies = dict(_hierarchy(cells, file) for file in files)
     if len(hierarchies) < len(files):
         raise InvalidInput("--hierarchy: a dimension has two files. Remedy: give one file for each dimension")
     named = (
         None
-        if crossings is None
-        else [[name.strip() for name in crossing.split(":")] for crossing in crossings.split(",")]
+        if asked.crossings is None
+        else [[name.strip() for name in crossing.split(":")] for crossing in asked.crossings.split(",")]
     )
-    return publication_of(cells, max_order, named, formula, hierarchies)
+    return publication_of(cells, asked.max_order, named, asked.formula, hierarchies)
 
 
 def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, CodeTree]:
@@ -257,18 +336,13 @@ def _under(tell: Callable[[str], None], base: int, count: int) -> Callable[[str]
     return tell if count == 1 else lambda what: tell(f"base {base}: {what}")
 
 
-def _write(
-    results: list[RoundedCells],
-    inner: Path | None,
-    published: Path | None,
-    facts: Path | None,
-    plot: Path | None,
-) -> None:
+def _write(results: list[RoundedCells], files: CountFiles) -> None:
     """Writes the files. All contents are computed before the first file is written."""
     import numpy as np
 
     from sdc_tasks.intake.tables.counts import table_bytes
 
+    inner, published, facts, plot = files.inner, files.published, files.facts, files.plot
     dummy = results[0].dummy
     dimensions = dummy.cells.dimensions
     made: list[tuple[Path, bytes, int]] = []

@@ -16,25 +16,83 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
+from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, grouped, takes
 from sdc_tasks.cli.searches.told import tell_sums
-from sdc_tasks.cli.shared import (
-    SeedOption,
-    codes_of_totals,
-    dimensions_of,
-    is_jj,
-    parents_by_dimension,
-    refuse_place,
-)
+from sdc_tasks.cli.shared import SeedOption, is_jj, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.secret import drawn_seed
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sdc_tasks.api.rounding import Fact
+    from sdc_tasks.methods.rounding.separable import SearchOptions
     from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Floats
 
 
+@dataclass(frozen=True)
+class TableRounding:
+    """How to round."""
+
+    base: Annotated[
+        str,
+        typer.Option(
+            help="the rounding base; auto (quadratic): the least that the levels allow, a divisor "
+            "of their sum if possible",
+            rich_help_panel=METHOD,
+        ),
+    ]
+    method: Annotated[
+        Literal["controlled", "quadratic"],
+        typer.Option(
+            help="controlled: all cells become multiples; quadratic: sensitive cells become "
+            "multiples, others are adjusted, "
+            "totals stay that tell no sensitive cell",
+            rich_help_panel=METHOD,
+        ),
+    ] = "controlled"
+    zero_restricted: Annotated[
+        bool,
+        typer.Option(
+            "--zero-restricted", help="controlled: multiples of the base stay", rich_help_panel=METHOD
+        ),
+    ] = False
+    reach: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="controlled: how many multiples a cell may move at most; smaller numbers are tried first",
+            rich_help_panel=METHOD,
+        ),
+    ] = 4
+    weights: Annotated[
+        Literal["one", "inverse", "sqrt"],
+        typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a", rich_help_panel=METHOD),
+    ] = "one"
+    solver: Annotated[
+        SolverName, typer.Option(help="the solver of the mixed-integer models", rich_help_panel=METHOD)
+    ] = "highs"
+    seconds: Annotated[float, typer.Option(min=0.1, help="limit of the search", rich_help_panel=METHOD)] = (
+        60.0
+    )
+    gap: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="stop when (distance − bound) / distance is proven to be no more than this",
+            rich_help_panel=METHOD,
+        ),
+    ] = 1e-3
+    seed: SeedOption = None
+
+
+LAYOUT = takes("dims", "value", "total", "hierarchy", "missing", missing="zero")
+
+
+@grouped
 def round_table(
     file: Annotated[
         Path,
@@ -43,60 +101,15 @@ def round_table(
             "for each cell"
         ),
     ],
-    base: Annotated[
-        str,
-        typer.Option(
-            help="the rounding base; auto (quadratic): the least that the levels allow, a divisor "
-            "of their sum if possible"
-        ),
-    ],
-    method: Annotated[
-        Literal["controlled", "quadratic"],
-        typer.Option(
-            help="controlled: all cells become multiples; quadratic: sensitive cells become "
-            "multiples, others are adjusted, "
-            "totals stay that tell no sensitive cell"
-        ),
-    ] = "controlled",
-    dims: Annotated[str | None, typer.Option(help="CSV: its dimensions, such as REGION,ACTIVITY")] = None,
-    value: Annotated[str, typer.Option(help="CSV: the column of values")] = "VALUE",
-    totals: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--totals",
-            help="CSV: the code of totals, as CODE or DIMENSION=CODE, none for none; else TOTAL, "
-            "_T or Total; repeat",
-        ),
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None, typer.Option(help="CSV: DIMENSION=FILE, a CSV file code,parent; may be given again")
-    ] = None,
-    zero_restricted: Annotated[
-        bool, typer.Option("--zero-restricted", help="controlled: multiples of the base stay")
-    ] = False,
-    reach: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="controlled: how many multiples a cell may move at most; smaller numbers are tried first",
-        ),
-    ] = 4,
-    weights: Annotated[
-        Literal["one", "inverse", "sqrt"],
-        typer.Option(help="controlled: what moving a cell costs, 1, 1/a or 1/√a"),
-    ] = "one",
-    solver: Annotated[SolverName, typer.Option(help="the solver of the mixed-integer models")] = "highs",
-    time_limit: Annotated[float, typer.Option("--time-limit", min=0.1, help="seconds of the search")] = 60.0,
-    gap: Annotated[
-        float,
-        typer.Option(
-            min=0.0, help="stop when (distance − bound) / distance is proven to be no more than this"
-        ),
-    ] = 1e-3,
-    seed: SeedOption = None,
+    layout: Annotated[AskedLayout, LAYOUT],
+    asked: TableRounding,
     rounded: Annotated[
         Path | None,
-        typer.Option("--out", help="the rounded table, .csv: codes or number of each cell, and its value"),
+        typer.Option(
+            "--out",
+            help="the rounded table, .csv: codes or number of each cell, and its value",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     facts: Annotated[
         Path | None,
@@ -104,22 +117,24 @@ def round_table(
             "--json",
             help="confidential, because the seed repeats the rounding and the distance is a sum "
             "over hidden cells: base, bound, …; no cell",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
 ) -> None:
     """Rounds a table so that it still adds up and keeps the protection levels of its primary cells.
 
     Exit codes: 0 rounded, 2 bad input, 3 no table keeps all levels.
+
+    Example: sdc round-table table.csv --dims TOWN,JOB --base 5 --out rounded.csv
     """
-    from sdc_tasks.api.rounding import controlled, quadratic
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.rounding.separable import SearchOptions
     from sdc_tasks.solver.clock import Limit
 
     for place in (rounded, facts):
         refuse_place(place, file)
-    wanted = _base(base, method)
-    source = _source(file, dims, value, totals or [], hierarchy or [])
+    base = _base(asked.base, asked.method)
+    source = _source(file, layout)
     table = source.table
     out.print(
         f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primaries)} primaries",
@@ -130,15 +145,11 @@ def round_table(
     def progress(line: str) -> None:
         out.print(f"{time.monotonic() - began:7.1f} s  {line}")
 
-    search = SearchOptions(drawn_seed(seed), solver, Limit(time_limit), gap)
-    if method == "controlled":
-        assert wanted is not None
-        x, found = controlled(table, wanted, zero_restricted, reach, weights, search, progress)
-    else:
-        x, found = quadratic(table, wanted, search, progress)
+    search = SearchOptions(drawn_seed(asked.seed), asked.solver, Limit(asked.seconds), asked.gap)
+    x, found = _rounded(table, base, asked, search, progress)
     found["seconds"] = round(time.monotonic() - began, 3)
     body: dict[str, float | int | str | bool | None] = {
-        "method": method,
+        "method": asked.method,
         "cells": len(table.a),
         "relations": len(table.rhs),
         "primaries": len(table.primaries),
@@ -155,6 +166,22 @@ def round_table(
     tell_sums(facts)
     if rounded is not None:
         out.print(f"rounded table: {rounded}")
+
+
+def _rounded(
+    table: SensitiveTable,
+    base: float | None,
+    asked: TableRounding,
+    search: SearchOptions,
+    progress: Callable[[str], None],
+) -> tuple[Floats, dict[str, Fact]]:
+    """The table (n,) rounded, and the facts of the run. `base`: None for the least that the levels allow."""
+    from sdc_tasks.api.rounding import controlled, quadratic
+
+    if asked.method == "quadratic":
+        return quadratic(table, base, search, progress)
+    assert base is not None
+    return controlled(table, base, asked.zero_restricted, asked.reach, asked.weights, search, progress)
 
 
 @dataclass(frozen=True)
@@ -177,22 +204,18 @@ class Source:
         return text.getvalue()
 
 
-def _source(file: Path, dims: str | None, value: str, totals: list[str], hierarchy: list[str]) -> Source:
+def _source(file: Path, layout: AskedLayout) -> Source:
     from sdc_tasks.intake.tables.jj import read_jj, sensitive_of
-    from sdc_tasks.intake.tables.keyed import read_table
+    from sdc_tasks.intake.tables.keyed import keyed_table
+    from sdc_tasks.intake.tables.rows import read_rows
 
     if is_jj(file):
-        if dims is not None or hierarchy or totals:
-            raise InvalidInput(
-                f"{file}: a JJ file brings its own relations. Remedy: leave out --dims, --totals and "
-                f"--hierarchy"
-            )
+        layout.refuse_for_jj(file)
         table = sensitive_of(read_jj(file))
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
-    read = read_table(
-        file, dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy)
-    )
-    return Source(read.table, [*read.dimensions, value], list(read.keys))
+    own = layout.of(file)
+    read = keyed_table(read_rows(file), own)
+    return Source(read.table, [*read.dimensions, own.value], list(read.keys))
 
 
 def _base(text: str, method: str) -> float | None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sdc_tasks.cli.options import OUTPUT
 from sdc_tasks.cli.shared import SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
@@ -18,10 +19,18 @@ def argus(
         Path, typer.Argument(metavar="BATCH.arb", help="a batch file; what it names is sought beside it")
     ],
     folder: Annotated[
-        Path | None, typer.Option("--out", help="folder for what it writes [default: that of the batch]")
+        Path | None,
+        typer.Option(
+            "--out", help="folder for what it writes [default: that of the batch]", rich_help_panel=OUTPUT
+        ),
     ] = None,
     hst: Annotated[
-        Path | None, typer.Option("--hst", help="write the last pattern as a-priori file, .hst; confidential")
+        Path | None,
+        typer.Option(
+            "--hst",
+            help="write the last pattern as a-priori file, .hst; confidential",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     seed: SeedOption = None,
 ) -> None:
@@ -29,6 +38,8 @@ def argus(
     methods, and says what differs.
 
     Exit codes: 0 all tables protected, 2 bad input or a command that is not ours, 3 no protection found.
+
+    Example: sdc argus BATCH.arb --out results
     """
     from sdc_tasks.argus.run import run_batch
 

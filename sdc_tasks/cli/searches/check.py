@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sdc_tasks.cli.options import METHOD
 from sdc_tasks.cli.searches.told import figures_text, show_figures, tell_sums
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
@@ -18,12 +20,14 @@ from sdc_tasks.model.tolerances import GAP
 if TYPE_CHECKING:
     from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand
     from sdc_tasks.model.sensitive import SensitiveTable
+    from sdc_tasks.model.table import Bools
 
 USUAL_SEARCH = ("auto", GAP, 1)  # method, gap and seed of who asks for no others
 CheckOption = Annotated[
     Path | None,
     typer.Option(
         "--check",
+        rich_help_panel=METHOD,
         help="judges the pattern in this file, which --out wrote, and seeks none; for several "
         "tables the folder of their patterns",
     ),
@@ -39,8 +43,6 @@ def check(
     shown to be protected; no value.
     """
     from sdc_tasks.intake.tables.jj import write_private
-    from sdc_tasks.methods.suppression.pattern.enough import too_few
-    from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
 
     if (asked.place, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (
         None,
@@ -49,14 +51,38 @@ def check(
         *USUAL_SEARCH,
     ):
         raise InvalidInput(
-            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --time-limit, "
+            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --seconds, "
             "--method, --gap and --seed"
         )
     for file in (*files, pattern):
         refuse_place(asked.facts, file)
     table = read()
-    problem = table.problem
-    hidden = table.pattern_in(pattern)
+    judged = _judged(table.problem, table.pattern_in(pattern))
+    figures = {**judged.figures, "costs": asked.costs}
+    if asked.facts is not None:
+        write_private(asked.facts, figures_text(figures))
+    shown = ("objective", "primaries", "secondaries", "unprotected", "programs", "seconds")
+    show_figures("safe" if judged.safe else "NOT SAFE", {name: f"{figures[name]:.10g}" for name in shown})
+    tell_sums(asked.facts)
+    for line in judged.lines:
+        out.print(line)
+    raise typer.Exit(0 if judged.safe else Unprotectable.exit_code)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """The verdict on a pattern: its figures, and what is said of it; no value of a cell."""
+
+    safe: bool
+    figures: dict[str, Any]
+    lines: list[str]
+
+
+def _judged(problem: SensitiveTable, hidden: Bools) -> _Judged:
+    """`hidden` (n,): the pattern."""
+    from sdc_tasks.methods.suppression.pattern.enough import too_few
+    from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
+
     began = time.monotonic()
     verdict, sums = judge(problem, hidden)
     short = too_few(problem, hidden).tolist() if problem.minimum else []
@@ -64,6 +90,7 @@ def check(
     risky = sorted({*verdict.unprotected.tolist(), *left_open.tolist()})
     limits = limits_of(problem)
     named_sums = [with_sums(problem, sums).name(len(problem.a) + i) for i in range(len(sums))]
+    known = int((hidden & problem.fixed).sum())
     safe = not risky and not short and not named_sums
     figures = {
         "safe": safe,
@@ -73,40 +100,35 @@ def check(
         "secondaries": int((hidden & ~problem.primary).sum()),
         "unprotected": len(risky),
         "keys": [problem.name(cell) for cell in risky],
-        "known_all_the_same": int((hidden & problem.fixed).sum()),
+        "known_all_the_same": known,
         **({} if limits is None else {"sums_at_risk": named_sums, "limits": limits}),
         **({"relations_with_too_few_contributors": short} if problem.minimum else {}),
         "programs": verdict.programs,
         "seconds": round(time.monotonic() - began, 3),
-        "costs": asked.costs,
     }
-    if asked.facts is not None:
-        write_private(asked.facts, figures_text(figures))
-    shown = ("objective", "primaries", "secondaries", "unprotected", "programs", "seconds")
-    show_figures("safe" if safe else "NOT SAFE", {name: f"{figures[name]:.10g}" for name in shown})
-    tell_sums(asked.facts)
+    return _Judged(safe, figures, _lines(problem, risky, short, named_sums, known))
+
+
+def _lines(
+    problem: SensitiveTable, risky: Sequence[int], short: Sequence[int], sums: Sequence[str], known: int
+) -> list[str]:
+    """What is said of a pattern: primaries at risk, relations with too few contributors, sums at risk, what
+    was not judged, and how many hidden cells everybody knows.
+    """
+    from sdc_tasks.methods.suppression.pattern.sums import limits_of
+
+    lines = []
     if risky:
-        out.print(f"not shown to be protected: {_named(problem, risky)}")
+        lines.append(f"not shown to be protected: {', '.join(map(problem.name, risky[:NAMED_CELLS]))}")
+        lines[-1] += and_more(max(0, len(risky) - NAMED_CELLS))
     if short:
-        out.print(
-            f"fewer contributors than {problem.minimum} in relation {short[0]}{and_more(len(short) - 1)}"
-        )
-    if named_sums:
-        out.print(
-            f"not shown to be protected: "
-            f"{'; '.join(named_sums[:NAMED_CELLS])}{and_more(max(0, len(named_sums) - NAMED_CELLS))}"
-        )
-    if limits is not None:
-        out.print(limits)
-    if figures["known_all_the_same"]:
-        out.print(
-            f"{figures['known_all_the_same']} hidden cells must stay open or are empty; they are taken as "
-            f"known"
-        )
-    raise typer.Exit(0 if safe else Unprotectable.exit_code)
-
-
-def _named(problem: SensitiveTable, cells: Sequence[int]) -> str:
-    return ", ".join(problem.name(cell) for cell in cells[:NAMED_CELLS]) + and_more(
-        max(0, len(cells) - NAMED_CELLS)
-    )
+        lines.append(f"fewer contributors than {problem.minimum} in relation {short[0]}")
+        lines[-1] += and_more(len(short) - 1)
+    if sums:
+        lines.append(f"not shown to be protected: {'; '.join(sums[:NAMED_CELLS])}")
+        lines[-1] += and_more(max(0, len(sums) - NAMED_CELLS))
+    if (limits := limits_of(problem)) is not None:
+        lines.append(limits)
+    if known:
+        lines.append(f"{known} hidden cells must stay open or are empty; they are taken as known")
+    return lines

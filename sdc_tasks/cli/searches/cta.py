@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, grouped
 from sdc_tasks.cli.searches.told import (
     FACTS_HELP,
     PLOT_HELP,
@@ -35,82 +36,123 @@ from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
+    from sdc_tasks.intake.tables.jj import JJTable
     from sdc_tasks.methods.cta.engine import EngineOptions
     from sdc_tasks.methods.cta.run import Run
     from sdc_tasks.model.table import Floats
+    from sdc_tasks.model.time.moment import Moment
 
 
-def cta(
-    context: typer.Context,
-    file: Annotated[Path | None, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz")] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option("--table", help="the same with FILE.cells.csv beside it, as export-jj writes it"),
-    ] = None,
-    method: Annotated[Method, typer.Option(help="how to search")] = "auto",
-    solver: Annotated[SolverName, typer.Option(help="the solver of the mixed-integer models")] = "highs",
+@dataclass(frozen=True)
+class CtaSearch:
+    """How to search."""
+
+    method: Annotated[Method, typer.Option(help="how to search", rich_help_panel=METHOD)] = "auto"
+    solver: Annotated[
+        SolverName, typer.Option(help="the solver of the mixed-integer models", rich_help_panel=METHOD)
+    ] = "highs"
     weights: Annotated[
         Literal["file", "one", "inverse", "sqrt"],
-        typer.Option(help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a"),
-    ] = "file",
-    distance: Annotated[Literal["l1", "l2"], typer.Option(help="Σ w|z| or Σ w z²")] = "l1",
-    time_limit: Annotated[
+        typer.Option(
+            help="what moving a cell by one costs: as in the file, 1, 1/a or 1/√a", rich_help_panel=METHOD
+        ),
+    ] = "file"
+    distance: Annotated[
+        Literal["l1", "l2"], typer.Option(help="Σ w|z| or Σ w z²", rich_help_panel=METHOD)
+    ] = "l1"
+    seconds: Annotated[
         float,
         typer.Option(
-            "--time-limit", min=0.0, help="seconds, reading included; the search gets at least half of them"
+            min=0.0,
+            help="limit of the command, reading included; the search gets at least half of it",
+            rich_help_panel=METHOD,
         ),
-    ] = 60.0,
+    ] = 60.0
     gap: Annotated[
         float,
-        typer.Option(min=0.0, help="stop when (table − bound) / table is proven to be no more than this"),
-    ] = GAP,
-    seed: Annotated[int, typer.Option(min=0, help="another seed searches in another order")] = 1,
-    threads: Annotated[int, typer.Option(min=1, help="more of them change the time, not the result")] = 2,
+        typer.Option(
+            min=0.0,
+            help="stop when (table − bound) / table is proven to be no more than this",
+            rich_help_panel=METHOD,
+        ),
+    ] = GAP
+    seed: Annotated[
+        int, typer.Option(min=0, help="another seed searches in another order", rich_help_panel=METHOD)
+    ] = 1
+    threads: Annotated[
+        int,
+        typer.Option(min=1, help="more of them change the time, not the result", rich_help_panel=METHOD),
+    ] = 2
+
+
+@dataclass(frozen=True)
+class CtaFiles:
+    """What is written where."""
+
     solution: Annotated[
         Path | None,
         typer.Option(
             "--out",
             help="lines `i a_i x_i p_i`, p the side a primary went to: 1, −1, else 0; .csv with --table",
+            rich_help_panel=OUTPUT,
         ),
-    ] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)] = None,
+    ] = None
+    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP, rich_help_panel=OUTPUT)] = None
     plot: Annotated[
-        Path | None, typer.Option("--plot", help=PLOT_HELP.format(what="table and bound"))
-    ] = None,
+        Path | None,
+        typer.Option("--plot", help=PLOT_HELP.format(what="table and bound"), rich_help_panel=OUTPUT),
+    ] = None
     deviations: Annotated[
         Path | None,
         typer.Option(
-            "--deviations",
             help="confidential; with --table: how far each cell of each area moved, .svg or .png",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+
+
+@grouped
+def cta(
+    context: typer.Context,
+    *,
+    file: Annotated[Path | None, typer.Argument(help="a τ-ARGUS JJ file, FILE.jj or FILE.jj.gz")] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            help="the same with FILE.cells.csv beside it, as export-jj writes it", rich_help_panel=INPUT
         ),
     ] = None,
+    asked: CtaSearch,
+    files: CtaFiles,
 ) -> None:
     """Moves every primary cell of a table by at least its protection level, and all
     other cells as little as possible.
 
-    At Ctrl-C and at the time limit it writes the best table found so far. Exit codes: 0 a
-    protected table, 2 bad input, 3 none.
-    """
-    import numpy as np
+    Ctrl-C and the limit of time end with the best table found so far. Exit codes: 0 a protected table, 2 bad
+    input, 3 none.
 
-    from sdc_tasks.intake.tables.jj import problem_of, read_jj, solution_text, write_private
+    Example: sdc cta table.jj --seconds 10 --out table.sol
+    """
+    from sdc_tasks.intake.tables.jj import problem_of, read_jj
     from sdc_tasks.methods.cta import engine
     from sdc_tasks.methods.cta.engine import EngineOptions
     from sdc_tasks.methods.cta.run import Run
     from sdc_tasks.model.weights import Distance
 
     interruption: Interruption = context.obj
-    source, keys = _source(file, table, solution)
-    for place in (solution, facts, plot, deviations):
+    source, keys = _source(file, table, files.solution)
+    for place in (files.solution, files.facts, files.plot, files.deviations):
         refuse_place(place, source)
-    draw = None if plot is None else drawing(plot, f"CTA, weights {weights}, {distance.upper()}", "table")
-    areas = None if deviations is None else _areas(keys, deviations)
+    title = f"CTA, weights {asked.weights}, {asked.distance.upper()}"
+    draw = None if files.plot is None else drawing(files.plot, title, "table")
+    areas = None if files.deviations is None else _areas(keys, files.deviations)
     whole = read_jj(source, keys)
-    problem = problem_of(whole, weights, Distance(distance))
+    problem = problem_of(whole, asked.weights, Distance(asked.distance))
     if keys is not None:
         problem = replace(problem, label=keys.__getitem__)
-    left = max(time_limit - interruption.elapsed, time_limit / 2)
-    run, options = Run(problem, left, gap), EngineOptions(method, solver, left, gap, seed, threads=threads)
+    left = max(asked.seconds - interruption.elapsed, asked.seconds / 2)
+    run = Run(problem, left, asked.gap)
+    options = EngineOptions(asked.method, asked.solver, left, asked.gap, asked.seed, threads=asked.threads)
     out.print(
         f"{source}: {len(whole.a)} cells, {len(whole.rhs)} relations, {len(problem.sensitive)} primaries",
         style="dim",
@@ -118,27 +160,52 @@ def cta(
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
-    follow(run, worker, left, interruption, out, lambda: _progress(run), solution)
+    follow(run, worker, left, interruption, out, lambda: _progress(run), files.solution)
     found = _found(run, worker, interruption)
-    if found.z is not None and solution is not None:
-        x = np.clip(whole.a + found.z * problem.unit, whole.lb, whole.ub)
-        write_private(
-            solution,
-            solution_text(whole, x) if keys is None or not _is_csv(solution) else _by_key(keys, whole.a, x),
-        )
-    if facts is not None:
-        write_private(facts, _facts(found, run, options, weights))
-    if plot is not None and draw is not None:
-        write_private(plot, draw(list(run.history)))
-    if found.z is not None and deviations is not None and areas is not None:
-        write_private(deviations, _map_of(deviations, found.z * problem.unit, areas))
-    _show(found, run, solution)
-    tell_sums(facts, plot, deviations)
+    _write_table(found, run, whole, keys, files.solution)
+    _write_beside(found, run, files, draw, areas, lambda: _facts(found, run, options, asked.weights))
+    _show(found, run, files.solution)
+    tell_sums(files.facts, files.plot, files.deviations)
     code = 0 if found.protected else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if worker.error is not None:
         raise worker.error
     raise typer.Exit(code)
+
+
+def _write_table(
+    found: Ending, run: Run, whole: JJTable, keys: Sequence[str] | None, solution: Path | None
+) -> None:
+    """The adjusted table: by key with a .csv, else as lines of a solution."""
+    import numpy as np
+
+    from sdc_tasks.intake.tables.jj import solution_text, write_private
+
+    if found.z is None or solution is None:
+        return
+    x = np.clip(whole.a + found.z * run.problem.unit, whole.lb, whole.ub)
+    by_key = keys is not None and _is_csv(solution)
+    text = _by_key(keys, whole.a, x) if keys is not None and by_key else solution_text(whole, x)
+    write_private(solution, text)
+
+
+def _write_beside(
+    found: Ending,
+    run: Run,
+    files: CtaFiles,
+    draw: Callable[[Sequence[Moment]], bytes] | None,
+    areas: Sequence[str] | None,
+    facts: Callable[[], str],
+) -> None:
+    """The figures and pictures of a run."""
+    from sdc_tasks.intake.tables.jj import write_private
+
+    if files.facts is not None:
+        write_private(files.facts, facts())
+    if files.plot is not None and draw is not None:
+        write_private(files.plot, draw(list(run.history)))
+    if found.z is not None and files.deviations is not None and areas is not None:
+        write_private(files.deviations, _map_of(files.deviations, found.z * run.problem.unit, areas))
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from sdc_tasks.cli.options import INPUT
+from sdc_tasks.cli.searches.together import LINK_HELP
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -36,15 +40,22 @@ DISCOUNT_HELP = "with --keep: the number by which these costs are divided"
 
 @dataclass(frozen=True)
 class GivenFiles:
-    """The files, None where there is none."""
+    """The files, None where there is none, and by how much the costs of what was hidden are lowered."""
 
-    apriori: Path | None
-    previous: Path | None
-    keep: Path | None
-    discount: float | None
+    count_file: Annotated[
+        Path | None,
+        typer.Option(help="JJ, with costs by frequency: a CSV file cell,count", rich_help_panel=INPUT),
+    ] = None
+    link: Annotated[Path | None, typer.Option(help=LINK_HELP, rich_help_panel=INPUT)] = None
+    apriori: Annotated[Path | None, typer.Option(help=APRIORI_HELP, rich_help_panel=INPUT)] = None
+    previous: Annotated[Path | None, typer.Option(help=PREVIOUS_HELP, rich_help_panel=INPUT)] = None
+    keep: Annotated[Path | None, typer.Option(help=KEEP_HELP, rich_help_panel=INPUT)] = None
+    keep_discount: Annotated[
+        float | None, typer.Option(help=f"{DISCOUNT_HELP} [default: 10]", rich_help_panel=INPUT)
+    ] = None
 
     def __post_init__(self) -> None:
-        if self.discount is not None and self.keep is None:
+        if self.keep_discount is not None and self.keep is None:
             raise InvalidInput("--keep-discount needs --keep PATTERN. Remedy: give both, or neither")
 
 
@@ -87,5 +98,5 @@ def given_problem(
         problem = frozen(problem, read(files.previous))
     last = None if files.keep is None else read(files.keep)
     if last is not None:
-        problem = coordinated(problem, last, 10.0 if files.discount is None else files.discount)
+        problem = coordinated(problem, last, 10.0 if files.keep_discount is None else files.keep_discount)
     return GivenProblem(problem, instructions, last)

@@ -8,20 +8,20 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.suppress import COST_HELP, DIMENSIONS, HierarchyOption, TotalsOption
+from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, grouped, takes
+from sdc_tasks.cli.searches.pattern import COST_HELP, leave, measure_of, refuse_column
 from sdc_tasks.cli.searches.told import FACTS_HELP, figures_text, history_until, show_figures, tell_sums
-from sdc_tasks.cli.searches.watch import Worker, follow, leave_if_stuck
-from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, is_jj, parents_by_dimension, refuse_place
+from sdc_tasks.cli.searches.watch import Worker, follow
+from sdc_tasks.cli.shared import is_jj, refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
@@ -44,6 +44,67 @@ class KeyedProblem:
     keys: Sequence[tuple[str, ...]] = field(repr=False)
 
 
+@dataclass(frozen=True)
+class IntervalSearch:
+    """How to search."""
+
+    cost: Annotated[
+        str,
+        typer.Option(
+            help=f"{COST_HELP}; or the column of costs; an interval as wide as the value costs as much as "
+            f"hiding it",
+            rich_help_panel=METHOD,
+        ),
+    ] = "value"
+    blur: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=10.0,
+            help="each level is enlarged by a secret random share of it, at most this; 0: levels as they are",
+            rich_help_panel=METHOD,
+        ),
+    ] = 0.5
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="repeats the enlarged levels; must stay secret [default: random]",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    unit: Annotated[
+        float | None,
+        typer.Option(
+            help="ends are moved outwards to multiples of this [default: the last decimal of the values]",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="limit of the search; without it the search ends by counted work",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    gap: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="stop when (loss − bound) / loss is proven to be no more than this",
+            rich_help_panel=METHOD,
+        ),
+    ] = 1e-3
+
+    def __post_init__(self) -> None:
+        if self.unit is not None and not (math.isfinite(self.unit) and self.unit > 0):
+            raise InvalidInput(
+                "--unit: a number above 0 is expected. Remedy: 1 for whole numbers, 0.01 for two decimals"
+            )
+
+
+@grouped
 def intervals(
     context: typer.Context,
     file: Annotated[
@@ -53,56 +114,25 @@ def intervals(
             "with STATUS, LPL, UPL"
         ),
     ],
-    costs: Annotated[
-        CellCosts,
-        typer.Option(help=f"{COST_HELP}; an interval as wide as the value costs as much as hiding it"),
-    ] = "value",
-    blur: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=10.0,
-            help="each level is enlarged by a secret random share of it, at most this; 0: levels as they are",
-        ),
-    ] = 0.5,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="repeats the enlarged levels; must stay secret [default: random]"),
-    ] = None,
-    unit: Annotated[
-        float | None,
-        typer.Option(
-            help="ends are moved outwards to multiples of this [default: the last decimal of the values]"
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--time-limit", min=0.0, help="seconds of the search; without it the search ends by counted work"
-        ),
-    ] = None,
-    gap: Annotated[
-        float, typer.Option(min=0.0, help="stop when (loss − bound) / loss is proven to be no more than this")
-    ] = 1e-3,
+    layout: Annotated[AskedLayout, takes("dims", "value", "total", "hierarchy")],
+    asked: IntervalSearch,
     place: Annotated[
-        Path | None, typer.Option("--out", help="CSV: the codes of each cell, LOW and HIGH; no other value")
+        Path | None,
+        typer.Option(
+            "--out", help="CSV: the codes of each cell, LOW and HIGH; no other value", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP)] = None,
-    dims: Annotated[
-        str | None, typer.Option(help="the dimensions, such as REGION,ACTIVITY", rich_help_panel=DIMENSIONS)
-    ] = None,
-    totals: TotalsOption = None,
-    hierarchy: HierarchyOption = None,
-    value: Annotated[str, typer.Option(help="the column of values", rich_help_panel=DIMENSIONS)] = "VALUE",
+    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP, rich_help_panel=OUTPUT)] = None,
 ) -> None:
     """Finds the narrowest intervals that keep every primary cell of a table at its protection
     levels, instead of hiding cells.
 
-    Ctrl-C and the time limit end with the best intervals found so far. Exit codes: 0 safe
+    Ctrl-C and the limit of time end with the best intervals found so far. Exit codes: 0 safe
     intervals, 2 bad input, 3 none.
+
+    Example: sdc intervals primaries.csv --dims TOWN,JOB --out intervals.csv
     """
-    from sdc_tasks.intake.tables.jj import write_private
-    from sdc_tasks.methods.suppression.partial.intervals import blurred, rounded_outwards, width_weights
+    from sdc_tasks.methods.suppression.partial.intervals import blurred, width_weights
     from sdc_tasks.methods.suppression.partial.run import IntervalRun
     from sdc_tasks.methods.suppression.partial.search import narrow_intervals
     from sdc_tasks.solver.clock import Limit
@@ -110,18 +140,12 @@ def intervals(
     interruption: Interruption = context.obj
     for each in (place, facts):
         refuse_place(each, file)
-    if unit is not None and not (math.isfinite(unit) and unit > 0):
-        raise InvalidInput(
-            "--unit: a number above 0 is expected. Remedy: 1 for whole numbers, 0.01 for two decimals"
-        )
-    if is_jj(file) and any(each is not None for each in (dims, totals, hierarchy)):
-        raise InvalidInput(
-            f"{file}: a JJ file brings its own relations. Remedy: leave out options of dimensions"
-        )
-    table = _jj(file, costs) if is_jj(file) else _crossed(file, dims, value, totals, hierarchy, costs)
+    table = _jj(file, layout, asked.cost) if is_jj(file) else _crossed(file, layout, asked.cost)
     true = table.problem
-    seconds = math.inf if time_limit is None else time_limit
-    run = IntervalRun(blurred(true, blur, drawn_seed(seed)), width_weights(true), Limit(seconds), gap)
+    seconds = math.inf if asked.seconds is None else asked.seconds
+    run = IntervalRun(
+        blurred(true, asked.blur, drawn_seed(asked.seed)), width_weights(true), Limit(seconds), asked.gap
+    )
     told = Terminal(stderr=True)
     told.print(
         f"{file}: {len(true.a)} cells, {true.M.shape[0]} relations, {len(true.primaries)} primaries",
@@ -131,47 +155,63 @@ def intervals(
     worker = Worker(lambda: narrow_intervals(run))
     worker.start()
     follow(run, worker, seconds, interruption, told, lambda: _progress(run), place)
-    best, bound, elapsed = run.incumbent, run.bound, run.elapsed
-    if best is not None and place is not None:
-        write_private(place, _text(table, *rounded_outwards(true, best, unit or _last_decimal(true))))
-    if facts is not None:
-        write_private(facts, _facts(run, best, bound, elapsed))
-    _show(run, best, bound, elapsed, place)
+    ended = _Ended(run.incumbent, run.bound, run.elapsed)
+    _write(table, run, ended, asked.unit, place, facts)
+    _show(run, ended, place)
     tell_sums(facts)
-    code = 0 if best is not None else Unprotectable.exit_code
-    leave_if_stuck(worker, code)
-    if isinstance(worker.error, Unprotectable) and blur > 0:
+    if isinstance(worker.error, Unprotectable) and asked.blur > 0:
         raise Unprotectable(
             f"{worker.error}; or give --blur 0, as levels are enlarged by chance"
         ) from worker.error
-    if worker.error is not None and not isinstance(worker.error, MemoryError):
-        raise worker.error
-    raise typer.Exit(code)
+    leave(worker, found=ended.best is not None)
 
 
-def _jj(file: Path, costs: CellCosts) -> KeyedProblem:
+@dataclass(frozen=True)
+class _Ended:
+    """The run as it was when the wait for it ended; its method may go on meanwhile."""
+
+    best: Intervals | None
+    bound: float
+    elapsed: float
+
+
+def _write(
+    table: KeyedProblem,
+    run: IntervalRun,
+    ended: _Ended,
+    unit: float | None,
+    place: Path | None,
+    facts: Path | None,
+) -> None:
+    from sdc_tasks.intake.tables.jj import write_private
+    from sdc_tasks.methods.suppression.partial.intervals import rounded_outwards
+
+    true = table.problem
+    if ended.best is not None and place is not None:
+        ends = rounded_outwards(true, ended.best, unit or _last_decimal(true))
+        write_private(place, _text(table, *ends))
+    if facts is not None:
+        write_private(facts, _facts(run, ended))
+
+
+def _jj(file: Path, layout: AskedLayout, cost: str) -> KeyedProblem:
     from sdc_tasks.intake.tables.jj import read_jj
     from sdc_tasks.intake.tables.suppression import suppression_of
 
+    layout.refuse_for_jj(file)
+    refuse_column(file, cost)
     table = read_jj(file)
-    return KeyedProblem(suppression_of(table, costs), ("cell",), [(str(i),) for i in range(len(table.a))])
+    problem = suppression_of(table, measure_of(cost) or "file")
+    return KeyedProblem(problem, ("cell",), [(str(i),) for i in range(len(table.a))])
 
 
-def _crossed(
-    file: Path,
-    dims: str | None,
-    value: str,
-    totals: list[str] | None,
-    hierarchy: list[str] | None,
-    costs: CellCosts,
-) -> KeyedProblem:
-    from sdc_tasks.intake.tables.crossed import Wanted, suppression_in
+def _crossed(file: Path, layout: AskedLayout, cost: str) -> KeyedProblem:
+    from sdc_tasks.intake.tables.crossed import suppression_in
     from sdc_tasks.intake.tables.rows import read_rows
 
-    wanted = Wanted(
-        dimensions_of(file, dims), value, codes_of_totals(totals), parents_by_dimension(hierarchy)
-    )
-    table = suppression_in(read_rows(file), wanted, costs)
+    measure = measure_of(cost)
+    own = replace(layout.of(file), cost=cost if measure is None else None)
+    table = suppression_in(read_rows(file), own, measure or "file")
     return KeyedProblem(table.problem, table.dimensions, table.keys)
 
 
@@ -212,9 +252,9 @@ def _progress(run: IntervalRun) -> str:
     return f"loss {best.loss:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}"
 
 
-def _facts(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float) -> str:
+def _facts(run: IntervalRun, ended: _Ended) -> str:
     """The run as JSON: figures of the whole table, none of a cell."""
-    problem = run.problem
+    problem, best, bound, elapsed = run.problem, ended.best, ended.bound, ended.elapsed
     body = {
         "objective": None if best is None else best.loss,
         "bound": bound,
@@ -230,8 +270,9 @@ def _facts(run: IntervalRun, best: Intervals | None, bound: float, elapsed: floa
     return figures_text(body)
 
 
-def _show(run: IntervalRun, best: Intervals | None, bound: float, elapsed: float, place: Path | None) -> None:
+def _show(run: IntervalRun, ended: _Ended, place: Path | None) -> None:
     """The end of the run on the terminal."""
+    best, bound, elapsed = ended.best, ended.bound, ended.elapsed
     if best is None:
         out.print("no intervals that protect every primary cell", style="bold")
         if place is not None:

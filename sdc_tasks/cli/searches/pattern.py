@@ -11,17 +11,26 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.searches.told import figures_text, history_until, show_figures, tell_sums
+from sdc_tasks.cli.options import METHOD, OUTPUT
+from sdc_tasks.cli.searches.told import (
+    FACTS_HELP,
+    PLOT_HELP,
+    figures_text,
+    history_until,
+    show_figures,
+    tell_sums,
+)
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
-from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.names import CellCosts, PatternMethod
+from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
+from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
@@ -30,18 +39,90 @@ if TYPE_CHECKING:
     from sdc_tasks.model.table import Bools
 
 
+METHOD_HELP = "; ".join(f"{name}: {what}" for name, what in METHODS.items())
+COST_HELP = "what a secondary costs. " + "; ".join(f"{name}: {what}" for name, what in COSTS.items())
+COLUMN_HELP = f"{COST_HELP}; or the column of costs"
+
+
 @dataclass(frozen=True)
 class PatternSearch:
     """How to search, and where to write what."""
 
-    method: PatternMethod
-    costs: CellCosts
-    seconds: float | None
-    gap: float
-    seed: int
-    place: Path | None
-    facts: Path | None
-    plot: Path | None
+    method: Annotated[PatternMethod, typer.Option(help=METHOD_HELP, rich_help_panel=METHOD)] = "auto"
+    cost: Annotated[str, typer.Option(help=COLUMN_HELP, rich_help_panel=METHOD)] = "value"
+    margins: Annotated[
+        float,
+        typer.Option(
+            min=0.001,
+            help="tables of dimensions: the factor on the cost of a cell, for each dimension in which it is "
+            "a total",
+            rich_help_panel=METHOD,
+        ),
+    ] = 1.0
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="limit of the search; without it the search ends by counted work, the same on every machine",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    gap: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="stop when (cost − bound) / cost is proven to be no more than this",
+            rich_help_panel=METHOD,
+        ),
+    ] = GAP
+    seed: Annotated[
+        int, typer.Option(min=0, help="another seed searches in another order", rich_help_panel=METHOD)
+    ] = 1
+    place: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="table with its pattern, .jj or .jj.gz, else CSV: codes, value, STATUS u, m secondary, s, "
+            "z; true values; of several tables a folder",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP, rich_help_panel=OUTPUT)] = None
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help=PLOT_HELP.format(what="pattern and bound"), rich_help_panel=OUTPUT),
+    ] = None
+
+    @property
+    def costs(self) -> CellCosts:
+        """The measure of costs; that of a column is `file`."""
+        return measure_of(self.cost) or "file"
+
+    @property
+    def column(self) -> str | None:
+        """The column of costs, None where a measure says them."""
+        return self.cost if measure_of(self.cost) is None else None
+
+    def refuse_for_jj(self, file: Path) -> None:
+        """Raises InvalidInput for what needs columns or dimensions."""
+        refuse_column(file, self.cost)
+        if self.margins != 1:
+            raise InvalidInput(
+                f"{file}: a JJ file brings its own relations and columns. Remedy: leave out --margins"
+            )
+
+
+def measure_of(cost: str) -> CellCosts | None:
+    """The measure of costs that an option --cost names; None for a column."""
+    return next((name for name in COSTS if name == cost), None)
+
+
+def refuse_column(file: Path, cost: str) -> None:
+    """Raises InvalidInput where the costs of a JJ file are those of a column."""
+    if measure_of(cost) is None:
+        raise InvalidInput(
+            f"{file}: --cost {cost}: a JJ file has no columns. Remedy: give one of {', '.join(COSTS)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -69,13 +150,7 @@ def search(
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
-    for file in files:
-        for each in (
-            asked.facts,
-            asked.plot,
-            asked.place if len(files) == 1 else None,
-        ):  # several tables go to a folder
-            refuse_place(each, file)
+    _refuse_places(files, asked)
     draw = (
         None if asked.plot is None else drawing(asked.plot, f"Suppression, costs: {asked.costs}", "pattern")
     )
@@ -96,22 +171,38 @@ def search(
     follow(run, worker, seconds, interruption, told, lambda: _progress(run), asked.place)
     best, bound, elapsed = run.incumbent, run.bound, run.elapsed
     status = _status(run, best, worker, interruption)
-    if best is not None and asked.place is not None:
-        table.write(asked.place, best.hidden)
+    hidden = None if best is None else best.hidden
+    if hidden is not None and asked.place is not None:
+        table.write(asked.place, hidden)
     if asked.facts is not None:
         said = {
             "status": status,
             "method": asked.method,
             "costs": asked.costs,
             "seed": asked.seed,
-            **table.more(None if best is None else best.hidden),
+            **table.more(hidden),
         }
         write_private(asked.facts, _facts(run, best, bound, elapsed, said))
     if asked.plot is not None and draw is not None:
         write_private(asked.plot, draw(list(run.history)))
     _show(run, best, bound, elapsed, status, asked.place)
     tell_sums(asked.facts, asked.plot)
-    code = 0 if best is not None else Unprotectable.exit_code
+    leave(worker, found=best is not None)
+
+
+def _refuse_places(files: Sequence[Path], asked: PatternSearch) -> None:
+    """Several tables go to a folder, which is no file."""
+    place = asked.place if len(files) == 1 else None
+    for file in files:
+        for each in (asked.facts, asked.plot, place):
+            refuse_place(each, file)
+
+
+def leave(worker: Worker, found: bool) -> NoReturn:
+    """Ends the command: with the error of the search, else with the exit code of what was found. A search
+    that ran out of memory is no error: it found what it found.
+    """
+    code = 0 if found else Unprotectable.exit_code
     leave_if_stuck(worker, code)
     if worker.error is not None and not isinstance(worker.error, MemoryError):
         raise worker.error

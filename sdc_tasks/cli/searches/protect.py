@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
+from sdc_tasks.cli.options import INPUT, RULES, AskedLayout, grouped, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
-from sdc_tasks.cli.searches.suppress import (
-    COLUMNS,
-    CostsOption,
-    CrowdOption,
-    FactsOption,
-    GapOption,
-    HierarchyOption,
-    LimitOption,
-    MarginsOption,
-    MethodOption,
-    OrderOption,
-    PlotOption,
-    TotalsOption,
-)  # fmt: skip
-from sdc_tasks.cli.shared import codes_of_totals, dimensions_of, parents_by_dimension, require_columns
+from sdc_tasks.cli.shared import require_columns
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
+    from sdc_tasks.intake.tables.microdata import ContributorColumns, ProtectedTable
     from sdc_tasks.methods.contributions import ContributionRules
 
-RULES = "rules: which cells are confidential, and how far they are protected"
+LAYOUT = takes("dims", "value", "total", "hierarchy", "count", "min_contributors", needed=("dims",))
 
 
-def protect(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="microdata, or with --top a table: CSV or Parquet")],
-    dims: Annotated[str, typer.Option(help="the dimensions, such as REGION,ACTIVITY")],
+@dataclass(frozen=True)
+class AskedRules:
+    """Which cells are confidential, and how far they are protected."""
+
     p: Annotated[
         float | None,
         typer.Option(
@@ -45,7 +33,7 @@ def protect(
             help="p%: no contributor may estimate another one more closely than this, in percent",
             rich_help_panel=RULES,
         ),
-    ] = None,
+    ] = None
     q: Annotated[
         float | None,
         typer.Option(
@@ -54,7 +42,7 @@ def protect(
             "percent [default: 100]",
             rich_help_panel=RULES,
         ),
-    ] = None,
+    ] = None
     nk: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,13 +50,13 @@ def protect(
             help="N,K: the N largest contributors may not hold more than K percent; may be given again",
             rich_help_panel=RULES,
         ),
-    ] = None,
+    ] = None
     minimum: Annotated[
         int | None,
         typer.Option(
             "--min-frequency", help="a cell with fewer contributors is primary", rich_help_panel=RULES
         ),
-    ] = None,
+    ] = None
     frequency_range: Annotated[
         float | None,
         typer.Option(
@@ -76,7 +64,7 @@ def protect(
             help="with --min-frequency: the level of such cells, in percent of the value [default: 10]",
             rich_help_panel=RULES,
         ),
-    ] = None,
+    ] = None
     requests: Annotated[
         str | None,
         typer.Option(
@@ -85,112 +73,115 @@ def protect(
             "percent, such as 70,85",
             rich_help_panel=RULES,
         ),
-    ] = None,
-    value: Annotated[str, typer.Option(help="the values", rich_help_panel=COLUMNS)] = "VALUE",
+    ] = None
+
+    def rules(self) -> ContributionRules:
+        """Raises InvalidInput for half of a rule, and for what is none."""
+        from sdc_tasks.methods.contributions import ContributionRules
+
+        if self.p is None and self.q is not None:
+            raise InvalidInput("--q goes with --p. Remedy: give both, or neither")
+        if self.minimum is None and self.frequency_range is not None:
+            raise InvalidInput("--frequency-range goes with --min-frequency. Remedy: give both, or neither")
+        return ContributionRules(
+            self.p,
+            100.0 if self.q is None else self.q,
+            self._pairs(),
+            self.minimum,
+            10.0 if self.frequency_range is None else self.frequency_range,
+            self._shares(),
+        )
+
+    def _pairs(self) -> tuple[tuple[int, float], ...]:
+        try:
+            return tuple((int(n), float(k)) for n, k in (each.split(",") for each in self.nk or []))
+        except ValueError as error:
+            raise InvalidInput("--nk: N,K is expected, such as 1,75. Remedy: give it so") from error
+
+    def _shares(self) -> tuple[float, ...]:
+        try:
+            return tuple(float(each) for each in self.requests.split(",")) if self.requests else ()
+        except ValueError as error:
+            raise InvalidInput(
+                "--request-percent: shares are expected, such as 70,85. Remedy: give them so"
+            ) from error
+
+
+@dataclass(frozen=True)
+class AskedContributions:
+    """The columns that tell of contributions: of microdata, or of a table those of the largest ones."""
+
     contributor: Annotated[
         str | None,
         typer.Option(
             help="microdata: the contributors; without it each record is another contributor",
-            rich_help_panel=COLUMNS,
+            rich_help_panel=INPUT,
         ),
-    ] = None,
+    ] = None
     holding: Annotated[
         str | None,
         typer.Option(
-            help="microdata: the holdings; a holding counts as one contributor", rich_help_panel=COLUMNS
+            help="microdata: the holdings; a holding counts as one contributor", rich_help_panel=INPUT
         ),
-    ] = None,
+    ] = None
     waiver: Annotated[
         str | None,
         typer.Option(
-            help="microdata: 1 where the contributor has waived protection, else 0", rich_help_panel=COLUMNS
+            help="microdata: 1 where the contributor has waived protection, else 0", rich_help_panel=INPUT
         ),
-    ] = None,
+    ] = None
     request: Annotated[
         str | None,
         typer.Option(
             help="microdata: 0, or 1, 2 … where the contributor asked to be protected by that "
             "share of --request-percent",
-            rich_help_panel=COLUMNS,
+            rich_help_panel=INPUT,
         ),
-    ] = None,
+    ] = None
     weight: Annotated[
-        str | None, typer.Option(help="microdata: sampling weights, at least 1", rich_help_panel=COLUMNS)
-    ] = None,
+        str | None, typer.Option(help="microdata: sampling weights, at least 1", rich_help_panel=INPUT)
+    ] = None
     top: Annotated[
         str | None,
         typer.Option(
-            "--top", help="a table: sizes of the largest contributions, as TOP1,TOP2", rich_help_panel=COLUMNS
+            help="a table: sizes of the largest contributions, as TOP1,TOP2; --count tells of how many",
+            rich_help_panel=INPUT,
         ),
-    ] = None,
-    frequency: Annotated[
-        str | None,
-        typer.Option(help="with --top: the count of contributors [default: COUNT]", rich_help_panel=COLUMNS),
-    ] = None,
-    totals: TotalsOption = None,
-    hierarchy: HierarchyOption = None,
-    margins: MarginsOption = 1.0,
-    min_contributors: CrowdOption = 0,
-    method: MethodOption = "auto",
-    costs: CostsOption = "value",
-    time_limit: LimitOption = None,
-    gap: GapOption = GAP,
-    seed: OrderOption = 1,
-    place: Annotated[
-        Path | None, typer.Option("--out", help="the table, CSV: codes, value, STATUS u m s z; true values")
-    ] = None,
-    facts: FactsOption = None,
-    plot: PlotOption = None,
+    ] = None
+
+    @property
+    def columns(self) -> ContributorColumns:
+        from sdc_tasks.intake.tables.microdata import ContributorColumns
+
+        return ContributorColumns(self.contributor, self.holding, self.waiver, self.request, self.weight)
+
+
+@grouped
+def protect(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="microdata, or with --top a table: CSV or Parquet")],
+    layout: Annotated[AskedLayout, LAYOUT],
+    given: AskedContributions,
+    rules: AskedRules,
+    asked: PatternSearch,
     pattern: CheckOption = None,
 ) -> None:
     """Makes a table, finds its confidential cells by rules on contributions, and the cheapest
     secondary cells that protect them.
 
-    Ctrl-C and the time limit end with the best pattern found so far. With --check a pattern is judged, and
+    Ctrl-C and the limit of time end with the best pattern found so far. With --check a pattern is judged, and
     none sought. Exit codes: 0 a safe pattern, 2 bad input, 3 none.
+
+    Example: sdc protect firms.csv --dims REGION,BRANCH --p 10 --out protected.csv
     """
     interruption: Interruption = context.obj
 
     def read() -> TableAtHand:
-        from sdc_tasks.intake.tables.crossed import Wanted
         from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
         from sdc_tasks.intake.tables.jj import write_private
-        from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
-        from sdc_tasks.intake.tables.rows import read_rows
         from sdc_tasks.methods.suppression.given.earlier import hidden_in
 
-        require_columns(file)
-        rules = _rules(p, q, nk or [], minimum, frequency_range, requests)
-        wanted = Wanted(
-            dimensions_of(file, dims),
-            value,
-            codes_of_totals(totals),
-            parents_by_dimension(hierarchy),
-            minimum=min_contributors,
-        )
-        columns = ContributorColumns(contributor, holding, waiver, request, weight)
-        if top is None:
-            if frequency is not None:
-                raise InvalidInput(
-                    "--frequency is for tables, of which --top names contributions. Remedy: give both, or "
-                    "neither"
-                )
-            found = problem_by_rules(read_rows(file), wanted, rules, columns, costs, margins)
-        else:
-            if columns != ContributorColumns():
-                raise InvalidInput(
-                    "--top is for tables, and contributors are columns of microdata. Remedy: leave out one "
-                    "or the other"
-                )
-            found = problem_of_cells(
-                read_rows(file),
-                wanted,
-                rules,
-                frequency or "COUNT",
-                [name.strip() for name in top.split(",")],
-                costs,
-                margins,
-            )
+        found = _protected(file, layout, given, rules, asked)
         more = {f"primary_by_{rule}": count for rule, count in found.by_rule.items()}
         table = found.table
         return TableAtHand(
@@ -203,41 +194,31 @@ def protect(
             ),
         )
 
-    asked = PatternSearch(method, costs, time_limit, gap, seed, place, facts, plot)
     if pattern is not None:
         check([file], read, pattern, asked)
     search([file], read, asked, interruption)
 
 
-def _rules(
-    p: float | None,
-    q: float | None,
-    nk: list[str],
-    minimum: int | None,
-    frequency_range: float | None,
-    requests: str | None,
-) -> ContributionRules:
-    from sdc_tasks.methods.contributions import ContributionRules
+def _protected(
+    file: Path, asked_layout: AskedLayout, given: AskedContributions, rules: AskedRules, asked: PatternSearch
+) -> ProtectedTable:
+    """The table of a file, with its primary cells by the rules."""
+    from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rules, problem_of_cells
+    from sdc_tasks.intake.tables.rows import read_rows
 
-    if p is None and q is not None:
-        raise InvalidInput("--q goes with --p. Remedy: give both, or neither")
-    if minimum is None and frequency_range is not None:
-        raise InvalidInput("--frequency-range goes with --min-frequency. Remedy: give both, or neither")
-    try:
-        pairs = tuple((int(n), float(k)) for n, k in (each.split(",") for each in nk))
-    except ValueError as error:
-        raise InvalidInput("--nk: N,K is expected, such as 1,75. Remedy: give it so") from error
-    try:
-        shares = tuple(float(each) for each in requests.split(",")) if requests else ()
-    except ValueError as error:
+    require_columns(file)
+    made = rules.rules()
+    layout = replace(asked_layout.of(file), cost=asked.column)
+    if given.top is not None:
+        if given.columns != ContributorColumns():
+            raise InvalidInput(
+                "--top is for tables, and contributors are columns of microdata. Remedy: leave out one "
+                "or the other"
+            )
+        top = [name.strip() for name in given.top.split(",")]
+        return problem_of_cells(read_rows(file), layout, made, top, asked.costs, asked.margins)
+    if layout.count is not None:
         raise InvalidInput(
-            "--request-percent: shares are expected, such as 70,85. Remedy: give them so"
-        ) from error
-    return ContributionRules(
-        p,
-        100.0 if q is None else q,
-        pairs,
-        minimum,
-        10.0 if frequency_range is None else frequency_range,
-        shares,
-    )
+            "--count is for tables, of which --top names contributions. Remedy: give both, or neither"
+        )
+    return problem_by_rules(read_rows(file), layout, made, given.columns, asked.costs, asked.margins)

@@ -77,23 +77,39 @@ def follow(
 
     `place`: where the result will be written, if anywhere.
     """
-    shown, said = "", -QUIET_SECONDS
+    told = _Told(console)
     with console.status("") if console.is_terminal else nullcontext() as status:
         while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
             worker.join(min(TICK, max(0.0, seconds - run.elapsed)))
             line = progress()
             if status is not None:
                 status.update(Text(f"{run.elapsed:7.1f} s  {line}"))
-            elif (run.history or run.doing) and line != shown and run.elapsed >= said + QUIET_SECONDS:
-                console.print(f"{run.elapsed:7.1f} s  {line}")
-                shown, said = line, run.elapsed
+            else:
+                told.tell(run, line)
     if interruption.asked:
-        found = any(each.objective is not None for each in list(run.history))
         ends = "writing" if place is not None else "ending with"
-        console.print(
-            f"interrupted; {f'{ends} the best' if found else 'no'} verified "
-            f"{interruption.sought}{'' if found else ' yet'}"
-        )
+        if any(each.objective is not None for each in list(run.history)):
+            console.print(f"interrupted; {ends} the best verified {interruption.sought}")
+        else:
+            console.print(f"interrupted; no verified {interruption.sought} yet")
+    _stop(run, worker)
+
+
+class _Told:
+    """What was printed where the output is no terminal: a new line from time to time."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._line, self._at = console, "", -QUIET_SECONDS
+
+    def tell(self, run: Watched, line: str) -> None:
+        elapsed, begun = run.elapsed, bool(run.history or run.doing)
+        if begun and line != self._line and elapsed >= self._at + QUIET_SECONDS:
+            self._console.print(f"{elapsed:7.1f} s  {line}")
+            self._line, self._at = line, elapsed
+
+
+def _stop(run: Watched, worker: Worker) -> None:
+    """Asks the run to stop, and after a while its solvers."""
     run.stop()
     worker.join(PATIENCE[0])
     if worker.is_alive():

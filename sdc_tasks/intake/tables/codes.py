@@ -65,14 +65,14 @@ def read_tree(path: Path, dimension: str, total: str) -> table.Hierarchy:
         raise InvalidInput(
             f"{path}: {wild[0]} is a wildcard. Remedy: list the codes of {dimension} one by one"
         )
-    top = [] if found.listed else [(total, "")]
-    pairs = [*top, *((code, parent or ("" if found.listed else total)) for code, parent in found.pairs)]
+    pairs = list(found.pairs)
+    if not found.listed:
+        pairs = [(total, ""), *((code, parent or total) for code, parent in pairs)]
     _refuse_repeated(found, total)
-    refuse_twins(str(path), [code for code, _ in pairs])
+    codes = [code for code, _ in pairs]
+    refuse_twins(str(path), codes)
     try:
-        return table.Hierarchy(
-            dimension, tuple(code for code, _ in pairs), tuple(parent or None for _, parent in pairs)
-        )
+        return table.Hierarchy(dimension, tuple(codes), tuple(parent or None for _, parent in pairs))
     except ValueError as error:  # a cycle: it has no first line
         raise InvalidInput(
             f"{path}: {error}. Remedy: correct the parents, so that each code leads to one without a parent"
@@ -164,7 +164,7 @@ def led_codes(lines: Iterable[tuple[str, str]], lead: str) -> list[tuple[str, st
     found = []
     for place, text, depth in led:
         code = text.strip()
-        if text != text.lstrip() and not (filled and "\t" not in text) and (lead.isspace() or not depth):
+        if _may_mean_a_level(text, depth, lead, filled):
             raise InvalidInput(
                 f"{place}: a code behind blanks or tabs that may mean a level, where {lead!r} leads. Remedy: "
                 f"put {lead!r} before it for "
@@ -180,6 +180,13 @@ def led_codes(lines: Iterable[tuple[str, str]], lead: str) -> list[tuple[str, st
         found.append((code, above[-1] if above else ""))
         above.append(code)
     return found
+
+
+def _may_mean_a_level(text: str, depth: int, lead: str, filled: bool) -> bool:
+    """Whether blanks or tabs before a code may mean a level, beside the lead strings or in their place."""
+    if text == text.lstrip() or (filled and "\t" not in text):
+        return False
+    return lead.isspace() or not depth
 
 
 def _led(text: str, lead: str) -> tuple[str, int]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -119,13 +119,7 @@ def _counts_in(
     if not len(columns[dimensions[0]].codes):
         raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
     for name in dimensions:
-        if (empty := _first(columns[name], lambda label: not label.strip())) is not None:
-            raise InvalidInput(
-                f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code "
-                f"that says unknown"
-            )
-        if (odd := _first(columns[name], formula)) is not None:
-            raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
+        _refuse_codes(path, line_of, name, columns[name])
     counts = None if frequency is None else _whole(path, line_of, frequency, columns[frequency], "count")
     if counts is not None and float(counts.astype(np.float64).sum()) >= EXACT_BELOW:
         raise InvalidInput(
@@ -141,13 +135,23 @@ def _counts_in(
             f"{path}: {cells.key(twice)} occurs twice. Remedy: one record per inner cell where --force or "
             f"--given is used"
         )
-    return Counts(
-        cells,
-        None
-        if force is None
-        else _scattered(which, _whole(path, line_of, force, columns[force], "force") > 0),
-        None if given is None else _scattered(which, _whole(path, line_of, given, columns[given], "given")),
-    )
+
+    def at_cells(name: str | None, what: Literal["force", "given"]) -> Ints | None:
+        return None if name is None else _scattered(which, _whole(path, line_of, name, columns[name], what))
+
+    forced = at_cells(force, "force")
+    return Counts(cells, None if forced is None else forced > 0, at_cells(given, "given"))
+
+
+def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> None:
+    """Raises InvalidInput for a record without a code, and for a code that a spreadsheet would compute."""
+    if (empty := _first(column, lambda label: not label.strip())) is not None:
+        raise InvalidInput(
+            f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code "
+            f"that says unknown"
+        )
+    if (odd := _first(column, formula)) is not None:
+        raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
 
 
 def _refuse_totals(path: str, cells: InnerCells) -> None:
@@ -191,30 +195,21 @@ class _Lines:
 
 
 def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]:
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
     known: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in wanted]
     codes: list[list[Codes]] = [[] for _ in wanted]
     numbered: list[Ints] = []
     try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        with _opened(path) as stream:
             told = lines(path, stream)
             head = next(told, "")
             names = next(csv.reader([head], delimiter=separator_of(head)), [])
             places = _places(path, [name.strip() for name in names], wanted)
             reader = csv.reader(told, delimiter=separator_of(head), strict=True)
             while chunk := list(islice(_numbered(reader), CHUNK)):
+                _refuse_lengths(path, chunk, len(names))
                 numbers, rows = zip(*chunk, strict=True)
-                if any(len(row) != len(names) for row in rows):
-                    wrong = next(number for number, row in chunk if len(row) != len(names))
-                    raise InvalidInput(
-                        f"{path}, line {wrong}: {len(names)} fields are expected. Remedy: as many as the "
-                        f"header has"
-                    )
-                for at, place in enumerate(places):
-                    code = known[at].__getitem__
-                    codes[at].append(
-                        np.fromiter((code(row[place]) for row in rows), dtype=np.int32, count=len(rows))
-                    )
+                for own, labels, place in zip(codes, known, places, strict=True):
+                    own.append(_codes_at(place, rows, labels))
                 numbered.append(np.array(numbers))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InvalidInput(
@@ -227,10 +222,31 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: save it as CSV, UTF-8") from error
     none = np.empty(0, dtype=np.int32)
-    found = {
-        name: _Column(np.concatenate([none, *codes[at]]), list(known[at])) for at, name in enumerate(wanted)
-    }
-    return found, _Lines("line", np.concatenate([np.empty(0, dtype=np.int64), *numbered]))
+    columns = [
+        _Column(np.concatenate([none, *own]), list(labels)) for own, labels in zip(codes, known, strict=True)
+    ]
+    return dict(zip(wanted, columns, strict=True)), _Lines(
+        "line", np.concatenate([np.empty(0, dtype=np.int64), *numbered])
+    )
+
+
+def _codes_at(place: int, rows: Sequence[list[str]], known: defaultdict[str, int]) -> Codes:
+    """(records): the number of the label in this place of each row; a new label gets the next number."""
+    return np.fromiter((known[row[place]] for row in rows), dtype=np.int32, count=len(rows))
+
+
+def _opened(path: Path) -> TextIO:
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    return cast(TextIO, opener(path, "rt", encoding="utf-8-sig", newline=""))
+
+
+def _refuse_lengths(path: Path, chunk: Sequence[tuple[int, list[str]]], width: int) -> None:
+    """Raises InvalidInput for the first record that has not `width` fields."""
+    wrong = next((number for number, row in chunk if len(row) != width), None)
+    if wrong is not None:
+        raise InvalidInput(
+            f"{path}, line {wrong}: {width} fields are expected. Remedy: as many as the header has"
+        )
 
 
 def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:

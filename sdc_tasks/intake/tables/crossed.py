@@ -4,62 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import Letters, printed
-from sdc_tasks.intake.tables.keyed import (
-    USUAL,
-    Columns,
-    KeyedTable,
-    Missing,
-    keyed_table,
-    marks_in,
-    numbers_in,
-    usual_bounds,
-)
+from sdc_tasks.intake.tables.keyed import KeyedTable, keyed_table, marks_in, numbers_in, usual_bounds
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.untrusted import SEPARATORS
 
 TOLD_IN: Mapping[CellCosts, str] = {
     "file": "cost",
     "frequency": "count",
 }  # costs: the column that they are read from
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """How to read a table: its dimensions, the column of values, codes of totals and parents by dimension,
-    and where the rest stands. `minimum`: of contributors behind what a pattern hides.
-    """
-
-    dimensions: tuple[str, ...]
-    value: str = "VALUE"
-    totals: Mapping[str, str] = field(default_factory=dict)
-    parents: Mapping[str, Path | Hierarchy] = field(default_factory=dict)
-    columns: Columns = USUAL
-    missing: Missing = "refuse"
-    minimum: int = 0
-
-    def among(self, columns: Sequence[str]) -> Wanted:
-        """The same of a table that has only some of the dimensions among its columns."""
-        own = tuple(name for name in self.dimensions if name in columns)
-        return replace(
-            self,
-            dimensions=own,
-            totals={name: code for name, code in self.totals.items() if name in {"", *own}},
-            parents={name: tree for name, tree in self.parents.items() if name in own},
-        )
 
 
 @dataclass(frozen=True)
@@ -117,7 +83,8 @@ class CrossedSuppression:
         if problem.lone.any():
             told["SINGLETON"] = [str(int(each)) for each in problem.lone.tolist()]
         if problem.respondent is not None and (problem.respondent != NOBODY).any():
-            told["RESPONDENT"] = ["" if each == NOBODY else str(each) for each in problem.respondent.tolist()]
+            who = problem.respondent
+            told["RESPONDENT"] = np.where(who == NOBODY, "", who.astype(str)).tolist()
         if problem.count is not None and self.value != "COUNT":
             told["COUNT"] = _printed(problem.count)
         return told
@@ -128,7 +95,7 @@ def _printed(numbers: Floats) -> list[str]:
 
 
 def suppression_in(
-    records: TextRows, wanted: Wanted, costs: CellCosts = "value", margins: float = 1.0
+    records: TextRows, layout: TableLayout, costs: CellCosts = "value", margins: float = 1.0
 ) -> CrossedSuppression:
     """The suppression problem of the table in records.
 
@@ -136,30 +103,27 @@ def suppression_in(
     in which a cell is a total multiplies its cost by this. Raises InvalidInput, with record, cell and
     remedy, where this is no table.
     """
-    columns = wanted.columns
-    if columns.primary is None and columns.of(records, "status") is None:
+    if layout.primary is None and layout.column("status", records) is None:
         raise InvalidInput(
             f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: "
             f"primary), or of primaries (1)"
         )
-    if columns.cost is not None and costs != "file":
+    if layout.cost is not None and costs != "file":
         raise InvalidInput(
-            f"{records.name}: the column of costs {columns.cost}, and other costs. Remedy: choose costs of "
+            f"{records.name}: the column of costs {layout.cost}, and other costs. Remedy: choose costs of "
             f"the file, or drop it"
         )
-    if columns.count is not None and costs != "frequency" and not wanted.minimum:
+    if layout.count is not None and costs != "frequency" and not layout.min_contributors:
         raise InvalidInput(
-            f"{records.name}: the column of contributors {columns.count}, and nothing that counts them. "
+            f"{records.name}: the column of contributors {layout.count}, and nothing that counts them. "
             f"Remedy: choose costs by frequency "
             "or a minimum of contributors, or drop it"
         )
-    keyed = keyed_table(
-        records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing
-    )
+    keyed = keyed_table(records, layout)
     table = keyed.table
-    count = numbers_at_cells(records, keyed, columns, "count") if wanted.minimum else None
+    count = numbers_at_cells(records, keyed, layout, "count") if layout.min_contributors else None
     own = {
-        name: numbers_at_cells(records, keyed, columns, column)
+        name: numbers_at_cells(records, keyed, layout, column)
         for name, column in TOLD_IN.items()
         if name == costs
     }
@@ -168,7 +132,7 @@ def suppression_in(
         cell_costs(Priced(table.M, table.a, table.primary, own.get("file"), own.get("frequency")), costs)
         * margins**table.grid.margins
     )
-    singleton, respondent = _respondents(records, keyed, columns)
+    singleton, respondent = _respondents(records, keyed, layout)
     problem = replace(
         table,
         cost=cost,
@@ -177,30 +141,30 @@ def suppression_in(
         singleton=singleton,
         respondent=respondent,
         count=count,
-        minimum=wanted.minimum,
+        minimum=layout.min_contributors,
     )
-    return CrossedSuppression(problem, keyed.dimensions, wanted.value, keyed.keys, keyed.stays)
+    return CrossedSuppression(problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays)
 
 
-def _respondents(records: TextRows, keyed: KeyedTable, columns: Columns) -> tuple[Bools, Ints]:
+def _respondents(records: TextRows, keyed: KeyedTable, layout: TableLayout) -> tuple[Bools, Ints]:
     """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where
     nobody told.
     """
     singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
-    if (column := columns.of(records, "singleton")) is not None:
+    if (column := layout.column("singleton", records)) is not None:
         singleton[keyed.cell] = marks_in(
             records, column, key=lambda i: printed_key(keyed.keys[int(keyed.cell[i])])
         )
-    if (column := columns.of(records, "respondent")) is not None:
+    if (column := layout.column("respondent", records)) is not None:
         texts = records.column(column)
         number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}
         respondent[keyed.cell] = [number.get(text, NOBODY) for text in texts]
     return singleton | (respondent != NOBODY), respondent
 
 
-def numbers_at_cells(records: TextRows, keyed: KeyedTable, columns: Columns, name: str) -> Floats:
+def numbers_at_cells(records: TextRows, keyed: KeyedTable, layout: TableLayout, name: str) -> Floats:
     """(n): a column of numbers at the cells of the table; cells that are empty need none."""
-    column = columns.of(records, name)
+    column = layout.column(name, records)
     if column is None:
         raise InvalidInput(f"{records.name}: no column {name.upper()}. Remedy: add it, or choose other costs")
     told = np.full(len(keyed.keys), np.nan)

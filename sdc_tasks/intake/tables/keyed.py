@@ -3,18 +3,17 @@ rounded, or to suppress cells of.
 
 There is a column of codes for each dimension, a column of values with a decimal point, and, where cells are
 to be protected, the columns STATUS (s u m z as in JJ), LPL, UPL and SPL; LB and UB where the world knows
-bounds. They may have other names (`Columns`). A dimension is its total and its parts, or what a file of codes
-with parents says. Totals without a line are added up, others must be right. An inner cell without a line is
-empty, where the reader allows that.
+bounds. They may have other names (`TableLayout`). A dimension is its total and its parts, or what a file of
+codes with parents says. Totals without a line are added up, others must be right. An inner cell without a
+line is empty, where the reader allows that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -22,17 +21,17 @@ from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
 from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, Letters
-from sdc_tasks.intake.tables.rows import TextRows, read_rows
+from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 from sdc_tasks.model.tolerances import SAME
 from sdc_tasks.untrusted import FORMULA, formula
 
-Missing = Literal["zero", "refuse"]
 READ = (
     "STATUS",
     "LPL",
@@ -64,90 +63,21 @@ class KeyedTable:
     stays: Bools = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns that tell more of a cell than its value. None: the usual name, where the table has such a
-    column.
+def keyed_table(records: TextRows, layout: TableLayout) -> KeyedTable:
+    """The table in records.
 
-    `primary` (1, 0, true, false) may stand in the place of a status, `level` in that of `lpl` and
-    `upl`. `singleton` (1, 0): one respondent stands behind the cell; `respondent`: who that is, or his
-    holding, empty where there are several. An empty bound is none; an empty status or mark, and an
-    empty level of a primary cell, are refused.
-    """
-
-    status: str | None = None
-    primary: str | None = None
-    lpl: str | None = None
-    upl: str | None = None
-    spl: str | None = None
-    level: str | None = None
-    lb: str | None = None
-    ub: str | None = None
-    singleton: str | None = None
-    respondent: str | None = None
-    cost: str | None = None
-    count: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.primary is not None and self.status is not None:
-            raise InvalidInput(
-                "a status and a column of primaries contradict one another. Remedy: name one of them"
-            )
-        if self.level is not None and (self.lpl is not None or self.upl is not None):
-            raise InvalidInput(
-                "one level for both sides, and a level for each, contradict one another. Remedy: name one or "
-                "the other"
-            )
-
-    def of(self, records: TextRows, name: str) -> str | None:
-        """The column that tells this of a cell; None if the table has none. Raises InvalidInput
-        if it lacks one that was named.
-        """
-        named: str | None = getattr(self, name)
-        if named is not None:
-            records.column(named)
-            return named
-        if name in ("lpl", "upl") and self.level is not None:
-            return self.of(records, "level")
-        return name.upper() if name.upper() in records.header else None
-
-
-USUAL = Columns()
-
-
-def read_table(
-    path: Path, dimensions: Sequence[str], value: str, totals: Mapping[str, str], parents: Mapping[str, Path]
-) -> KeyedTable:
-    """The table in a CSV or Parquet file. `totals`: the code of the total by dimension, under ""
-    for every other; see totals.py.
-
-    Raises InvalidInput, with line, cell and remedy, where file and codes do not make a table.
-    """
-    return keyed_table(read_rows(path), dimensions, value, totals, parents)
-
-
-def keyed_table(
-    records: TextRows,
-    dimensions: Sequence[str],
-    value: str,
-    totals: Mapping[str, str],
-    parents: Mapping[str, Path | Hierarchy],
-    columns: Columns = USUAL,
-    missing: Missing = "zero",
-) -> KeyedTable:
-    """The table in records, as `read_table`. `missing`: what an inner cell without a record is, empty or a
-    fault.
+    Raises InvalidInput, with line, cell and remedy, where records and codes do not make a table.
     """
     path = records.name
-    codes, axes = dimensions_in(records, dimensions, value, totals, parents)
-    cell = _cells(records, dimensions, axes, codes)
-    numbers = numbers_in(records, value)
-    refuse_totals(records.name, dimensions, axes, codes, numbers, totals, parents)
+    codes, axes = dimensions_in(records, layout)
+    cell = _cells(records, layout.dims, axes, codes)
+    numbers = numbers_in(records, layout.value)
+    refuse_totals(records.name, layout, axes, codes, numbers)
     space = CellSpace(("table",), (), ("value",), axes)
     keys = tuple(product(*(axis.codes for axis in axes)))
     given = np.zeros(len(keys), dtype=bool)
     given[cell] = True
-    if missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
+    if layout.missing == "refuse" and (gone := np.flatnonzero(~given & inside(axes).ravel())).size:
         raise InvalidInput(
             f"{path}: {printed_key(keys[gone[0]])}{and_more(len(gone) - 1)}: inner cells without a "
             f"{records.word}. Remedy: give every one "
@@ -155,41 +85,21 @@ def keyed_table(
         )
     a = _complete(records, axes, keys, cell, numbers)
     status = np.full(len(a), "s")
-    status[cell] = _statuses(records, columns, lambda i: printed_key(keys[int(cell[i])]))
-    table = _table(records, columns, space, a, status, cell, given, keys)
-    return KeyedTable(table, tuple(dimensions), axes, keys, cell, given, status == "z")
+    status[cell] = _statuses(records, layout, lambda i: printed_key(keys[int(cell[i])]))
+    table = _table(records, layout, space, a, status, _Place(cell, given, keys))
+    return KeyedTable(table, layout.dims, axes, keys, cell, given, status == "z")
 
 
-def dimensions_in(
-    records: TextRows,
-    dimensions: Sequence[str],
-    value: str,
-    totals: Mapping[str, str],
-    parents: Mapping[str, Path | Hierarchy],
-) -> tuple[list[list[str]], tuple[Hierarchy, ...]]:
+def dimensions_in(records: TextRows, layout: TableLayout) -> tuple[list[list[str]], tuple[Hierarchy, ...]]:
     """The code of each record in every dimension, and the codes of each dimension with what they
     add up to.
     """
     path = records.name
+    dimensions, value, totals, parents = layout.dims, layout.value, layout.total, layout.hierarchy
     for name in (*dimensions, value):
         records.column(name)
-    if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
-        raise InvalidInput(
-            f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so"
-        )
-    if unknown := sorted(set(parents) - set(dimensions)):
-        raise InvalidInput(
-            f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of "
-            f"{', '.join(dimensions)}"
-        )
-    refuse_own(path, dimensions, (*READ, *MADE, "COST", "COUNT"))
-    refuse_own(path, [value], (*READ, "ADJUSTED", "ROUNDED"))
+    _refuse_names(path, layout)
     codes = [records.column(name) for name in dimensions]
-    if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
-        raise InvalidInput(
-            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. "
-            f"Remedy: drop it"
-        )
     axes = tuple(
         _axis(records, name, column, totals.get(name, totals.get("")), parents.get(name))
         for name, column in zip(dimensions, codes, strict=True)
@@ -206,8 +116,29 @@ def dimensions_in(
     return codes, axes
 
 
+def _refuse_names(path: str, layout: TableLayout) -> None:
+    """Raises InvalidInput for names that are no dimensions, or two things at once."""
+    dimensions, value, totals, parents = layout.dims, layout.value, layout.total, layout.hierarchy
+    if len(set(dimensions)) != len(dimensions) or value in dimensions or not dimensions:
+        raise InvalidInput(
+            f"{path}: dimensions and values are columns of their own, each once. Remedy: name them so"
+        )
+    if unknown := sorted(set(parents) - set(dimensions)):
+        raise InvalidInput(
+            f"{unknown[0]}: codes of a dimension that the table does not have. Remedy: name one of "
+            f"{', '.join(dimensions)}"
+        )
+    refuse_own(path, dimensions, (*READ, *MADE, "COST", "COUNT"))
+    refuse_own(path, [value], (*READ, "ADJUSTED", "ROUNDED"))
+    if unknown := sorted(set(totals) - {"", *dimensions} | set(totals) & set(parents)):
+        raise InvalidInput(
+            f"total of {unknown[0]}: no such dimension, or one with a list of codes, whose top is its total. "
+            f"Remedy: drop it"
+        )
+
+
 def refuse_own(where: str, columns: Sequence[str], own: Sequence[str]) -> None:
-    """Two columns of one name make one of a frame, and nobody can tell which."""
+    """If a column name is duplicated, pandas keeps both under one key: refuse it."""
     if mine := [name for name in columns if name in own]:
         raise InvalidInput(
             f"{where}: {mine[0]} is the name of a column of ours, and no dimension and no value. Remedy: "
@@ -228,73 +159,92 @@ def _axis(
         raise InvalidInput(f"{records.at(odd)}: the code in {name} {FORMULA}")
     total = known_total(records.name, name, column) if named is None else named
     total = TOTAL if total is None or total == NONE else total
-    if parents is None:
-        parts = tuple(sorted(set(column) - {total}))
-        if not parts:
-            raise InvalidInput(
-                f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out"
-            )
-        return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+    if parents is not None:
+        return _tree(records, name, column, total, parents)
+    parts = tuple(sorted(set(column) - {total}))
+    if not parts:
+        raise InvalidInput(f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out")
+    return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+
+
+def _tree(
+    records: TextRows, name: str, column: list[str], total: str, parents: Path | Hierarchy
+) -> Hierarchy:
+    """The codes of a dimension with a list of codes; every code of the table is one of them."""
+    known = isinstance(parents, Hierarchy)
     axis = parents if isinstance(parents, Hierarchy) else read_tree(parents, name, total)
-    source = "its hierarchy" if isinstance(parents, Hierarchy) else parents
     for i, code in enumerate(column):
         if code not in axis.index:
             raise InvalidInput(
-                f"{records.at(i)}: {name} {code} is none of the codes in {source}. Remedy: add it there, or "
-                f"correct the {records.word}"
+                f"{records.at(i)}: {name} {code} is none of the codes in "
+                f"{'its hierarchy' if known else parents}. Remedy: add it there, or correct the "
+                f"{records.word}"
             )
     return axis
 
 
 def refuse_totals(
     path: str,
-    dimensions: Sequence[str],
+    layout: TableLayout,
     axes: Sequence[Hierarchy],
     codes: Sequence[list[str]],
     numbers: Floats,
-    totals: Mapping[str, str],
-    parents: Mapping[str, Path | Hierarchy],
 ) -> None:
     """A total that is taken for a part would be counted once more."""
-    asked = [
-        i
-        for i, name in enumerate(dimensions)
-        if name not in parents and totals.get(name, totals.get("")) != NONE
-    ]
-    asked = [i for i in asked if axes[i].codes[0] not in codes[i]]
-    at = [np.array([axis.index[code] for code in column]) for axis, column in zip(axes, codes, strict=True)]
-    inner = np.ones(len(numbers), dtype=bool)  # totals of the other dimensions need not all stand in the file
-    for i, axis in enumerate(axes):
-        if i not in asked:
-            inner &= ~np.isin(
-                at[i], [axis.index[parent] for parent in set(axis.parent) - {None} if parent is not None]
-            )
+    dimensions = layout.dims
+    asked = [i for i in _unnamed(layout) if axes[i].codes[0] not in codes[i]]
+    at = _places(axes, codes)
+    # totals of the other dimensions need not all stand in the file
+    known = [~np.isin(at[i], _above(axis)) for i, axis in enumerate(axes) if i not in asked]
+    inner = np.logical_and.reduce(known) if known else np.ones(len(numbers), dtype=bool)
+    seen = [each[inner] for each in at]
     for i in asked:
-        code = unnamed(at[i][inner], [each[inner] for j, each in enumerate(at) if j != i], numbers[inner])
+        code = unnamed(seen[i], [*seen[:i], *seen[i + 1 :]], numbers[inner])
         if code is not None:
             name, total = dimensions[i], axes[i].codes[code]
             raise InvalidInput(
-                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --totals "
-                f"{name}={total}, or --totals {name}={NONE} "
+                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --total "
+                f"{name}={total}, or --total {name}={NONE} "
                 "if it is none"
             )
-    if asked and (found := lone([each[inner] for each in at], numbers[inner], asked)) is not None:
+    if asked and (found := lone(seen, numbers[inner], asked)) is not None:
         name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
         raise InvalidInput(
-            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --totals "
+            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --total "
             f"{name}={total}, and so for the "
-            f"other dimensions of this cell, or --totals {NONE} if it is none"
+            f"other dimensions of this cell, or --total {NONE} if it is none"
         )
+
+
+def _unnamed(layout: TableLayout) -> list[int]:
+    """The dimensions whose total nobody named."""
+    totals = layout.total
+    return [
+        i
+        for i, name in enumerate(layout.dims)
+        if name not in layout.hierarchy and totals.get(name, totals.get("")) != NONE
+    ]
+
+
+def _places(axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> list[Ints]:
+    """By dimension (records): the number of each code in its list."""
+    return [
+        np.array([axis.index[code] for code in column], dtype=np.int64)
+        for axis, column in zip(axes, codes, strict=True)
+    ]
+
+
+def _above(axis: Hierarchy) -> list[int]:
+    """The codes that are totals of others."""
+    return [axis.index[parent] for parent in set(axis.parent) if parent is not None]
 
 
 def _cells(
     records: TextRows, dimensions: Sequence[str], axes: Sequence[Hierarchy], codes: Sequence[list[str]]
 ) -> Ints:
     """The cell of each line."""
-    at = [[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)]
-    cell = np.ravel_multi_index(
-        [np.array(each) for each in at], tuple(len(axis.codes) for axis in axes)
-    ).astype(np.int64)
+    shape = tuple(len(axis.codes) for axis in axes)
+    cell = np.ravel_multi_index(_places(axes, codes), shape).astype(np.int64)
     order = np.argsort(cell, kind="stable")
     if (double := np.flatnonzero(np.diff(cell[order]) == 0)).size:
         first, second = order[double[0]], order[double[0] + 1]
@@ -312,23 +262,28 @@ def numbers_in(records: TextRows, column: str, empty: float | None = None, endle
     """
     found = np.zeros(len(records.rows))
     for i, text in enumerate(records.column(column)):
-        try:
-            found[i] = (
-                empty if empty is not None and not text else float("none" if "_" in text else text)
-            )  # Python reads 1_000
-        except ValueError:
-            raise InvalidInput(
-                f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no "
-                f"separators"
-            ) from None
-        if text and not np.isfinite(found[i]) and (not endless or np.isnan(found[i])):
+        if empty is not None and not text:
+            found[i] = empty
+            continue
+        found[i] = _number(records, i, column, text)
+        if not np.isfinite(found[i]) and (not endless or np.isnan(found[i])):
             raise InvalidInput(f"{records.at(i)}: {column} is not finite. Remedy: give its value")
-        if text and not endless and abs(found[i]) > LARGEST:
+        if not endless and abs(found[i]) > LARGEST:
             raise InvalidInput(
                 f"{records.at(i)}: {column} is above {LARGEST:g}, so that sums are not exact. Remedy: "
                 f"{LARGER_UNIT}"
             )
     return found
+
+
+def _number(records: TextRows, i: int, column: str, text: str) -> float:
+    """The number in a field of record i; infinite or NaN where it says so."""
+    try:
+        return float("none" if "_" in text else text)  # Python reads 1_000
+    except ValueError:
+        raise InvalidInput(
+            f"{records.at(i)}: {column} is not a number. Remedy: digits and a decimal point, no separators"
+        ) from None
 
 
 def _complete(
@@ -359,13 +314,13 @@ def _share(whole: float, told: float) -> float:
     return abs(told - whole) / abs(whole) if whole else 1.0
 
 
-def _statuses(records: TextRows, columns: Columns, key: Callable[[int], str]) -> list[str]:
+def _statuses(records: TextRows, layout: TableLayout, key: Callable[[int], str]) -> list[str]:
     """(records): the status of each. An empty one is no word of safety: a join that found no row
     leaves it.
     """
-    if columns.primary is not None:
-        return ["u" if mark else "s" for mark in marks_in(records, columns.primary, key=key)]
-    named = columns.of(records, "status")
+    if layout.primary is not None:
+        return ["u" if mark else "s" for mark in marks_in(records, layout.primary, key=key)]
+    named = layout.column("status", records)
     if named is None:
         return ["s"] * len(records.rows)
     texts = records.column(named)
@@ -393,25 +348,32 @@ def marks_in(
     return [FLAGS[text] for text in texts]
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Which cell each record is, which cells have a record, and the codes of each cell (`KeyedTable`)."""
+
+    cell: Ints
+    given: Bools
+    keys: Sequence[tuple[str, ...]]
+
+
 def _table(
     records: TextRows,
-    columns: Columns,
+    layout: TableLayout,
     space: CellSpace,
     a: Floats,
     status: Letters,
-    cell: Ints,
-    given: Bools,
-    keys: Sequence[tuple[str, ...]],
+    place: _Place,
 ) -> SensitiveTable:
-    n = len(a)
+    n, cell, keys = len(a), place.cell, place.keys
     low, high = usual_bounds(a)
     ends = {"lb": low, "ub": high, "lpl": 0.0, "upl": 0.0, "spl": 0.0}
     told = {name: np.full(n, empty) for name, empty in ends.items()}
     for name in ("lb", "ub"):
-        if (column := columns.of(records, name)) is not None:
+        if (column := layout.column(name, records)) is not None:
             told[name][cell] = numbers_in(records, column, ends[name], endless=True)
     for name, level in _levels(
-        records, columns, status[cell] == "u", lambda i: printed_key(keys[int(cell[i])])
+        records, layout, status[cell] == "u", lambda i: printed_key(keys[int(cell[i])])
     ).items():
         told[name][cell] = level
     levels = np.array([told["lpl"], told["upl"], told["spl"]])
@@ -435,7 +397,7 @@ def _table(
             i = int(np.flatnonzero(mask[cell])[0])
             raise InvalidInput(f"{records.at(i)}: {printed_key(keys[int(cell[i])])}: {what}")
     primary = status == "u"
-    stays = (status == "z") | (told["lb"] == told["ub"]) | (~given & (a == 0))
+    stays = (status == "z") | (told["lb"] == told["ub"]) | (~place.given & (a == 0))
     levels = np.where(primary, levels, 0.0)
     return SensitiveTable(
         space.national_relations,
@@ -459,24 +421,25 @@ def usual_bounds(a: Floats) -> tuple[float, float]:
 
 
 def _levels(
-    records: TextRows, columns: Columns, primary: Bools, key: Callable[[int], str]
+    records: TextRows, layout: TableLayout, primary: Bools, key: Callable[[int], str]
 ) -> dict[str, Floats]:
     """(records) each: lpl, upl, spl. A primary cell tells both sides, and the sliding level where there is a
     column of it: what is missing would count as 0, less than anybody asked for.
     """
-    named = {name: columns.of(records, name) for name in LEVELS}
+    named = {name: layout.column(name, records) for name in LEVELS}
     if primary.any() and len(one := [name for name in ("lpl", "upl") if named[name] is not None]) == 1:
         other = "UPL" if one == ["lpl"] else "LPL"
         which = f"levels {named[one[0]]} and none for the other side"
         raise InvalidInput(f"{records.name}: {which}. Remedy: add {other}, 0 where none is asked")
-    found = {
-        name: numbers_in(records, column, np.nan) for name, column in named.items() if column is not None
-    }
-    for name, level in found.items():
-        if len(gone := np.flatnonzero(primary & np.isnan(level))):
-            where, more = f"{records.at(int(gone[0]))}: {key(int(gone[0]))}", and_more(len(gone) - 1)
-            raise InvalidInput(
-                f"{where}{more}: primary without a level in {named[name]}. Remedy: give its level, 0 where "
-                f"none is asked"
-            )
-    return {name: np.where(np.isnan(level), 0.0, level) for name, level in found.items()}
+    found = {}
+    for name, column in named.items():
+        if column is not None:
+            level = numbers_in(records, column, np.nan)
+            if len(gone := np.flatnonzero(primary & np.isnan(level))):
+                where, more = f"{records.at(int(gone[0]))}: {key(int(gone[0]))}", and_more(len(gone) - 1)
+                raise InvalidInput(
+                    f"{where}{more}: primary without a level in {column}. Remedy: give its level, 0 where "
+                    f"none is asked"
+                )
+            found[name] = np.where(np.isnan(level), 0.0, level)
+    return found

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
-from sdc_tasks.intake.tables.crossed import CrossedSuppression, Wanted, numbers_at_cells
+from sdc_tasks.intake.tables.crossed import CrossedSuppression, numbers_at_cells
 from sdc_tasks.intake.tables.keyed import dimensions_in, keyed_table, marks_in, numbers_in, refuse_totals
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
@@ -33,6 +33,7 @@ from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.model.additive import absent
 from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
@@ -63,7 +64,7 @@ class ProtectedTable:
 
 def problem_by_rules(
     records: TextRows,
-    wanted: Wanted,
+    layout: TableLayout,
     rules: ContributionRules,
     columns: ContributorColumns,
     costs: CellCosts = "value",
@@ -72,8 +73,8 @@ def problem_by_rules(
     """The table of microdata, and its primary cells by rules. Raises InvalidInput, with record, code
     and remedy, where this is none.
     """
-    codes, axes = dimensions_in(records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents)
-    x, shape = numbers_in(records, wanted.value), tuple(len(axis.codes) for axis in axes)
+    codes, axes = dimensions_in(records, layout)
+    x, shape = numbers_in(records, layout.value), tuple(len(axis.codes) for axis in axes)
     at = np.array([[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)])
     leaf = np.ravel_multi_index(tuple(at), shape)
     if (above := np.flatnonzero(~inside(axes).ravel()[leaf])).size:
@@ -92,7 +93,7 @@ def problem_by_rules(
     sums = np.zeros(len(inner))
     np.add.at(sums, np.searchsorted(inner, leaf), x * weight)
     labels = [[column[i] for i in first] for column in codes]
-    refuse_totals(records.name, wanted.dimensions, axes, labels, sums, wanted.totals, wanted.parents)
+    refuse_totals(records.name, layout, axes, labels, sums)
     holder, waives, percent = _holders(records, columns, rules)
     record, cell = _everywhere(at, axes)
     n = int(np.prod(shape))
@@ -103,21 +104,21 @@ def problem_by_rules(
     told[inner] = sums
     a = without_noise(added_up(told.reshape(shape), axes).ravel(), x * weight)
     behind = behind_of(cell, *told_of, inside(axes).ravel(), rules, usual)
-    return _protected(records, wanted, axes, a, cells, rules, costs, margins, behind=behind)
+    return _protected(records, layout, _Contributed(axes, a, cells, behind=behind), rules, costs, margins)
 
 
 def problem_of_cells(
     records: TextRows,
-    wanted: Wanted,
+    layout: TableLayout,
     rules: ContributionRules,
-    count: str,
     top: Sequence[str],
     costs: CellCosts = "value",
     margins: float = 1.0,
 ) -> ProtectedTable:
-    """A table with counts and largest contributions, and its primary cells by rules. Raises
-    InvalidInput, with record, cell and remedy.
+    """A table with counts and largest contributions, and its primary cells by rules. `top`: the columns of
+    the largest contributions, the largest first. Raises InvalidInput, with record, cell and remedy.
     """
+    count = layout.count or "COUNT"
     if len(top) < rules.most:
         raise InvalidInput(
             f"{records.name}: the rules look at {rules.most} contributions of a cell, but {len(top)} are "
@@ -128,7 +129,7 @@ def problem_of_cells(
             f"{records.name}: a table does not tell who asked. Remedy: give microdata, or leave the rule out"
         )
     keyed = keyed_table(
-        records, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, missing="zero"
+        records, TableLayout(layout.dims, layout.value, layout.total, layout.hierarchy, missing="zero")
     )
     a, n = keyed.table.a, len(keyed.keys)
     if (gone := np.flatnonzero(~keyed.given & (a != 0))).size:
@@ -173,8 +174,9 @@ def problem_of_cells(
         np.zeros((0, n)),
         np.zeros((0, n), dtype=np.int64),
     )
-    own = numbers_at_cells(records, keyed, wanted.columns, "cost") if costs == "file" else None
-    return _protected(records, wanted, keyed.axes, a, cells, rules, costs, margins, own, known=False)
+    own = numbers_at_cells(records, keyed, layout, "cost") if costs == "file" else None
+    read = _Contributed(keyed.axes, a, cells, own, known=False)
+    return _protected(records, layout, read, rules, costs, margins)
 
 
 def _holders(
@@ -183,53 +185,58 @@ def _holders(
     """(records) each: the number of who contributes, whether he waived, and the share from which
     he is protected because he asked.
     """
-    n = len(records.rows)
-    named = columns.holding or columns.contributor
-    if columns.weight is not None and named is not None:
-        raise InvalidInput(
-            f"{records.name}: weights do not go with contributors or holdings. Remedy: leave out one of them"
-        )
-    holder = np.arange(n)
-    if named is not None:
-        texts = [f"= {text}" if text else "" for text in records.column(named)]
-        if (
-            columns.holding is not None and columns.contributor is not None
-        ):  # who belongs to no holding is one by himself
-            texts = [
-                text or f"- {own}"
-                for text, own in zip(texts, records.column(columns.contributor), strict=True)
-            ]
-        if (
-            gone := next((i for i, text in enumerate(texts) if text in ("", "- ")), None)
-        ) is not None and columns.contributor is not None:
-            raise InvalidInput(f"{records.at(gone)}: no {columns.contributor}. Remedy: say who contributes")
-        texts = [text or f"- {i}" for i, text in enumerate(texts)]
-        holder = np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
     waives = (
-        np.zeros(n, dtype=bool)
+        np.zeros(len(records.rows), dtype=bool)
         if columns.waiver is None
         else np.array(marks_in(records, columns.waiver, "0"))
     )
-    percent = np.full(n, np.nan)
-    if columns.request is None and rules.requests:
+    return _numbered(records, columns), waives, _requested(records, columns.request, rules)
+
+
+def _numbered(records: TextRows, columns: ContributorColumns) -> Ints:
+    """(records): the number of who contributes, a holding or else a contributor; without a column of them
+    each record is another one.
+    """
+    named, n = columns.holding or columns.contributor, len(records.rows)
+    if named is None:
+        return np.arange(n)
+    if columns.weight is not None:
+        raise InvalidInput(
+            f"{records.name}: weights do not go with contributors or holdings. Remedy: leave out one of them"
+        )
+    told = records.column(named)
+    # who belongs to no holding is one by himself
+    alone = told if columns.contributor is None else records.column(columns.contributor)
+    texts = []
+    for i, (text, own) in enumerate(zip(told, alone, strict=True)):
+        if not text and not own and columns.contributor is not None:
+            raise InvalidInput(f"{records.at(i)}: no {columns.contributor}. Remedy: say who contributes")
+        texts.append(f"= {text}" if text else f"- {own or i}")
+    return np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
+
+
+def _requested(records: TextRows, column: str | None, rules: ContributionRules) -> Floats:
+    """(records): the share, in percent, from which the contributor is protected because he asked; NaN where
+    he did not ask.
+    """
+    if column is None and rules.requests:
         raise InvalidInput(
             f"{records.name}: no column says who asked to be protected. Remedy: name the column of requests"
         )
-    if columns.request is not None:
-        if not rules.requests:
-            raise InvalidInput(
-                f"{records.name}: a column of requests without a share. Remedy: give the share that each "
-                f"kind of request means"
-            )
-        kinds = {"": np.nan, "0": np.nan} | {str(i): share for i, share in enumerate(rules.requests, start=1)}
-        texts = records.column(columns.request)
-        if (odd := next((i for i, text in enumerate(texts) if text not in kinds), None)) is not None:
-            raise InvalidInput(
-                f"{records.at(odd)}: {columns.request} is none of {', '.join(filter(None, kinds))}. Remedy: "
-                f"correct it"
-            )
-        percent = np.array([kinds[text] for text in texts])
-    return holder, waives, percent
+    if column is None:
+        return np.full(len(records.rows), np.nan)
+    if not rules.requests:
+        raise InvalidInput(
+            f"{records.name}: a column of requests without a share. Remedy: give the share that each "
+            f"kind of request means"
+        )
+    kinds = {"": np.nan, "0": np.nan} | {str(i): share for i, share in enumerate(rules.requests, start=1)}
+    texts = records.column(column)
+    if (odd := next((i for i, text in enumerate(texts) if text not in kinds), None)) is not None:
+        raise InvalidInput(
+            f"{records.at(odd)}: {column} is none of {', '.join(filter(None, kinds))}. Remedy: correct it"
+        )
+    return np.array([kinds[text] for text in texts])
 
 
 def _everywhere(at: Ints, axes: Sequence[Hierarchy]) -> tuple[Ints, Ints]:
@@ -254,23 +261,31 @@ def _everywhere(at: Ints, axes: Sequence[Hierarchy]) -> tuple[Ints, Ints]:
     return np.concatenate(record), np.concatenate(cell)
 
 
+@dataclass(frozen=True)
+class _Contributed:
+    """A table with what is known of the contributions to its cells, all (cells,). `own`: the costs of the
+    file, which stand beside cells. `known`: the numbers of respondents mean who they are; else each is
+    another one, unless it follows.
+    """
+
+    axes: Sequence[Hierarchy]
+    a: Floats
+    cells: Contributions
+    own: Floats | None = None
+    known: bool = True
+    behind: Behind | None = None
+
+
 def _protected(
     records: TextRows,
-    wanted: Wanted,
-    axes: Sequence[Hierarchy],
-    a: Floats,
-    cells: Contributions,
+    layout: TableLayout,
+    read: _Contributed,
     rules: ContributionRules,
     costs: CellCosts,
     margins: float,
-    own: Floats | None = None,
-    known: bool = True,
-    behind: Behind | None = None,
 ) -> ProtectedTable:
-    """`own`: (cells,), the costs of the file, which stand beside cells. `known`: the numbers of respondents
-    mean who they are; else each is another one, unless it follows.
-    """
-    if costs == "file" and own is None:
+    axes, a, cells, known = read.axes, read.a, read.cells, read.known
+    if costs == "file" and read.own is None:
         raise InvalidInput(
             f"{records.name}: costs of the file stand beside cells, not beside contributions. Remedy: choose "
             f"other costs"
@@ -283,7 +298,9 @@ def _protected(
     keys = tuple(product(*(axis.codes for axis in axes)))
     grid = grid_of(axes)
     M = CellSpace(("table",), (), ("value",), tuple(axes)).national_relations
-    cost = cell_costs(Priced(M, a, primary, own, cells.count.astype(float)), costs) * margins**grid.margins
+    cost = (
+        cell_costs(Priced(M, a, primary, read.own, cells.count.astype(float)), costs) * margins**grid.margins
+    )
     none, free = np.zeros(n), np.full(n, np.inf)
     low = none if (cells.size - np.abs(a) <= SAME * cells.size).all() and (a >= 0).all() else -free
     problem = SensitiveTable(
@@ -304,11 +321,11 @@ def _protected(
         respondent=np.where(primary, cells.respondent, NOBODY) if known else None,
         guarded=cells.protected if known else None,
         count=cells.count.astype(float),
-        minimum=wanted.minimum,
+        minimum=layout.min_contributors,
         beside=np.where(primary, cells.beside, 0.0) if known else absent(),
         beside_guarded=cells.beside_respondent if known else absent(),
-        behind=behind,
+        behind=read.behind,
         by_rules=True,
     )
-    table = CrossedSuppression(problem, tuple(wanted.dimensions), wanted.value, keys, stays)
+    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

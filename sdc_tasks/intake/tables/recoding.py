@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
-from sdc_tasks.intake.tables.crossed import Wanted
 from sdc_tasks.intake.tables.given.lines import Line, below_header
 from sdc_tasks.intake.tables.jj import printed
 from sdc_tasks.intake.tables.keyed import KeyedTable, keyed_table, numbers_in
@@ -20,6 +19,7 @@ from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.recoding.codes import CodeGroup
 from sdc_tasks.methods.recoding.plan import Recodable
 from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.table import Floats, Hierarchy, added_up, inside
 
 REMEDY = (
@@ -59,31 +59,28 @@ def read_recoding(path: Path) -> RecodingFile:
     return RecodingFile(groups, tuple(closed))
 
 
-def recodable(rows: TextRows, wanted: Wanted, by_count: bool) -> Recodable:
+def recodable(rows: TextRows, layout: TableLayout, by_count: bool) -> Recodable:
     """The table in rows. `by_count`: counts will tell what is primary, else statuses do.
 
     Raises InvalidInput, with row, cell and remedy, where this is no table, or an inner cell
     that is not empty has no count.
     """
-    columns = wanted.columns
-    if not by_count and columns.primary is None and columns.of(rows, "status") is None:
+    if not by_count and layout.primary is None and layout.column("status", rows) is None:
         raise InvalidInput(
             f"{rows.name}: nothing says which cells are primary. Remedy: a column STATUS (u: primary), or "
             f"--least with counts"
         )
-    keyed = keyed_table(
-        rows, wanted.dimensions, wanted.value, wanted.totals, wanted.parents, columns, wanted.missing
-    )
+    keyed = keyed_table(rows, layout)
     table = keyed.table
     levels = np.array([table.lpl, table.upl, table.spl])
     return Recodable(
-        keyed.axes, table.a, table.primary, levels, _counts(rows, keyed, wanted) if by_count else None
+        keyed.axes, table.a, table.primary, levels, _counts(rows, keyed, layout) if by_count else None
     )
 
 
-def _counts(rows: TextRows, keyed: KeyedTable, wanted: Wanted) -> Floats:
+def _counts(rows: TextRows, keyed: KeyedTable, layout: TableLayout) -> Floats:
     """(n): the contributors of each cell; totals that do not tell have those of their parts."""
-    column = wanted.columns.of(rows, "count")
+    column = layout.column("count", rows)
     if column is None:
         raise InvalidInput(f"{rows.name}: no column COUNT. Remedy: add it, or name the column of counts")
     told = np.full(len(keyed.keys), np.nan)

@@ -71,23 +71,7 @@ def rows_of(frame: pd.DataFrame, name: str = "the frame") -> TextRows:
 
 
 def _csv(path: Path) -> TextRows:
-    try:
-        content = unpacked(path)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(
-            f"{path}: cannot be read ({error.strerror or error}). Remedy: name a file that can be read"
-        ) from error
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(
-            f"{path}, line {line}: not in UTF-8. Remedy: save it as UTF-8; if it is compressed, name it .gz"
-        ) from error
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise InvalidInput(
-            f"{path}, line {line}: a NUL byte, which no text holds. Remedy: save it as CSV in UTF-8"
-        )
+    text = _content(path)
     first = text.partition("\n")[0]
     reader = csv.reader(
         io.StringIO(text.rstrip("\r\n") + "\n", newline=""), delimiter=separator_of(first), strict=True
@@ -115,6 +99,28 @@ def _csv(path: Path) -> TextRows:
             f"{path}, line {len(rows)}: the last line may be cut short. Remedy: end it with a line break"
         )
     return TextRows(str(path), [name.strip() for name in rows[0]], rows[1:])
+
+
+def _content(path: Path) -> str:
+    """The text of a file in UTF-8, compressed or not."""
+    try:
+        content = unpacked(path)
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(
+            f"{path}: cannot be read ({error.strerror or error}). Remedy: name a file that can be read"
+        ) from error
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(
+            f"{path}, line {line}: not in UTF-8. Remedy: save it as UTF-8; if it is compressed, name it .gz"
+        ) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InvalidInput(
+            f"{path}, line {line}: a NUL byte, which no text holds. Remedy: save it as CSV in UTF-8"
+        )
+    return text
 
 
 def _parquet(path: Path) -> TextRows:

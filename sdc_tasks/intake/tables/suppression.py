@@ -70,24 +70,28 @@ def read_frequencies(path: Path, n: int) -> Floats:
         raise InvalidInput(f"{path}, line 1: the header is cell,count. Remedy: write one line for each cell")
     count = np.full(n, np.nan)
     for row in rows:
-        if not row:
-            continue
-        if len(row) != len(HEADER) or not all(
-            each.strip().isdecimal() and len(each.strip()) < 16 for each in row
-        ):
-            raise InvalidInput(
-                f"{path}, line {rows.line_num}: the number of a cell and its count are expected. Remedy: "
-                f"correct the line"
-            )
-        cell = int(row[0])
-        if cell >= n or not np.isnan(count[cell]):
-            raise InvalidInput(
-                f"{path}, line {rows.line_num}: cell {cell} is not one of the {n} cells, or came before. "
-                f"Remedy: each cell once"
-            )
-        count[cell] = float(row[1])
+        if row:
+            place = f"{path}, line {rows.line_num}"
+            cell, number = _pair(row, place)
+            if cell >= n or not np.isnan(count[cell]):
+                raise InvalidInput(
+                    f"{place}: cell {cell} is not one of the {n} cells, or came before. Remedy: each cell "
+                    f"once"
+                )
+            count[cell] = number
     if len(missing := np.flatnonzero(np.isnan(count))):
         raise InvalidInput(
             f"{path}: cell {missing[0]}{and_more(len(missing) - 1)}: no count. Remedy: one line for each cell"
         )
     return count
+
+
+def _pair(row: list[str], place: str) -> tuple[int, float]:
+    """The number of a cell, and its count."""
+    if len(row) != len(HEADER) or not all(
+        each.strip().isdecimal() and len(each.strip()) < 16 for each in row
+    ):
+        raise InvalidInput(
+            f"{place}: the number of a cell and its count are expected. Remedy: correct the line"
+        )
+    return int(row[0]), float(row[1])

@@ -79,24 +79,25 @@ def lone(codes: Sequence[Ints], values: Floats, asked: Sequence[int]) -> tuple[i
     for i in asked:
         sums = np.bincount(codes[i], weights=values)
         for code in np.flatnonzero(_same(2 * sums, np.full(len(sums), values.sum())) & (sums != 0)).tolist():
-            mine = codes[i] == code
-            fixed = [j for j, each in enumerate(codes) if len(np.unique(each[mine])) == 1]
-            varied = [len(np.unique(codes[j][~mine])) > 1 for j in fixed]
-            if len(fixed) < 2 or not all(varied) or (values[~mine] != 0).sum() <= LEAST_BESIDE:
-                continue
-            free = [each for j, each in enumerate(codes) if j not in fixed]
-            which = (
-                np.unique(np.stack(free), axis=1, return_inverse=True)[1].ravel()
-                if free
-                else np.zeros(len(values), dtype=np.int64)
-            )
-            total, rest = (
-                np.bincount(which, weights=values * mine),
-                np.bincount(which, weights=values * ~mine),
-            )
-            if total.any() and _same(total, rest).all():
+            if _is_lone(codes, values, codes[i] == code):
                 return i, code
     return None
+
+
+def _is_lone(codes: Sequence[Ints], values: Floats, mine: Bools) -> bool:
+    """Whether the cells of a code, `mine`, are such a total."""
+    fixed = [j for j, each in enumerate(codes) if len(np.unique(each[mine])) == 1]
+    varied = [len(np.unique(codes[j][~mine])) > 1 for j in fixed]
+    if len(fixed) < 2 or not all(varied) or (values[~mine] != 0).sum() <= LEAST_BESIDE:
+        return False
+    free = [each for j, each in enumerate(codes) if j not in fixed]
+    which = (
+        np.unique(np.stack(free), axis=1, return_inverse=True)[1].ravel()
+        if free
+        else np.zeros(len(values), dtype=np.int64)
+    )
+    total, rest = np.bincount(which, weights=values * mine), np.bincount(which, weights=values * ~mine)
+    return bool(total.any() and _same(total, rest).all())
 
 
 def _same(one: npt.NDArray[Any], two: npt.NDArray[Any]) -> Bools:

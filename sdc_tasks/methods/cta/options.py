@@ -18,7 +18,11 @@ class RungOptions(Strict):
     """
 
     method: Method = Field(description="how to search; methods/cta/engine.py says what each does")
-    solver: SolverName = Field(default="cbc", description="auto, milp: who solves the mixed-integer model")
+    solver: SolverName = Field(
+        default="cbc",
+        description="auto, milp: who solves the mixed-integer model; not highs as in `sdc cta`: the tables "
+        "of a domain file that names none depend on it",
+    )
     seconds: float = Field(
         default=1800.0, gt=0, description="a rung that takes longer stops the release, which can be run again"
     )

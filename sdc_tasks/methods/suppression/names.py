@@ -11,7 +11,10 @@ PatternMethod = Literal["auto", "exact", "paths", "network", "cover", "cubes", "
 CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
 
 METHODS: Mapping[PatternMethod, str] = {
-    "auto": "the same as exact",
+    "auto": (
+        "exact; for tables of more than 12 000 cells with three dimensions, or with two hierarchies, cubes, "
+        "which has no bound"
+    ),
     "exact": "cutting planes, with a proven bound",
     "paths": "shortest paths, for two-dimensional tables with one hierarchy at most; no bound",
     "network": "minimum-cost flows, for the same tables; no bound",
