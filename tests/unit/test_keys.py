@@ -154,7 +154,7 @@ def codes_with(suffix: str, text: str) -> Callable[[Path], object]:
                 pd.DataFrame({"A": ["x", "y"], "VALUE": [1, 2]}),
                 ["A"],
                 rules=sdc.Rules(p=10),
-                hierarchies={"A": {"T": None, "x": "T", "X": "T", "y": "T"}},
+                hierarchy={"A": {"T": None, "x": "T", "X": "T", "y": "T"}},
             ),
             "hierarchy of A",
             "'x' and 'X'",
