@@ -72,10 +72,14 @@ def world_of(
 
 
 def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
-    """The rows of earlier releases that attackers of a profile know who lack these pieces."""
+    """The rows of earlier releases that attackers of a profile know who lack these pieces. Raises ValueError
+    for a piece that there is not.
+    """
     ours, before = insight_of(profile), problem.earlier
     if not ours.published or before.rows.shape == (0, 0):
         return np.zeros(0, dtype=np.int64)
+    if any(piece >= len(before.pieces) for piece in lacks):
+        raise ValueError("the witnesses are no evidence (weaker: a piece that no earlier release has)")
     told_by = before.told_by if before.pieces else np.zeros((len(before.assumed), 0), dtype=bool)
     lost = np.isin(np.arange(len(before.pieces)), list(lacks))
     by_lost, by_kept = told_by[:, lost].any(axis=1), told_by[:, ~lost].any(axis=1)
