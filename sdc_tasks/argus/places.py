@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
@@ -103,13 +102,3 @@ def number_in(line: BatchLine, text: str, what: str, most: float = LARGEST) -> f
     if not 0 <= found <= most:
         raise line.refused(f"{what} is no number of at least 0. Remedy: correct it")
     return found
-
-
-def whole_in(line: BatchLine, texts: Sequence[str], i: int, what: str, otherwise: int) -> int:
-    """The i-th of the arguments of a command as a whole number; `otherwise` where there are fewer."""
-    if i >= len(texts) or not texts[i].strip():
-        return otherwise
-    found = number_in(line, texts[i], what)
-    if found != int(found):
-        raise line.refused(f"{what} is no whole number. Remedy: correct it")
-    return int(found)

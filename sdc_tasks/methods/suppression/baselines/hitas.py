@@ -47,13 +47,6 @@ def modular(run: SuppressionRun, seed: int = 1) -> str:
     return complete(run, alone, seed, "hitas", search.finished)
 
 
-def top_down(run: SuppressionRun, grid: Grid, seed: int = 1) -> Bools:
-    """(n): the cells that HiTaS alone hides; those so far if the run is over before, or the counted work is
-    done.
-    """
-    return _TopDown(run, grid, seed).found()
-
-
 class _TopDown:
     def __init__(self, run: SuppressionRun, grid: Grid, seed: int) -> None:
         self.run, self.problem, self.seed, self.tables = run, run.problem, seed, grid.subtables
