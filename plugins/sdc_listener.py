@@ -126,11 +126,13 @@ def _note_task(task_instance: Any, state: str, said: str = "") -> None:
             task_instance.run_id,
             task_instance.task_id,
             task_instance.map_index,
-            state=state,
-            label=str(getattr(task_instance, "rendered_map_index", None) or ""),
-            tries=task_instance.try_number,
-            seconds=seconds,
-            said=said,
+            cycles.TaskState(
+                state,
+                label=str(getattr(task_instance, "rendered_map_index", None) or ""),
+                tries=task_instance.try_number,
+                seconds=seconds,
+                said=said,
+            ),
         )
     if seconds is not None:
         from airflow.sdk.observability import stats
@@ -156,7 +158,12 @@ def _note_run(dag_run: Any, state: str) -> None:
         cycles.note_dag_run(engine, dag_run.dag_id, dag_run.run_id, **known)
         for each in _never_started(dag_run) if state != "running" else ():
             cycles.note_task_run(
-                engine, dag_run.dag_id, dag_run.run_id, each.task_id, each.map_index, state=str(each.state)
+                engine,
+                dag_run.dag_id,
+                dag_run.run_id,
+                each.task_id,
+                each.map_index,
+                cycles.TaskState(str(each.state)),
             )
 
 

@@ -47,7 +47,7 @@ def miss(run: Flight, kind: str, domain: str, times: int = 2) -> None:
 
 def read_the_inbox(engine: Any, run: Flight) -> None:
     """As the listener records it."""
-    cycles.note_task_run(engine, run.dag.dag_id, run.run_id, "discover", -1, state="success")
+    cycles.note_task_run(engine, run.dag.dag_id, run.run_id, "discover", -1, cycles.TaskState("success"))
 
 
 def test_each_missing_country_is_told_once(

@@ -16,6 +16,7 @@ from sdc_tasks.warehouse.database.schema import RunState
 from sdc_tasks.warehouse.dissemination.publisher import changes
 from sdc_tasks.warehouse.operations.cycles import (
     LONGEST,
+    TaskState,
     note_dag_run,
     note_task_run,
     open_cycle,
@@ -89,20 +90,16 @@ def test_a_run_is_told_bit_by_bit(warehouse):
 
 
 def test_tasks_stand_in_the_order_they_ended(warehouse):
-    note_task_run(warehouse, *RUN, "bases", -1, state="running")
+    note_task_run(warehouse, *RUN, "bases", -1, TaskState("running"))
     note_task_run(
         warehouse,
         *RUN,
         "ingest",
         1,
-        state="failed",
-        label="CY_2024",
-        tries=1,
-        seconds=0.5,
-        said="x" * 2 * LONGEST,
+        TaskState("failed", label="CY_2024", tries=1, seconds=0.5, said="x" * 2 * LONGEST),
     )
-    note_task_run(warehouse, *RUN, "ingest", 0, state="success", label="AT_2024")
-    note_task_run(warehouse, *RUN, "ingest", 1, state="success", label="CY_2024", tries=2)
+    note_task_run(warehouse, *RUN, "ingest", 0, TaskState("success", label="AT_2024"))
+    note_task_run(warehouse, *RUN, "ingest", 1, TaskState("success", label="CY_2024", tries=2))
     found = reader.task_runs(warehouse, *RUN)
     assert [(each["task_id"], each["map_index"], each["state"]) for each in found] == [
         ("ingest", 0, "success"),
@@ -116,13 +113,13 @@ def test_tasks_stand_in_the_order_they_ended(warehouse):
 def test_a_run_stopped_where_it_did_not_go_on(warehouse):
     """A release goes on without a refused file where one of the country counts already."""
     note_dag_run(warehouse, *RUN, domain="sbs", period="2024")
-    note_task_run(warehouse, *RUN, "ingest", 1, state="failed", said="CY refused")
+    note_task_run(warehouse, *RUN, "ingest", 1, TaskState("failed", said="CY refused"))
     [stopped] = reader.dag_runs(warehouse, "sbs", "2024")
     assert (stopped["stopped_at"], stopped["said"]) == ("ingest", "CY refused")
-    note_task_run(warehouse, *RUN, "assemble", -1, state="failed", said="no delivery from CY")
+    note_task_run(warehouse, *RUN, "assemble", -1, TaskState("failed", said="no delivery from CY"))
     [stopped] = reader.dag_runs(warehouse, "sbs", "2024")
     assert stopped["said"] == "CY refused", "the cause, not what follows from it"
-    note_task_run(warehouse, *RUN, "publish", -1, state="failed", said="retracted")
+    note_task_run(warehouse, *RUN, "publish", -1, TaskState("failed", said="retracted"))
     [stopped] = reader.release_runs(warehouse)
     assert (stopped["stopped_at"], stopped["said"]) == ("publish", "retracted")
 

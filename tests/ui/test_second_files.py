@@ -90,11 +90,7 @@ def answer(desk: steps.Desk, given: str, *files: str, run: str = "", shown: Any 
         run or given,
         "settle",
         -1,
-        state=state,
-        label="",
-        tries=1,
-        seconds=1.0,
-        said=said,
+        cycles.TaskState(state, label="", tries=1, seconds=1.0, said=said),
     )
 
 
@@ -160,11 +156,7 @@ def test_an_answer_that_nobody_asked_for_is_told_with_its_run(
         "next",
         "settle",
         -1,
-        state="running",
-        label="",
-        tries=1,
-        seconds=None,
-        said="",
+        cycles.TaskState("running", label="", tries=1, seconds=None, said=""),
     )
     assert "An answer is being carried out." in told(page(AT))
 
@@ -312,10 +304,7 @@ def test_all_that_stops_a_release_stands_on_the_cycle_and_nothing_is_cleared_tha
                 name,
                 "ingest",
                 index,
-                state="failed",
-                label=each.label,
-                said="red",
-                seconds=1.0,
+                cycles.TaskState("failed", label=each.label, said="red", seconds=1.0),
             )
         cycles.note_dag_run(desk.engine, DAG, name, state="failed", finished_at=begun)
         return page(CYCLE)

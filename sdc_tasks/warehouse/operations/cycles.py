@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import Engine, select
@@ -59,31 +60,30 @@ def note_dag_run(engine: Engine, dag_id: str, run_id: str, **known: object) -> N
             connection.execute(dag_run.update().where(*here).values(**known))
 
 
+@dataclass(frozen=True)
+class TaskState:
+    """How a task instance stands: its Airflow `state`, the `label` of its mapped input, how many `tries`, for
+    how many `seconds`, and its last message.
+    """
+
+    state: str
+    label: str = ""
+    tries: int = 0
+    seconds: float | None = None
+    said: str = ""
+
+
 def note_task_run(
-    engine: Engine,
-    dag_id: str,
-    run_id: str,
-    task_id: str,
-    map_index: int,
-    *,
-    state: str,
-    label: str = "",
-    tries: int = 0,
-    seconds: float | None = None,
-    said: str = "",
+    engine: Engine, dag_id: str, run_id: str, task_id: str, map_index: int, now: TaskState
 ) -> None:
     """Records the state of a task instance, and its last message."""
-    row = {
+    row = asdict(now) | {
         "dag_id": dag_id,
         "run_id": run_id,
         "task_id": task_id,
         "map_index": map_index,
-        "label": label,
-        "state": state,
-        "tries": tries,
-        "seconds": seconds,
-        "said": said[:LONGEST],
-        "finished_at": datetime.now(UTC) if state in FINISHED else None,
+        "said": now.said[:LONGEST],
+        "finished_at": datetime.now(UTC) if now.state in FINISHED else None,
     }
     with writing(engine) as connection:
         put_rows(connection, task_run, [row])

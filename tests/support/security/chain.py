@@ -27,7 +27,13 @@ from sdc_tasks.warehouse.confidential.store import (
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import RunState, metadata
 from sdc_tasks.warehouse.dissemination.publisher import printed, publish
-from sdc_tasks.warehouse.operations.cycles import note_dag_run, note_task_run, open_cycle, raise_alert
+from sdc_tasks.warehouse.operations.cycles import (
+    TaskState,
+    note_dag_run,
+    note_task_run,
+    open_cycle,
+    raise_alert,
+)
 from sdc_tasks.warehouse.operations.decisions import approve, retract, withdraw
 from sdc_tasks.warehouse.operations.journal import (
     finish_run,
@@ -184,11 +190,7 @@ def _desk(pipeline: Engine, release_id: str, period: str) -> list[Callable[[], A
             period,
             "ingest",
             0,
-            state="success",
-            label="AT",
-            tries=1,
-            seconds=1.0,
-            said="ok",
+            TaskState("success", label="AT", tries=1, seconds=1.0, said="ok"),
         ),
         lambda: raise_alert(pipeline, "sbs", period, "ready", release_id, "it can go on"),
     ]

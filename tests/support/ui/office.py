@@ -196,13 +196,23 @@ def _broken(folder: Path, url: str, planted: bool) -> str:
             said = f"{error}{MARKUP}" if planted else str(error)
         state = "failed" if said else "success"
         cycles.note_task_run(
-            engine, DAG, RUN, "ingest", index, state=state, label=each.label, tries=1, seconds=1.5, said=said
+            engine,
+            DAG,
+            RUN,
+            "ingest",
+            index,
+            cycles.TaskState(state, label=each.label, tries=1, seconds=1.5, said=said),
         )
     try:
         steps.assemble(desk)
     except InvalidInput as error:
         cycles.note_task_run(
-            engine, DAG, RUN, "assemble", -1, state="failed", tries=1, seconds=0.4, said=str(error)
+            engine,
+            DAG,
+            RUN,
+            "assemble",
+            -1,
+            cycles.TaskState("failed", tries=1, seconds=0.4, said=str(error)),
         )
     failed = next(each["release_id"] for each in _runs(engine) if each["period"] == "2024")
     cycles.note_dag_run(
