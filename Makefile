@@ -8,8 +8,12 @@ READY  := $(VENV)/.ready
 DEMO   := var/demo
 # Tests run in a process a core; those of one file stay together, and share what they prepare. Long files begin (tests/conftest.py).
 SIDE_BY_SIDE := -n auto --dist loadfile --no-loadscope-reorder
-# Also full-size runs, and laws on all their examples.
-WHOLE := -m "not exhaustive" --hypothesis-profile=all
+# Laws on all their examples; also full-size runs; these by themselves.
+LAWS := --hypothesis-profile=all
+WHOLE := -m "not exhaustive" $(LAWS)
+FULL_SIZE := -m "slow and not exhaustive" $(LAWS)
+# With THOROUGH=yes the tests of ROOMS are measured, full-size runs too, and run nowhere else.
+OTHER_ROOMS = $(if $(THOROUGH),$(addprefix --ignore=,$(ROOMS)))
 UNIVERSAL := --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header
 MAKEFLAGS += --no-print-directory
 
@@ -22,7 +26,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test tests test-all test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-readers lint clean
+.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-readers lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,15 +69,19 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 # Type checks take one core for most of a minute; tests do not wait for them.
-test: $(READY)  ## lint, SBOM and the tests, but for full-size runs: minutes
+test: $(READY)  ## lint, SBOM and the tests, but for full-size runs: minutes; THOROUGH=yes: laws on all examples, coverage
 	@$(MAKE) --jobs lint sbom tests
 
 tests: $(READY)
-	@$(BIN)/pytest $(SIDE_BY_SIDE)
+	@$(if $(THOROUGH),$(MAKE) coverage)
+	@$(BIN)/pytest $(SIDE_BY_SIDE) $(if $(THOROUGH),$(LAWS)) $(OTHER_ROOMS)
 
-test-all: $(READY)  ## what .ci/run runs: full-size runs, laws on all examples, coverage, a part of test-faults, test-stack; half an hour
-	@$(MAKE) --jobs lint sbom coverage
-	@$(BIN)/pytest $(SIDE_BY_SIDE) $(WHOLE) --ignore=tests/unit
+test-all: $(READY)  ## what .ci/run runs: make test THOROUGH=yes, then test-beyond; half an hour
+	@$(MAKE) test THOROUGH=yes
+	@$(MAKE) test-beyond THOROUGH=yes
+
+test-beyond: $(READY)  ## what make test leaves out: full-size runs, a part of test-faults, test-stack
+	@$(BIN)/pytest $(SIDE_BY_SIDE) $(FULL_SIZE) $(OTHER_ROOMS)
 	@$(BIN)/pytest $(SIDE_BY_SIDE) --dist load $(SOME_FAULTS)
 	@$(MAKE) test-stack
 

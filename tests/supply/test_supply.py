@@ -295,14 +295,24 @@ def test_an_sbom_that_says_something_else_than_the_lock_is_refused(made, change)
 
 def test_the_gate_makes_the_sbom():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in ("test", "test-all"):
-        assert re.search(rf"^{target}: .*\n\t@\$\(MAKE\) --jobs lint sbom", makefile, flags=re.MULTILINE)
+    assert re.search(r"^test: .*\n\t@\$\(MAKE\) --jobs lint sbom tests", makefile, flags=re.MULTILINE)
     assert re.search(
         r"^sbom:.*\n\t@PYTHONPATH=tests \$\(BIN\)/python -m support\.supply\.sbom",
         makefile,
         flags=re.MULTILINE,
     )
-    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("test-all")
+
+
+def test_the_gate_runs_what_the_readme_names_and_then_the_rest():
+    """Together what `make test-all` runs, in the same order."""
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall(r"make PYTHON=\S+ (.*)", gate) == ["test", "test-beyond"]
+    assert "export THOROUGH=yes" in gate
+    assert "\nmake test " in (ROOT / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^test-all: .*\n((?:\t.*\n)+)", makefile, flags=re.MULTILINE)
+    assert recipe is not None
+    assert re.findall(r"\$\(MAKE\) (.*)", recipe[1]) == ["test THOROUGH=yes", "test-beyond THOROUGH=yes"]
 
 
 # --- vulnerabilities ----------------------------------------------------------------------------------------
