@@ -1,5 +1,6 @@
 """Writes the pages that are made from the program: domain-file.md, cli.md, file-states.md with its picture,
-api.md. With --check: says which are out of date.
+api.md; and into method.md and protection.md which tests hold the rules of each section (tested.yaml). With
+--check: says which are out of date.
 
 python docs/generate.py [--check]
 """
@@ -21,10 +22,12 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 import typer
+import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+import sdc_tasks
 from sdc_tasks.cli.app import app
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.lifecycle import (
@@ -39,6 +42,7 @@ from sdc_tasks.model.lifecycle import (
 )
 
 HERE = Path(__file__).parent
+TESTS = Path(sdc_tasks.__file__).parents[1] / "tests"
 MADE = "<!-- Made by docs/generate.py from the program (`make docs-pages`). Change it there. -->\n\n"
 
 
@@ -502,17 +506,60 @@ def edge(centre: tuple[float, float], towards: tuple[float, float]) -> tuple[flo
     return centre[0] + dx * reach, centre[1] + dy * reach
 
 
+# --- which tests hold a rule --------------------------------------------------------------------------------
+
+BEGIN, END = "<!-- Tests of this section, from docs/tested.yaml -->", "<!-- End of the tests -->"
+
+
+def with_tests(page: str) -> str:
+    """A page with a table of its tests at the end of each section. Raises ValueError for a section without
+    tests, a section that the page does not have, and a test that does not exist.
+    """
+    told: dict[str, dict[str, list[str]]] = yaml.safe_load((HERE / "tested.yaml").read_text("utf-8"))[page]
+    text = (HERE / page).read_text(encoding="utf-8")
+    plain = re.sub(rf"\n{re.escape(BEGIN)}\n.*?{re.escape(END)}\n", "", text, flags=re.DOTALL)
+    head, *sections = re.split(r"^(?=## )", plain, flags=re.MULTILINE)
+    titles = [section.partition("\n")[0].removeprefix("## ") for section in sections]
+    if titles != list(told):
+        raise ValueError(f"{page}: tested.yaml has other sections: {sorted({*titles} ^ {*told})}")
+    made = [
+        f"{section.rstrip()}\n\n{tests_of(told[title])}\n"
+        for title, section in zip(titles, sections, strict=True)
+    ]
+    return head + "\n".join(made)
+
+
+def tests_of(rules: dict[str, list[str]]) -> str:
+    """The table of a section, between two comments."""
+    if not rules or not all(rules.values()):
+        raise ValueError(f"a section or a rule without tests: {rules}")
+    for each in [each for tests in rules.values() for each in tests]:
+        name, _, word = each.partition(" -k ")
+        path = TESTS / name
+        if not path.is_file() or not re.search(
+            rf"^def test_\w*{word}", path.read_text("utf-8"), re.MULTILINE
+        ):
+            raise ValueError(f"tested.yaml: there is no test {each}")
+    table = rows(
+        ["rule", "where this is tested: `pytest tests/` …"],
+        [[cell(rule), ", ".join(f"`{each}`" for each in tests)] for rule, tests in rules.items()],
+    )
+    return f"{BEGIN}\n\n{table}\n\n{END}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "domain-file.md": domain_file,
     "cli.md": command_line,
     "file-states.md": file_states,
     "img/file-states.svg": file_states_picture,
+    "method.md": lambda: with_tests("method.md"),
+    "protection.md": lambda: with_tests("protection.md"),
     "api.md": api,
 }
 
 
 # In the repository; the API changes with every docstring, and is made for the site alone.
-KEPT = ("domain-file.md", "cli.md", "file-states.md", "img/file-states.svg")
+KEPT = tuple(name for name in PAGES if name != "api.md")
 
 
 def stale() -> list[str]:

@@ -26,6 +26,14 @@ BESIDE = (
     "docker/README.md",
     "plugins/README.md",
 )
+KEPT = (
+    "domain-file.md",
+    "cli.md",
+    "file-states.md",
+    "img/file-states.svg",
+    "method.md",
+    "protection.md",
+)  # made from the program, in whole or in part
 BUILT = {"api.md"}  # made for the site, not kept
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -94,7 +102,7 @@ def test_every_key_of_a_domain_file_and_every_option_has_a_meaning():
 def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
     copy = tmp_path / "docs"
     (copy / "img").mkdir(parents=True)
-    for name in ("generate.py", "domain-file.md", "cli.md", "file-states.md", "img/file-states.svg"):
+    for name in ("generate.py", "tested.yaml", *KEPT):
         shutil.copy(DOCS / name, copy / name)
     (copy / "cli.md").write_text("something else\n")
     done = subprocess.run(
@@ -102,6 +110,34 @@ def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
     )
     assert done.returncode != 0
     assert "out of date: cli.md. Remedy: make docs-pages" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "refused"),
+    [
+        ("test_groups.py]", "test_nowhere.py]", "there is no test property/test_nowhere.py"),
+        ("-k exposed", "-k nowhere", "there is no test property/test_attack_by_hand.py -k nowhere"),
+        ("[unit/test_intake_absent.py]", "[]", "a section or a rule without tests"),
+        (
+            "  Whole numbers:",
+            "  Whole values:",
+            "tested.yaml has other sections: ['Whole numbers', 'Whole values']",
+        ),
+    ],
+)
+def test_a_section_without_a_test_that_exists_is_refused(tmp_path: Path, told: str, other: str, refused: str):
+    copy = tmp_path / "docs"
+    (copy / "img").mkdir(parents=True)
+    for name in ("generate.py", "tested.yaml", *KEPT):
+        shutil.copy(DOCS / name, copy / name)
+    text = (copy / "tested.yaml").read_text(encoding="utf-8")
+    assert text.count(told) == 1
+    (copy / "tested.yaml").write_text(text.replace(told, other), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, copy / "generate.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert refused in done.stderr
 
 
 @pytest.fixture(scope="module")
