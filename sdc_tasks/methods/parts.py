@@ -42,18 +42,18 @@ class Part:
             return whole
         at = np.searchsorted(self.cells, whole.primaries)
         mine = self.cells[np.minimum(at, len(self.cells) - 1)] == whole.primaries
-        knower = whole.knower.copy()
+        insider = whole.insider.copy()
         for number, profile in enumerate(whole.profiles):  # only they have attackers who act alone
-            alone = (whole.profile == number) & (knower >= 0)
+            alone = (whole.profile == number) & (insider >= 0)
             if alone.any():
-                theirs = knowledge_of(self.whole, profile).cells[knower[alone]]
+                theirs = knowledge_of(self.whole, profile).cells[insider[alone]]
                 ours = self.cells[knowledge_of(self.problem, profile).cells]
                 place = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
                 known = ours[place] == theirs if len(ours) else np.zeros(len(theirs), dtype=bool)
-                knower[alone] = np.where(known, place, -1)
+                insider[alone] = np.where(known, place, -1)
                 mine[alone] &= known
         return replace(
-            whole, primaries=at, knower=knower, weaker=tuple(map(self._weaker, whole.weaker))
+            whole, primaries=at, insider=insider, weaker=tuple(map(self._weaker, whole.weaker))
         ).rows(np.flatnonzero(mine))
 
     def _weaker(self, whole: Adversary) -> Adversary:

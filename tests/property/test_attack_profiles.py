@@ -71,7 +71,7 @@ def test_all_singletons_together_find_what_two_cold_lps_find(draw, parts):
 @given(releases(most=6, signed=False, sliding=False), st.booleans())
 def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, together):
     problem, publication = with_respondents(draw), draw.publication()
-    with patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_ITEMS):
+    with patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_TARGETS):
         requirements, _ = baseline(problem, ("internal",))
         report = audit(problem, publication, requirements)
     cells = knowledge_of(problem, "internal").cells
@@ -258,7 +258,7 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, toge
     """Without an LP: each requirement met has its witness, each one broken its multipliers."""
     problem, publication = with_respondents(draw), draw.publication()
     profiles = ("external", "internal", "coalition")
-    with divided(parts), patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_ITEMS):
+    with divided(parts), patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_TARGETS):
         requirements, _ = baseline(problem, profiles)
         report = audit(problem, publication, requirements)
     found = recheck(problem, publication, profiles, report.evidence)

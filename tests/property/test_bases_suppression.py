@@ -92,8 +92,8 @@ def test_against_respondents_it_is_minimal_too(draw):
     attacker = Attacker(problem, requirements)
 
     def broken(withheld: np.ndarray) -> int:
-        attacker.face(told(problem, withheld))
-        attacker.settle()
+        attacker.set_publication(told(problem, withheld))
+        attacker.prove_all()
         return len(attacker.broken)
 
     assert broken(found.withheld) == 0
@@ -120,8 +120,8 @@ def test_counts_are_minimal_against_those_who_know_whole_numbers(drawn):
         fewer = found.withheld.copy()
         fewer[k] = False
         attacker = Attacker(problem, requirements)
-        attacker.face(told(problem, fewer))
-        attacker.settle()
+        attacker.set_publication(told(problem, fewer))
+        attacker.prove_all()
         assert attacker.broken or short(fewer)
 
 

@@ -115,8 +115,8 @@ def _against_keys(
     nothing = left_by(problem, needs, Told.nothing(publication.cells), steps, spec.audit.seed).narrow
     left = left_by(problem, needs, publication, steps, spec.audit.seed)
     first = attack.Attacker(problem, requirements, spec.audit.seed)
-    first.face(publication)
-    first.settle()
+    first.set_publication(publication)
+    first.prove_all()
     if first.broken:
         raise InvalidInput(
             "--replay: this table does not pass the audit, so bases.rule_aware never publishes it. Remedy: "
@@ -128,9 +128,9 @@ def _against_keys(
         other = moved(problem, z)
         own, _ = attack.baseline(other, profiles)
         attacker = attack.Attacker(other, own, spec.audit.seed)
-        attacker.face(publication)
-        attacker.offer(each - z for each in tables)
-        attacker.settle()
+        attacker.set_publication(publication)
+        attacker.try_witnesses(each - z for each in tables)
+        attacker.prove_all()
         return float(not attacker.broken)
 
     fitting = replay.Fitting.of(problem, publication, steps[hidden])

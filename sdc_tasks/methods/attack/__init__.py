@@ -5,17 +5,21 @@ The modules, in the order in which an audit uses them:
 
     requirements    how much uncertainty each primary must keep, against each profile
     polyhedron      the tables that one attacker cannot tell from the truth (reduced by sdc_tasks.presolve;
-    vintage: earlier releases) knowledge       what the insiders of a profile know, how that narrows the
-    polyhedron, and which attackers a point fools items           the requirements, each at its place in the
-    polyhedron: the questions for a prover ledger          what has been shown about the items so far
-    prover          the order of the search: joint searches first, then item by item, lot by lot
+                    vintage: earlier releases)
+    knowledge       what the insiders of a profile know, how that narrows the polyhedron, and which attackers
+                    a point fools
+    targets         the requirements at their places in the polyhedron: what a prover has to prove
+    proof_state     what has been proven about the targets so far
+    prover          the order of the search: joint searches first, then target by target, batch by batch
     lp, milp        the two provers: linear programs; integer programs against attackers who know that values
-    are whole numbers weaker          the attackers with less than all that a profile knows, who must be
-    judged beside the strongest blocks          the parts of a large table that are searched first
+                    are whole numbers
+    weaker          the attackers with less than all that a profile knows, who must be judged beside the
+                    strongest
+    blocks          the parts of a large table that are searched first
     witness         the tables that prove a verdict, stored compactly
-    proofs          the multipliers that prove an attack, as evidence
+    proofs          the dual multipliers that prove an attack, as evidence
     auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are
-    joined
+                    merged
 
 `auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same
 audit with nothing published. `replay` is the attacker who has the program: he runs it for every hidden

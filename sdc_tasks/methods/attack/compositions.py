@@ -60,9 +60,9 @@ def together(
     )
     attacker, width = Attacker(problem, far, work=Progress(progress, "compositions")), list[Floats]()
     for each in faced:
-        attacker.face(each)
+        attacker.set_publication(each)
         try:
-            attacker.settle_alone()
+            attacker.prove_separately()
         except Unprotectable:
             return None
         reached = attacker.reached()

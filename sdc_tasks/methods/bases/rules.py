@@ -82,13 +82,13 @@ class Case:
 
     def broken(self, publication: Publication) -> int:
         """How many requirements a publication breaks."""
-        self.attacker.face(publication)
-        self.attacker.settle()
+        self.attacker.set_publication(publication)
+        self.attacker.prove_all()
         return len(self.attacker.broken)
 
     def passes(self, publication: Publication) -> bool:
         """Does a publication break no requirement?"""
-        self.attacker.face(publication)
+        self.attacker.set_publication(publication)
         return not self.attacker.breaks()
 
 

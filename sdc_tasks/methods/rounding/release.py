@@ -120,8 +120,8 @@ class _Judge:
         holds against every other attacker.
         """
         if self._attacker is not None:
-            self._attacker.face(publication)
-            self._attacker.settle()
+            self._attacker.set_publication(publication)
+            self._attacker.prove_all()
             return len(self._attacker.broken)
         whole = self._part.into(Publication.nothing(np.flatnonzero(self._part.whole.aggregate)), publication)
         short = whole_attacks(self._part.whole, whole, self._requirements, self._seed).short

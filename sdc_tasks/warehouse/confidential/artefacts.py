@@ -39,6 +39,11 @@ Artefact = (
 )
 
 
+# Fields of requirements that are stored under another name than they have in the program, so that artefacts
+# of an earlier version can be read.
+_STORED_AS = {"insider": "knower"}
+
+
 def to_bytes(item: Artefact) -> bytes:
     """The bytes of an artefact. Equal artefacts give equal bytes."""
     header: dict[str, Any] = {"type": type(item).__name__}
@@ -50,9 +55,10 @@ def to_bytes(item: Artefact) -> bytes:
         unknown_before |= each.name in ("weaker", "unjudged") and not value
         if unknown_before:
             continue
-        parts = _arrays_of(each.name, value)
+        stored = _STORED_AS.get(each.name, each.name) if isinstance(item, Requirements) else each.name
+        parts = _arrays_of(stored, value)
         if parts is None:
-            header[each.name] = _plain(each.name, value)
+            header[stored] = _plain(each.name, value)
         else:
             arrays |= parts
     return pack(header, arrays)
@@ -98,6 +104,7 @@ def _part(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 
 def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirements:
     why = Multipliers.of(_part("why.", arrays))
+    arrays |= {name: arrays.pop(stored) for name, stored in _STORED_AS.items() if stored in arrays}
     weaker = tuple(Adversary(profile, tuple(lacks)) for profile, lacks in header.pop("weaker", ()))
     return Requirements(**{**header, "profiles": tuple(header["profiles"])}, **arrays, why=why, weaker=weaker)
 

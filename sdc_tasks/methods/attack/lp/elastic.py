@@ -1,4 +1,4 @@
-"""A table that shows one item and asks for the cheapest additional slack of the aggregates.
+"""A table that shows one target and asks for the cheapest additional slack of the aggregates.
 
     min  Σ_k c⁻_k s⁻_k + c⁺_k s⁺_k + ε Σ |u|   over   low − s⁻ ≤ A u ≤ high + s⁺,   lower ≤ u
     ≤ upper,   σ u_p ≥ need,   s ≥ 0
@@ -57,7 +57,7 @@ class ElasticPart:
         """LPs solved so far."""
         return self._live.solves
 
-    def face(self, system: AttackSystem) -> None:
+    def set_system(self, system: AttackSystem) -> None:
         """Faces another publication."""
         low, high = self._limits(system)
         new = np.flatnonzero((low != self._low) | (high != self._high))
@@ -117,7 +117,7 @@ class ElasticParts:
         """LPs solved so far."""
         return sum(part.solves for part in self._parts.values())
 
-    def face(self, system: AttackSystem) -> None:
+    def set_system(self, system: AttackSystem) -> None:
         """Faces another publication."""
         self._system = system
 
@@ -129,5 +129,5 @@ class ElasticParts:
                 self._parts[at] = ElasticPart(
                     self._system, self._core, np.flatnonzero(label == label[column]), self._bounds
                 )
-            self._parts[at].face(self._system)
+            self._parts[at].set_system(self._system)
             yield self._parts[at]

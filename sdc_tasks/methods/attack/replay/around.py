@@ -126,9 +126,9 @@ class Around:
         attacker = Attacker(
             self.middle, replace(self._needs, down=down, up=up, slide=np.zeros(len(self.at))), self._seed
         )
-        attacker.face(self._publication)
-        attacker.offer(self._found)
-        attacker.settle()
+        attacker.set_publication(self._publication)
+        attacker.try_witnesses(self._found)
+        attacker.prove_all()
         self.lps += attacker.lps
         self._found += [witness.dense(len(self._bounds[0])) for _, witness in attacker.witnesses()]
         reached = attacker.reached(by_tables=True)

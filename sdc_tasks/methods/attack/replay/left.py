@@ -195,8 +195,8 @@ class Within:
             np.maximum(upper, self.table[cells]),
         )
         attacker = Attacker(replace(inside, lb=bounds[0], ub=bounds[1]), wide, self._seed)
-        attacker.face(self._told)
-        attacker.settle()
+        attacker.set_publication(self._told)
+        attacker.prove_all()
         self._attacker = attacker
         self.lps += attacker.lps
         self.apart += [each for _, each in attacker.witnesses()]

@@ -77,8 +77,8 @@ def _tables(
     reached = replace(needs, down=window.down, up=window.up, slide=np.zeros(len(needs.primaries)))
     middle = replace(Public.of(problem, publication).told, a=window.middle)
     attacker = Attacker(middle, reached, seed)
-    attacker.face(publication)
-    attacker.settle()
+    attacker.set_publication(publication)
+    attacker.prove_all()
     parts = [(window.middle, [each for _, each in attacker.witnesses()])]
     if window.inside is not None:
         columns = np.searchsorted(cells, needs.primaries)

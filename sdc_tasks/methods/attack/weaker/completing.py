@@ -50,7 +50,7 @@ def complete(problem: ProtectionProblem, least: Requirements, work: Progress) ->
 
 def _cut_fully(needs: Requirements) -> list[tuple[str, int]]:
     """(profile, primary): the requirements against the strongest of a profile that are less than promised."""
-    rows = np.flatnonzero(needs.cut & (needs.knower < 0) & (needs.profile < len(needs.profiles)))
+    rows = np.flatnonzero(needs.cut & (needs.insider < 0) & (needs.profile < len(needs.profiles)))
     return [
         (needs.profiles[n], cell)
         for n, cell in zip(needs.profile[rows].tolist(), needs.primaries[rows].tolist(), strict=True)
@@ -86,9 +86,9 @@ def _least(
 def _together(found: Sequence[Requirements], weaker: tuple[Adversary, ...]) -> Requirements:
     if len(found) == 1:
         return found[0]
-    names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
+    names = ("primaries", "down", "up", "slide", "cut", "profile", "insider")
     parts = {name: np.concatenate([getattr(each, name) for each in found]) for name in names}
-    order = np.lexsort((parts["knower"], parts["primaries"], parts["profile"]))
+    order = np.lexsort((parts["insider"], parts["primaries"], parts["profile"]))
     return Requirements(
         **{name: array[order] for name, array in parts.items()},
         profiles=found[0].profiles,

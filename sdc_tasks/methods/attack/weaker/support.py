@@ -16,10 +16,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.prover import Attack
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system
+from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.table import Floats, Ints

@@ -244,7 +244,7 @@ class Widening:
         )
         wider = replace(needs, slide=self._slide.copy(), profiles=case.requirements.profiles)
         attacker = Attacker(case.problem, wider, case.seed)
-        attacker.offer(
+        attacker.try_witnesses(
             witness.dense(int(case.problem.suppressed.sum()))
             for _, witness in self._slides.attacker.witnesses()
         )
@@ -259,7 +259,7 @@ def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
         replace(needs, down=none, up=none, slide=slide, profiles=case.requirements.profiles),
         case.seed,
     )
-    alone.settle()
+    alone.prove_all()
     for attack in alone.broken:
         most[attack.primary] = min(most[attack.primary], attack.reach * (1 - FEASIBILITY))
     return most

@@ -62,8 +62,8 @@ def charter(
     told = proposed(problem, publication, share)
     count = int(told.visible.sum())
     while told.visible.any():
-        attacker.face(told)
-        attacker.settle()
+        attacker.set_publication(told)
+        attacker.prove_all()
         broken = list(attacker.broken)
         if not broken:
             break

@@ -98,12 +98,12 @@ class Extension:
     def lps(self) -> int:
         return sum(model.live.solves for model in self._models)
 
-    def face(self, low: Floats, high: Floats) -> None:
+    def set_slacks(self, low: Floats, high: Floats) -> None:
         """Sets the slacks of the present publication, one entry per aggregate cell; infinite for a withheld
         cell.
         """
         for model in self._models:
-            model.face(low, high)
+            model.set_slacks(low, high)
 
     def lack(self, demand: Demand) -> Lack | None:
         """What the present publication lacks for the demand; None if the demand is met."""
@@ -165,7 +165,7 @@ class _Elastic:
         picked = sp.csr_array(self.system.R[self.system.columns_of(np.array([cell]))])
         return (int(picked.indices[0]), int(picked.data[0])) if picked.nnz else (0, 0)
 
-    def face(self, low: Floats, high: Floats) -> None:
+    def set_slacks(self, low: Floats, high: Floats) -> None:
         unit = self.system.unit
         self._low, self._high = -low[self._cells] / unit, high[self._cells] / unit
         self.live.set_row_bounds(self._rows, self._low, self._high)

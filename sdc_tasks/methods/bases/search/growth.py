@@ -28,10 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.items import SLIDE
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.methods.attack.prover import FOR_ALL
+from sdc_tasks.methods.attack.targets import SLIDE
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.progress import Progress, Say
@@ -45,14 +45,14 @@ BEYOND = 1e30  # stands for the slack of a withheld cell
 
 @dataclass(frozen=True, repr=False)
 class FittingTable:
-    """A table, in the units of the prover of this number, and the items that it shows. `cells`, `move`: the
+    """A table, in the units of the prover of this number, and the targets that it shows. `cells`, `move`: the
     aggregate cells that it moves, as positions in the publication, and how far, in the unit of the data.
     """
 
     prover: int
     columns: Ints
     value: Floats
-    items: Ints
+    targets: Ints
     cells: Ints
     move: Floats
 
@@ -65,7 +65,7 @@ class FittingTable:
 
 @dataclass(frozen=True, repr=False)
 class Grown:
-    """A choice, and how it came about: the LPs for single items, and how many items no table shows."""
+    """A choice, and how it came about: the LPs for single targets, and how many targets no table shows."""
 
     choice: Ints
     lps: int
@@ -81,15 +81,17 @@ class Growth:
         self._told = [_Told.of(prover.system) for prover in self._provers]
         self._allowed = np.isfinite(ladder.loss) & (np.arange(ladder.loss.shape[1]) >= lowest[:, None])
         self._elastic = [prover.elastic() for prover in self._provers]
-        self._covers = [np.zeros(len(prover.items), dtype=np.int64) for prover in self._provers]
+        self._covers = [np.zeros(len(prover.targets), dtype=np.int64) for prover in self._provers]
         self._last = ladder.loss.shape[1] - 1 - np.isfinite(ladder.loss[:, ::-1]).argmax(axis=1)
         self._tables = list[FittingTable]()
-        self._never = set[tuple[int, int]]()  # items that no table shows
+        self._never = set[tuple[int, int]]()  # targets that no table shows
         self._low, self._high = np.zeros(len(lowest)), np.zeros(len(lowest))
         self.choice = lowest
-        attacker.face(ladder.publication(lowest))  # forgets what was shown against an earlier publication
+        attacker.set_publication(
+            ladder.publication(lowest)
+        )  # forgets what was shown against an earlier publication
         for prover, elastic in zip(self._provers, self._elastic, strict=True):
-            elastic.face(prover.system)
+            elastic.set_system(prover.system)
 
     def run(self, steps: int) -> Grown:
         """The three steps. `steps`: LPs of the third one."""
@@ -101,9 +103,9 @@ class Growth:
         )
         self._show_each()
         self._never = {
-            (number, int(item))
+            (number, int(target))
             for number, covers in enumerate(self._covers)
-            for item in np.flatnonzero(covers == 0)
+            for target in np.flatnonzero(covers == 0)
         }
         self._left = len(self._never)
         self._say(
@@ -118,7 +120,7 @@ class Growth:
 
     @property
     def lps(self) -> int:
-        """LPs for tables of single items so far."""
+        """LPs for tables of single targets so far."""
         return sum(elastic.solves for elastic in self._elastic)
 
     @property
@@ -130,12 +132,16 @@ class Growth:
     def _take(self, number: int, z: Floats, sound: tuple[bool, bool]) -> None:
         """Takes a table and its mirror image, as far as they fit and show something new."""
         for point, fits in zip((z, -z), sound, strict=True):
-            if fits and (self._covers[number][(shown := self._shown(number, point)).items] == 0).any():
+            if fits and (self._covers[number][(shown := self._shown(number, point)).targets] == 0).any():
                 self._add(shown)
 
     def _shown(self, number: int, z: Floats) -> FittingTable:
-        items, told, unit = self._provers[number].items, self._told[number], self._provers[number].system.unit
-        met = (items.side != SLIDE) & (items.side * z[items.column] >= items.need * (1 - FEASIBILITY))
+        targets, told, unit = (
+            self._provers[number].targets,
+            self._told[number],
+            self._provers[number].system.unit,
+        )
+        met = (targets.side != SLIDE) & (targets.side * z[targets.column] >= targets.need * (1 - FEASIBILITY))
         move = told.rows @ z
         # a table may miss an interval by half of what a witness may
         moved, columns = np.flatnonzero(np.abs(move) > FEASIBILITY / 2), np.flatnonzero(z)
@@ -144,7 +150,7 @@ class Growth:
 
     def _add(self, shown: FittingTable) -> None:
         self._tables.append(shown)
-        self._covers[shown.prover][shown.items] += 1
+        self._covers[shown.prover][shown.targets] += 1
         np.minimum.at(self._low, shown.cells, shown.move)
         np.maximum.at(self._high, shown.cells, shown.move)
 
@@ -166,13 +172,13 @@ class Growth:
         fits &= self._allowed[cells]
         return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), self._last[cells]))
 
-    def _face(self, choice: Ints) -> None:
+    def _set_choice(self, choice: Ints) -> None:
         """Faces the publication of a choice that all tables fit."""
         self.choice = choice
         publication = self._ladder.publication(choice)
         for prover, elastic in zip(self._provers, self._elastic, strict=True):
             prover.shift(publication)
-            elastic.face(prover.system)
+            elastic.set_system(prover.system)
 
     # --- a table for each requirement -----------------------------------------------------------------------
 
@@ -189,7 +195,7 @@ class Growth:
         """Each time half of what is left of a prover is shown, joint LPs look at the rest, as long as this
         pays: intervals that have grown have room for more.
         """
-        work, items = Progress(self._say, "bases"), sum(map(len, self._covers))
+        work, targets = Progress(self._say, "bases"), sum(map(len, self._covers))
         pays = [True] * len(self._provers)
         for steps in STEPS:
             for number in range(len(self._provers)):
@@ -198,20 +204,20 @@ class Growth:
                     number,
                     steps,
                     pays[number],
-                    lambda: work.tell(items - self._open, items, "requirements shown"),
+                    lambda: work.tell(targets - self._open, targets, "requirements shown"),
                 ):
                     pays[number] = self._show_jointly(number)
 
     def _show_some(self, number: int, steps: int | None, half: bool, tell: Callable[[], None]) -> bool:
-        """Shows items of a prover one by one: `half` of those that are open, or all.
+        """Shows targets of a prover one by one: `half` of those that are open, or all.
         Returns whether it stopped half-way.
         """
         prover, first, stop = self._provers[number], len(self._tables), False
-        order = np.argsort(-prover.items.need, kind="stable")
+        order = np.argsort(-prover.targets.need, kind="stable")
         left = order[self._covers[number][order] == 0]
-        for item in left.tolist():
-            if not self._covers[number][item]:
-                self._show(number, item, steps)
+        for target in left.tolist():
+            if not self._covers[number][target]:
+                self._show(number, target, steps)
                 tell()
                 stop = half and 2 * int((self._covers[number] == 0).sum()) <= len(left)
             if stop:
@@ -219,18 +225,18 @@ class Growth:
         prover.recount((table.dense(prover.width) for table in self._tables[first:]), 0)
         return stop
 
-    def _show(self, number: int, item: int, steps: int | None, capped: int = -1) -> bool:
-        """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped`
+    def _show(self, number: int, target: int, steps: int | None, capped: int = -1) -> bool:
+        """Finds the table of a target that asks for least, and grows the intervals to it; the cell `capped`
         does not grow. No LP takes more than so many `steps`.
         """
         prover = self._provers[number]
-        items, system = prover.items, prover.system
-        if items.sign[item] == 0 or items.side[item] == SLIDE:
+        targets, system = prover.targets, prover.system
+        if targets.sign[target] == 0 or targets.side[target] == SLIDE:
             return False
-        way, need = float(items.side[item] * items.sign[item]), float(items.need[item])
-        for part in self._elastic[number].around(int(items.core[item])):
+        way, need = float(targets.side[target] * targets.sign[target]), float(targets.need[target])
+        for part in self._elastic[number].around(int(targets.core[target])):
             u = part.reach(
-                int(items.core[item]),
+                int(targets.core[target]),
                 way,
                 need,
                 *self._prices(part.aggregates, need * system.unit, capped),
@@ -240,9 +246,9 @@ class Growth:
                 continue
             z, before = system.R @ u, self._state()
             self._add(self._shown(number, z))
-            self._face(self._fit())
+            self._set_choice(self._fit())
             fits = prover.system.are_witnesses(z)
-            if fits[0] and self._covers[number][item]:
+            if fits[0] and self._covers[number][target]:
                 self._take(number, z, (False, fits[1]))
                 return True
             self._restore(before)
@@ -301,11 +307,11 @@ class Growth:
         gone[entries.table[at][beyond]] = True
         self._covers = [covers.copy() for covers in self._covers]
         for i in np.flatnonzero(gone).tolist():
-            self._covers[self._tables[i].prover][self._tables[i].items] -= 1
+            self._covers[self._tables[i].prover][self._tables[i].targets] -= 1
         bare = [
-            (number, int(item))
+            (number, int(target))
             for number, covers in enumerate(self._covers)
-            for item in np.flatnonzero(covers <= 0)
+            for target in np.flatnonzero(covers <= 0)
         ]
         if len(bare) - self._left > MOST_BARE:
             self._restore(before)
@@ -317,22 +323,22 @@ class Growth:
         np.maximum.at(self._high, entries.cell[kept], entries.move[kept])
         choice = self._fit()
         choice[k] = option
-        self._face(choice)
-        for number, item in sorted(
+        self._set_choice(choice)
+        for number, target in sorted(
             bare,
             key=lambda each: (
-                -self._provers[each[0]].items.need[each[1]] * self._provers[each[0]].system.unit,
+                -self._provers[each[0]].targets.need[each[1]] * self._provers[each[0]].system.unit,
                 each,
             ),
         ):
-            if self._covers[number][item] or (number, item) in self._never:
+            if self._covers[number][target] or (number, target) in self._never:
                 continue
-            if not self._show(number, item, STEPS[0], capped=k) or self._ladder.loss_of(
+            if not self._show(number, target, STEPS[0], capped=k) or self._ladder.loss_of(
                 self.choice
             ) >= loss * (1 - IMPROVEMENT):
                 self._restore(before)
                 return False
-        self._face(self._fit())
+        self._set_choice(self._fit())
         if self._ladder.loss_of(self.choice) >= loss * (1 - IMPROVEMENT):
             self._restore(before)
             return False
@@ -358,7 +364,7 @@ class Growth:
     def _restore(self, state: _State) -> None:
         self._tables, self._low, self._high = list(state.tables), state.low.copy(), state.high.copy()
         self._covers = [covers.copy() for covers in state.covers]
-        self._face(state.choice)
+        self._set_choice(state.choice)
 
     # --- tables for the audit -------------------------------------------------------------------------------
 

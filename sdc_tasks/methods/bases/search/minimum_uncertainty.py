@@ -131,14 +131,14 @@ def widen(
     """Half-widths at least `half` that meet every demand, and the demands that lacked something;
     what they lacked goes to `cuts`.
     """
-    extension.face(half, half)
+    extension.set_slacks(half, half)
     lacking = []
     for demand in demands:
         if (lack := extension.lack(demand)) is not None:
             lacking.append(demand)
             cuts.append(lack.cut)
             half = half + lack.below + lack.above
-            extension.face(half, half)
+            extension.set_slacks(half, half)
     return half, lacking
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sdc_tasks.methods.attack import attack_system, knowledge_of, promised
-from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items, mirrored
 from sdc_tasks.methods.attack.knowledge import Insiders
-from sdc_tasks.methods.attack.ledger import Ledger
+from sdc_tasks.methods.attack.proof_state import ProofState
+from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP, Targets, mirrored
 from sdc_tasks.model.profiles import Adversary
 from support.oracles.attack import one_cell_release
 
@@ -20,8 +20,8 @@ BOTH = (True, True)
 
 
 def asked(
-    profile: str, known: tuple[int, ...] = (), slide: float = 0, spared: bool = False
-) -> tuple[Ledger, Items, Insiders]:
+    profile: str, known: tuple[int, ...] = (), slide: float = 0, skip_proven: bool = False
+) -> tuple[ProofState, Targets, Insiders]:
     """The ledger of down, up and (of AT) sliding levels, with single units of these cells."""
     cells = np.arange(PROBLEM.space.size)
     problem = replace(
@@ -36,9 +36,9 @@ def asked(
         np.array([DOWN] * 3 + [UP] * 3 + [SLIDE] * bool(slide)),
     )
     need = np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
-    items = Items.of(needs, system, row, side, need)
-    insiders = Insiders.of(knowledge, system, items.cell)
-    return Ledger(items, insiders, knowledge.asked(needs, row), need, spared), items, insiders
+    targets = Targets.of(needs, system, row, side, need)
+    insiders = Insiders.of(knowledge, system, targets.cell)
+    return ProofState(targets, insiders, knowledge.asked(needs, row), need, skip_proven), targets, insiders
 
 
 def z(at: float, be: float, cy: float) -> np.ndarray:
@@ -46,89 +46,89 @@ def z(at: float, be: float, cy: float) -> np.ndarray:
 
 
 def test_a_point_and_its_mirror_image_close_what_they_reach():
-    ledger, _, _ = asked("external")
-    news = ledger.count(z(10, -20, 29), BOTH)
-    assert ledger.waiting.tolist() == [False, False, True, False, False, True], "30 asked of CY, 29 shown"
+    state, _, _ = asked("external")
+    news = state.count(z(10, -20, 29), BOTH)
+    assert state.waiting.tolist() == [False, False, True, False, False, True], "30 asked of CY, 29 shown"
     assert (news.closed, news.wider) == (True, False)
-    assert ledger.reach.tolist() == [10, 20, 29, 10, 20, 29]
-    assert not ledger.count(z(10, -20, 29), BOTH).closed, "nothing new"
+    assert state.reach.tolist() == [10, 20, 29, 10, 20, 29]
+    assert not state.count(z(10, -20, 29), BOTH).closed, "nothing new"
 
 
 def test_what_is_no_witness_shows_nothing():
-    ledger, _, _ = asked("external")
-    ledger.count(z(10, -20, 29), (False, True))
-    assert ledger.waiting.tolist() == [False, True, True, True, False, True]
-    ledger.count(z(99, 99, 99), (False, False))
-    assert ledger.waiting.tolist() == [False, True, True, True, False, True]
+    state, _, _ = asked("external")
+    state.count(z(10, -20, 29), (False, True))
+    assert state.waiting.tolist() == [False, True, True, True, False, True]
+    state.count(z(99, 99, 99), (False, False))
+    assert state.waiting.tolist() == [False, True, True, True, False, True]
 
 
 def test_a_sliding_level_is_met_by_two_points_together():
-    ledger, _, _ = asked("external", slide=25)
-    assert ledger.count(z(15, 0, 0), (True, False)).wider
-    assert ledger.waiting[-1]
-    ledger.count(z(-10, 0, 0), (True, False))
-    assert not ledger.waiting[-1]
+    state, _, _ = asked("external", slide=25)
+    assert state.count(z(15, 0, 0), (True, False)).wider
+    assert state.waiting[-1]
+    state.count(z(-10, 0, 0), (True, False))
+    assert not state.waiting[-1]
 
 
 def test_a_snapshot_is_not_changed_by_what_comes_later():
-    ledger, _, _ = asked("external", slide=25)
-    ledger.count(z(5, 20, 0), BOTH)
-    before = ledger.snapshot()
-    told = ledger.waiting.tolist(), ledger.reach.tolist()
+    state, _, _ = asked("external", slide=25)
+    state.count(z(5, 20, 0), BOTH)
+    before = state.snapshot()
+    told = state.waiting.tolist(), state.reach.tolist()
     for _ in range(2):
-        ledger.count(z(50, 50, 50), BOTH)
-        assert not ledger.waiting.any()
-        ledger.restore(before)
-        assert (ledger.waiting.tolist(), ledger.reach.tolist()) == told
-    ledger.forget()
-    assert ledger.waiting.all()
+        state.count(z(50, 50, 50), BOTH)
+        assert not state.waiting.any()
+        state.restore(before)
+        assert (state.waiting.tolist(), state.reach.tolist()) == told
+    state.forget()
+    assert state.waiting.all()
 
 
 def test_of_a_coalition_everybody_but_the_victim_is_fooled_by_a_point_that_moves_one_of_its_cells():
-    ledger, _, insiders = asked("coalition", known=(AT, BE))
+    state, _, insiders = asked("coalition", known=(AT, BE))
     assert insiders.fooled(z(0, 0, 30)).all()
     assert insiders.fooled(z(10, 0, -10)).ravel().tolist() == [True, False, False] * 2, (
         "AT moves: that fools who attacks AT, with BE"
     )
     assert not insiders.fooled(z(10, -10, 0)).any()
-    ledger.count(z(10, -10, 0), BOTH)
-    assert ledger.waiting.all()
-    ledger.count(z(10, 0, -30), BOTH)
-    assert ledger.waiting.tolist() == [False, True, True] * 2, (
+    state.count(z(10, -10, 0), BOTH)
+    assert state.waiting.all()
+    state.count(z(10, 0, -30), BOTH)
+    assert state.waiting.tolist() == [False, True, True] * 2, (
         "CY moved as far as it needs, but AT did as well, and it is one of those who attack CY"
     )
 
 
 def test_what_is_imposed_depends_on_the_victim():
-    _, items, insiders = asked("coalition", known=(AT, BE))
+    _, targets, insiders = asked("coalition", known=(AT, BE))
     nobody = np.zeros(1, dtype=bool)
-    everybody = [insiders.against(item, nobody) for item in range(3)]
-    still = [[bool(lower[c] == upper[c] == 0) for c in items.core[:3]] for lower, upper in everybody]
+    everybody = [insiders.against(target, nobody) for target in range(3)]
+    still = [[bool(lower[c] == upper[c] == 0) for c in targets.core[:3]] for lower, upper in everybody]
     assert still == [[False, True, False], [True, False, False], [True, True, False]]
-    assert [insiders.differing(item).tolist() for item in range(3)] == [
-        [items.core[AT]],
-        [items.core[BE]],
+    assert [insiders.differing(target).tolist() for target in range(3)] == [
+        [targets.core[AT]],
+        [targets.core[BE]],
         [],
     ]
 
 
 def test_those_who_attack_alone_are_fooled_each_for_himself():
     """The only unit of BE holds nothing against BE; a point that moves BE fools him who knows AT."""
-    ledger, _, insiders = asked("internal", known=(AT, BE))
-    assert ledger.open.tolist() == [[False, True], [True, False], [True, True]] * 2
+    state, _, insiders = asked("internal", known=(AT, BE))
+    assert state.open.tolist() == [[False, True], [True, False], [True, True]] * 2
     assert insiders.fooled(z(0, 20, -20)).tolist() == [[True, False]]
-    ledger.count(z(0, 30, -30), BOTH)
-    assert ledger.open.tolist() == [[False, True], [False, False], [False, True]] * 2
+    state.count(z(0, 30, -30), BOTH)
+    assert state.open.tolist() == [[False, True], [False, False], [False, True]] * 2
 
 
-@pytest.mark.parametrize("spared", [False, True])
-def test_whom_nobody_asks_about_any_more_may_be_spared(spared):
+@pytest.mark.parametrize("skip_proven", [False, True])
+def test_whom_nobody_asks_about_any_more_may_be_skip_proven(skip_proven):
     """The sliding level of AT is asked against the unit of BE alone; a point that the unit
     of AT sees through may serve it.
     """
-    ledger, items, _ = asked("internal", known=(AT, BE), slide=25, spared=spared)
-    ledger.count(z(15, 0, -15), BOTH)
-    assert ledger.waiting[len(items) - 1] != spared
+    state, targets, _ = asked("internal", known=(AT, BE), slide=25, skip_proven=skip_proven)
+    state.count(z(15, 0, -15), BOTH)
+    assert state.waiting[len(targets) - 1] != skip_proven
 
 
 def test_the_mirror_box_is_the_largest_that_is_its_own_mirror_image():
