@@ -96,7 +96,7 @@ MODULES = {
     "attack": Module(
         (
             "tests/unit/test_attack_parts.py",
-            "tests/unit/test_attack_ledger.py",
+            "tests/unit/test_attack_proof_state.py",
             "tests/golden",
             "tests/property/test_attack_by_hand.py",
             "tests/property/test_attack_laws.py",

@@ -22,7 +22,7 @@ BOTH = (True, True)
 def asked(
     profile: str, known: tuple[int, ...] = (), slide: float = 0, skip_proven: bool = False
 ) -> tuple[ProofState, Targets, Insiders]:
-    """The ledger of down, up and (of AT) sliding levels, with single units of these cells."""
+    """The proof state of down, up and (of AT) sliding levels, with single units of these cells."""
     cells = np.arange(PROBLEM.space.size)
     problem = replace(
         PROBLEM,
