@@ -14,7 +14,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.profiles import KEEPERS, Adversary
-from sdc_tasks.model.results import Adjustment, Publication, Tables
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.model.table import Bools, Ints, linked
 
 
@@ -81,7 +81,7 @@ class Part:
         value[own], base[own], covers[own] = part.value, part.base, part.covers
         return Publication(whole.cells, value, base, covers)
 
-    def tables(self, part: Tables) -> Tables:
+    def tables(self, part: CandidateWitnesses) -> CandidateWitnesses:
         """Tables of the part as tables of the whole. All other cells keep their values."""
         mine = self.cells[np.flatnonzero(self.problem.suppressed)]
         return replace(part, column=np.searchsorted(np.flatnonzero(self.whole.suppressed), mine[part.column]))

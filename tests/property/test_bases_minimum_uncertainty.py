@@ -112,9 +112,10 @@ def test_what_was_found_for_other_requirements_changes_no_answer(draw, share):
     for demand in asked.demands:
         fresh = Extension(problem, weights, requirements, attacker.broken)
         fresh.set_slacks(half, half)
-        ours, theirs = asked.lack(demand), fresh.lack(demand)
+        ours, theirs = asked.deficit(demand), fresh.deficit(demand)
         missing = [
-            0.0 if lack is None else float(weights @ (lack.below + lack.above)) for lack in (ours, theirs)
+            0.0 if deficit is None else float(weights @ (deficit.below + deficit.above))
+            for deficit in (ours, theirs)
         ]
         assert missing[0] == pytest.approx(missing[1], rel=1e-4, abs=1e-4)
 

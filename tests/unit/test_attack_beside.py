@@ -52,7 +52,7 @@ def test_each_prover_has_a_thread_beside_those_who_wait():
     both._provers = both._provers[:2]
     with (
         patch("os.cpu_count", return_value=2),
-        patch.object(type(both._provers[0]), "settle", lambda self, lots: met.wait()),
+        patch.object(type(both._provers[0]), "prove_all", lambda self, batches: met.wait()),
     ):
         both.prove_all()
     assert not met.broken
@@ -77,7 +77,7 @@ def test_a_prover_without_an_answer_ends_the_others():
 
     with (
         patch("os.cpu_count", return_value=2),
-        patch.object(type(first), "settle", prove_all),
+        patch.object(type(first), "prove_all", prove_all),
         pytest.raises(Unprotectable, match="no answer"),
     ):
         broken.prove_all()

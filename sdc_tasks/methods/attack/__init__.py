@@ -29,12 +29,12 @@ several compositions tell together).
 The profiles are defined in model/profiles. The code here names none of them except the external one.
 """
 
-from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, jointly, merge, whole_attacks
+from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, integer_attacks, jointly, merge
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import Attack
-from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
-from sdc_tasks.methods.attack.milp.system import whole_slacks
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness, Shortfall
+from sdc_tasks.methods.attack.milp.system import integer_slacks
 from sdc_tasks.methods.attack.polyhedron import (
     AttackSystem,
     attack_system,
@@ -51,10 +51,10 @@ __all__ = [
     "Attack",
     "AttackSystem",
     "Attacker",
+    "IntegerWitness",
     "Knowledge",
     "Requirements",
     "Shortfall",
-    "Whole",
     "attack_system",
     "attacks",
     "audit",
@@ -62,6 +62,8 @@ __all__ = [
     "contradicted",
     "earlier",
     "facing",
+    "integer_attacks",
+    "integer_slacks",
     "jointly",
     "knowledge_of",
     "merge",
@@ -70,6 +72,4 @@ __all__ = [
     "small_told",
     "unjudged",
     "who",
-    "whole_attacks",
-    "whole_slacks",
 ]

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import Attack
-from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
+from sdc_tasks.methods.attack.milp.attacker import IntegerAttacker
+from sdc_tasks.methods.attack.milp.audit import integer_audit, integer_baseline
 from sdc_tasks.methods.attack.milp.audit import joined as joined_tables
-from sdc_tasks.methods.attack.milp.audit import whole_audit, whole_baseline
-from sdc_tasks.methods.attack.milp.prover import Whole
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness
 from sdc_tasks.methods.attack.polyhedron import contradicted
 from sdc_tasks.methods.attack.proofs import joined, proofs_of
 from sdc_tasks.methods.attack.prover import Batches
@@ -27,7 +27,7 @@ from sdc_tasks.methods.attack.weaker import complete, unjudged
 from sdc_tasks.methods.attack.witness import of_rows, stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say, silent
-from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Publication, Weaker
+from sdc_tasks.model.results import AuditReport, Evidence, Publication, SharedWitnesses, Weaker
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, NOTICEABLE
 
@@ -51,7 +51,7 @@ def baseline(
     least = wanted.cut_to(
         (attack.primary, SIDES[attack.side], attack.insider, attack.reach) for attack in attacker.broken
     )
-    least = whole_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
+    least = integer_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
     return complete(problem, least, work) if every else least, attacker.lps
 
 
@@ -63,7 +63,7 @@ def audit(
     seed: int = 1,
     chunk: int = 0,
     chunks: int = 1,
-    joint: JointPoints | None = None,
+    joint: SharedWitnesses | None = None,
     say: Say = silent,
 ) -> AuditReport:
     """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
@@ -121,7 +121,7 @@ def audit(
         held=held,
         evidence=_evidence(attacker, rows, requirements),
     )
-    return whole_audit(report, problem, publication, requirements, batches, seed, work)
+    return integer_audit(report, problem, publication, requirements, batches, seed, work)
 
 
 def jointly(
@@ -131,16 +131,16 @@ def jointly(
     witnesses: Iterable[Floats] = (),
     seed: int = 1,
     say: Say = silent,
-) -> JointPoints:
+) -> SharedWitnesses:
     """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of
     the audit.
     """
     attacker = _facing(problem, publication, requirements, witnesses, seed, Progress(say, "audit, all parts"))
     found, lps = attacker.propose()
     points = [each for of_prover in found for each in of_prover]
-    return JointPoints(
+    return SharedWitnesses(
         **_audited(problem, publication, requirements, seed),
-        **JointPoints.rows([(each.columns, each.value) for each in points]),
+        **SharedWitnesses.rows([(each.columns, each.value) for each in points]),
         prover=np.repeat(np.arange(len(found)), [len(each) for each in found]),
         lps=np.array(lps, dtype=np.int64),
     )
@@ -203,19 +203,19 @@ def attacks(problem: ProtectionProblem, publication: Publication, requirements: 
     return attacker.broken
 
 
-def whole_attacks(
+def integer_attacks(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
     seed: int,
-    tried: Sequence[Whole] = (),
-) -> WholeAttacker:
+    tried: Sequence[IntegerWitness] = (),
+) -> IntegerAttacker:
     """The attacker with integer knowledge after all his searches, batch by batch as in an audit. His
     `short` lists what was not shown.
 
     Tables that were `tried` elsewhere count as well. Without them, the result is that of an audit.
     """
-    attacker = WholeAttacker(problem, publication, requirements, seed, tried)
+    attacker = IntegerAttacker(problem, publication, requirements, seed, tried)
     attacker.prove_all(_batches(requirements))
     return attacker
 

@@ -7,7 +7,7 @@ bases that are higher than needed.
     so far (`cover.py`); makes it safe,
                            which gives new cuts; repeats this; at the end it lowers every cell that can be
                            lowered
-    grown from tables      for large tables, in place of these three (`search/growth.py`)
+    grown from tables      for large tables, in place of these three (`search/witness_guided.py`)
     suppression            knows exact and withheld alone: the least set of withheld cells (`suppression.py`)
 
 The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py`
@@ -28,9 +28,9 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.cover import cover, least, spare
 from sdc_tasks.methods.bases.search.cut import apart_from, cut_of
 from sdc_tasks.methods.bases.search.extension import Extension
-from sdc_tasks.methods.bases.search.growth import Growth
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.search.repair import Stuck, repair
+from sdc_tasks.methods.bases.search.witness_guided import WitnessGuidedSearch
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -97,14 +97,14 @@ def by_audit(case: Case) -> Ints:
     return case.safe(choose(case.problem, case.ladder, None))
 
 
-def by_growth(case: Case) -> Ints:
+def witness_guided_choice(case: Case) -> Ints:
     """A safe choice for a large table. What no table shows is left to the attack and repair."""
     lowest = choose(case.problem, case.ladder, None)
-    grown = Growth(case.attacker, case.ladder, lowest, case.progress).run(case.options.lowering)
+    grown = WitnessGuidedSearch(case.attacker, case.ladder, lowest, case.progress).run(case.options.lowering)
     return case.safe(grown.choice) if grown.left else grown.choice
 
 
-def by_cover(case: Case, choice: Ints) -> Ints:
+def cutting_plane_choice(case: Case, choice: Ints) -> Ints:
     """A safe choice that loses no more than the given safe one."""
     best, loss = choice, case.ladder.loss_of(choice)
     for number in range(case.options.passes):

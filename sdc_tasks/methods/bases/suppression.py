@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import whole_attacks
+from sdc_tasks.methods.attack import integer_attacks
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.rules import Case, tighten
 from sdc_tasks.model.table import Ints
@@ -67,7 +67,7 @@ def published_again(case: Case, choice: Ints) -> Ints:
         publication = case.ladder.publication(lower)
         if (
             not case.broken(publication)
-            and not whole_attacks(case.problem, publication, case.requirements, case.seed).short
+            and not integer_attacks(case.problem, publication, case.requirements, case.seed).short
         ):
             choice = lower
     return choice

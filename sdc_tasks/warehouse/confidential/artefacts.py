@@ -14,14 +14,14 @@ from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import (
     Adjustment,
     AuditReport,
+    CandidateWitnesses,
     Evidence,
-    JointPoints,
     Multipliers,
     Outcome,
     Publication,
     Rung,
     Secondaries,
-    Tables,
+    SharedWitnesses,
 )
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -34,19 +34,20 @@ Artefact = (
     | Publication
     | AuditReport
     | Secondaries
-    | Tables
-    | JointPoints
+    | CandidateWitnesses
+    | SharedWitnesses
 )
 
 
-# Fields of requirements that are stored under another name than they have in the program, so that artefacts
-# of an earlier version can be read.
+# Types, and fields of requirements, that are stored under another name than they have in the program, so
+# that artefacts keep their bytes and those of an earlier version can be read.
+_TYPE_STORED_AS: dict[type, str] = {CandidateWitnesses: "Tables", SharedWitnesses: "JointPoints"}
 _STORED_AS = {"insider": "knower"}
 
 
 def to_bytes(item: Artefact) -> bytes:
     """The bytes of an artefact. Equal artefacts give equal bytes."""
-    header: dict[str, Any] = {"type": type(item).__name__}
+    header: dict[str, Any] = {"type": _TYPE_STORED_AS.get(type(item), type(item).__name__)}
     arrays: dict[str, Any] = {}
     for each in fields(item):
         value = getattr(item, each.name)
@@ -158,7 +159,7 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "Adjustment": _adjustment,
     "Publication": lambda header, arrays: Publication(**arrays),
     "AuditReport": _report,
-    "Tables": lambda header, arrays: Tables(**header, **arrays),
-    "JointPoints": lambda header, arrays: JointPoints(**header, **arrays),
+    "Tables": lambda header, arrays: CandidateWitnesses(**header, **arrays),
+    "JointPoints": lambda header, arrays: SharedWitnesses(**header, **arrays),
     "Secondaries": lambda header, arrays: Secondaries(**header, **arrays),
 }

@@ -18,7 +18,7 @@ from sdc_tasks.methods.attack.targets import SIDES
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress
-from sdc_tasks.model.results import JointPoints, Publication, Tables
+from sdc_tasks.model.results import CandidateWitnesses, Publication, SharedWitnesses
 from sdc_tasks.model.table import Bools, Floats
 
 Result = TypeVar("Result")
@@ -131,7 +131,7 @@ class Attacker:
         found = self._side_by_side(LpProver.propose)
         return found, [prover.solves - solved for prover, solved in zip(self._provers, before, strict=True)]
 
-    def prove_from(self, joint: JointPoints, batches: Batches) -> None:
+    def prove_from(self, joint: SharedWitnesses, batches: Batches) -> None:
         """As `settle`, where the joint searches were run elsewhere. Their points are
         checked again, like all others.
         """
@@ -176,7 +176,7 @@ class Attacker:
         """
         return np.array([self._prover_of(attack).at_most(attack, lower, upper) for attack in attacks])
 
-    def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
+    def active_bounds(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
         """For each attack, which must be on the whole table: (position among the suppressed cells, by how
         much the reach grows with the upper bound of that cell if positive, with its lower bound if
         negative). A cell may be named twice.
@@ -184,7 +184,7 @@ class Attacker:
         found = dict[int, tuple[tuple[int, float], ...]]()
         for prover in self._provers:
             mine = [number for number, attack in enumerate(attacks) if prover.holds(attack)]
-            found |= dict(zip(mine, prover.holding([attacks[number] for number in mine]), strict=True))
+            found |= dict(zip(mine, prover.active_bounds([attacks[number] for number in mine]), strict=True))
         return [found[number] for number in range(len(attacks))]
 
     def witnesses(self) -> Iterator[tuple[int, Witness]]:
@@ -194,7 +194,7 @@ class Attacker:
         for prover in self._provers:
             yield from ((prover.profile, witness) for witness in prover.witnesses())
 
-    def tables(self, publication: Publication) -> Tables:
+    def tables(self, publication: Publication) -> CandidateWitnesses:
         """The tables among those found lately that show what they can against this publication; no LP is
         solved. Deviations of the suppressed cells, in the unit of the data.
         """
@@ -206,8 +206,8 @@ class Attacker:
         own = [
             each.columns < n for each in found
         ]  # without unknown values of earlier deliveries, which not every attacker has
-        return Tables(
-            **Tables.rows(
+        return CandidateWitnesses(
+            **CandidateWitnesses.rows(
                 [(each.columns[mine], each.value[mine]) for each, mine in zip(found, own, strict=True)]
             )
         )

@@ -274,8 +274,8 @@ class LpProver(Prover):
             most = np.where(pull == 0, 0.0, np.maximum(pull * low, pull * high))
         return float((most.sum() + attack.multiplier @ ends) * system.unit)
 
-    def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
-        """The bounds of single cells that hold each attack: see `Attacker.holding`."""
+    def active_bounds(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
+        """The bounds of single cells that hold each attack: see `Attacker.active_bounds`."""
         system, found = self._system, []
         (_, below), (_, above) = system.core_ends()
         for attack in attacks:

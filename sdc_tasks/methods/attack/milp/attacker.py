@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sdc_tasks.methods.attack.knowledge import knowledge_of
-from sdc_tasks.methods.attack.milp.prover import MilpProver, Shortfall, Whole
-from sdc_tasks.methods.attack.milp.system import whole_system
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness, MilpProver, Shortfall
+from sdc_tasks.methods.attack.milp.system import integer_system
 from sdc_tasks.methods.attack.prover import Batches, report_proven
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.targets import SIDES
@@ -18,7 +18,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Ints
 
 
-class WholeAttacker:
+class IntegerAttacker:
     """The attackers of all profiles of `needs`, for the integral cells. Without a
     publication: the national tables alone.
 
@@ -31,7 +31,7 @@ class WholeAttacker:
         publication: Publication | None,
         needs: Requirements,
         seed: int = 1,
-        tried: Sequence[Whole] = (),
+        tried: Sequence[IntegerWitness] = (),
         work: Progress | None = None,
     ) -> None:
         self._provers: list[MilpProver] = []
@@ -42,7 +42,7 @@ class WholeAttacker:
             rows = asked[np.isin(needs.profile[asked], numbers)]
             if len(rows):
                 furthest = max(float(getattr(needs, side)[rows].max()) for side in SIDES.values())
-                system = whole_system(problem, publication, adversary, furthest)
+                system = integer_system(problem, publication, adversary, furthest)
                 self._provers.append(
                     MilpProver(
                         system, needs, knowledge_of(problem, adversary.profile), numbers[0], rows, seed
@@ -85,7 +85,7 @@ class WholeAttacker:
         for prover in self._provers:
             prover.prove_all(batches)
 
-    def witnesses(self) -> Iterator[Whole]:
+    def witnesses(self) -> Iterator[IntegerWitness]:
         """The whole tables that prove what was shown: first those that all batches share, then batch by
         batch.
         """

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
-from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
+from sdc_tasks.methods.attack.milp.attacker import IntegerAttacker
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness, Shortfall
 from sdc_tasks.methods.attack.prover import Batches
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.targets import SIDES
@@ -27,7 +27,7 @@ from sdc_tasks.model.results import AuditReport, Evidence, Publication
 from sdc_tasks.model.tolerances import INTEGRALITY, NOTICEABLE
 
 
-def whole_audit(
+def integer_audit(
     report: AuditReport,
     problem: ProtectionProblem,
     publication: Publication,
@@ -41,7 +41,7 @@ def whole_audit(
     """
     if not problem.integral[requirements.primaries].any():
         return report
-    attacker = WholeAttacker(problem, publication, requirements, seed, work=work)
+    attacker = IntegerAttacker(problem, publication, requirements, seed, work=work)
     attacker.prove_all(batches)
     worst = {name: getattr(report, name).copy() for name in SIDES.values()}
     held, undecided = report.held.copy(), report.undecided.copy()
@@ -64,7 +64,7 @@ def whole_audit(
     )
 
 
-def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work: Progress) -> Requirements:
+def integer_baseline(problem: ProtectionProblem, requirements: Requirements, work: Progress) -> Requirements:
     """The requirements of the LP baseline, cut further to what whole national tables alone reach."""
     integral = problem.integral[requirements.primaries]
     if not integral.any():
@@ -72,7 +72,7 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work:
     levels = {name: getattr(requirements, name) for name in SIDES.values()}
     floor = {name: np.where(integral, np.floor(level + INTEGRALITY), level) for name, level in levels.items()}
     least = replace(requirements, **floor)
-    attacker = WholeAttacker(problem, None, least, work=work)
+    attacker = IntegerAttacker(problem, None, least, work=work)
     attacker.prove_all([(0, least.cells)])
     reached, told = [], []
     for short in attacker.short:
@@ -117,7 +117,7 @@ def joined(parts: Sequence[Evidence]) -> dict[str, Any]:
     }
 
 
-def _evidence(found: Iterable[Whole]) -> dict[str, Any]:
+def _evidence(found: Iterable[IntegerWitness]) -> dict[str, Any]:
     tables = list(found)
     start = np.cumsum([0, *(len(each.column) for each in tables)])
     column = np.concatenate([np.zeros(0, dtype=np.int64), *(each.column for each in tables)])

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.attack.blocks import parts
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
-from sdc_tasks.methods.attack.milp.system import WholeSystem
+from sdc_tasks.methods.attack.milp.system import IntegerSystem
 from sdc_tasks.methods.attack.proof_state import ProofState
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
@@ -68,7 +68,7 @@ class Shortfall:
 
 
 @dataclass(frozen=True)
-class Whole:
+class IntegerWitness:
     """A whole table: the columns in which it differs from the truth, and by how much; the profile
     and batch for which it was found.
     """
@@ -87,7 +87,7 @@ class MilpProver(Prover):
 
     def __init__(
         self,
-        system: WholeSystem,
+        system: IntegerSystem,
         needs: Requirements,
         knowledge: Knowledge,
         profile: int,
@@ -104,14 +104,14 @@ class MilpProver(Prover):
         state = ProofState(targets, insiders, knowledge.asked(needs, row), need, skip_proven=True)
         super().__init__(profile, targets, insiders, state, seed)
         self.component = _components(system.core)
-        self.short, self.useful, self.own_rows = list[Shortfall](), list[Whole](), set[int]()
+        self.short, self.useful, self.own_rows = list[Shortfall](), list[IntegerWitness](), set[int]()
 
     def target_of(self, short: Shortfall) -> tuple[int, Bools]:
         """The target of a shortfall, and its attackers."""
         target = int(np.flatnonzero((self.targets.row == short.row) & (self.targets.side == short.side))[0])
         return target, np.arange(self.state.open.shape[1]) == short.insider
 
-    def try_witnesses(self, tried: Sequence[Whole]) -> None:
+    def try_witnesses(self, tried: Sequence[IntegerWitness]) -> None:
         """Counts tables found elsewhere, if they are witnesses."""
         for each in tried:
             if each.profile == self.profile:
@@ -127,7 +127,7 @@ class MilpProver(Prover):
         news = self.state.count(z, sound)
         if any(sound) and (news.closed or news.wider or half):
             moved = np.flatnonzero(z)
-            self.useful.append(Whole(self.profile, batch, moved, z[moved]))
+            self.useful.append(IntegerWitness(self.profile, batch, moved, z[moved]))
 
     # --- the strategy ---------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ The program comes as a function, because it lies above the attacker: it takes de
 and returns what it would have published.
 """
 
-from sdc_tasks.methods.attack.replay.pairing import pairs
 from sdc_tasks.methods.attack.replay.remains import Program, Sampled, Support, sampled, support
+from sdc_tasks.methods.attack.replay.replay_collisions import replay_collisions
 from sdc_tasks.methods.attack.replay.shown import widths, without_claim
 from sdc_tasks.methods.attack.replay.tables import Fitting
 
@@ -21,7 +21,7 @@ __all__ = [
     "Program",
     "Sampled",
     "Support",
-    "pairs",
+    "replay_collisions",
     "sampled",
     "support",
     "widths",

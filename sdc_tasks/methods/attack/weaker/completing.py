@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdc_tasks.methods.attack.milp.audit import whole_baseline
+from sdc_tasks.methods.attack.milp.audit import integer_baseline
 from sdc_tasks.methods.attack.proofs import joined, proofs_of
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.weaker.family import Family, Question
@@ -80,7 +80,7 @@ def _least(
         weaker=weaker,
     )
     proofs = proofs_of([attack for each in left for attack in each.attacks], least)
-    return whole_baseline(problem, replace(least, why=proofs), work)
+    return integer_baseline(problem, replace(least, why=proofs), work)
 
 
 def _together(found: Sequence[Requirements], weaker: tuple[Adversary, ...]) -> Requirements:

@@ -12,9 +12,9 @@ too: the new X is no smaller, whatever else the attacker knows. The box comes fr
 propagation along the relations M x = 0, one relation at a time. It is wider than the tightest box, which
 would take two linear programs for each cell.
 
-A cell may still be coarser than what one relation tells (`outdone`). Then no finer base of the ladder has an
-interval around its nearest multiple that contains the implied one. To print a finer base would tell
-something, and only an audit could say to whom. Such a cell stays as it is, because withholding it would
+A cell may still be coarser than what one relation tells (`dominated_by_relation`). Then no finer base of the
+ladder has an interval around its nearest multiple that contains the implied one. To print a finer base would
+tell something, and only an audit could say to whom. Such a cell stays as it is, because withholding it would
 protect nobody either, and the report names it.
 """
 
@@ -33,7 +33,7 @@ BOX_PASSES = 20  # over all relations; each pass tightens the box, which is vali
 NARROWER_WIDTH = 0.99  # times a published width: an interval below this counts as narrower
 
 
-def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
+def tighten_to_implied_intervals(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
     """The sharpened choice: no cell loses more than in the given choice, and it is as safe."""
     low, high = implied(problem, ladder, choice)
     contains = (ladder.low >= low[:, None] * (1 - ROUNDING)) & (ladder.high >= high[:, None] * (1 - ROUNDING))
@@ -76,7 +76,7 @@ def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats)
     return low[cells], high[cells]
 
 
-def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
+def dominated_by_relation(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Rounded cells for which one relation alone leaves a narrower interval, inside the published one.
 
     The relation is the parent less its other parts, the sum of the parts, or the sum of the

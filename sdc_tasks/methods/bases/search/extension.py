@@ -33,7 +33,7 @@ NEED_DECADES = 4  # needs within one live model differ by at most this many powe
 
 
 @dataclass(frozen=True)
-class Lack:
+class SlackDeficit:
     """The additional slack (below, above) of every aggregate cell that a requirement
     needs, and the cut that proves it.
     """
@@ -105,9 +105,9 @@ class Extension:
         for model in self._models:
             model.set_slacks(low, high)
 
-    def lack(self, demand: Demand) -> Lack | None:
+    def deficit(self, demand: Demand) -> SlackDeficit | None:
         """What the present publication lacks for the demand; None if the demand is met."""
-        return self._models[demand.model].lack(demand, self.count)
+        return self._models[demand.model].deficit(demand, self.count)
 
 
 class _Elastic:
@@ -170,7 +170,7 @@ class _Elastic:
         self._low, self._high = -low[self._cells] / unit, high[self._cells] / unit
         self.live.set_row_bounds(self._rows, self._low, self._high)
 
-    def lack(self, demand: Demand, count: int) -> Lack | None:
+    def deficit(self, demand: Demand, count: int) -> SlackDeficit | None:
         column, need = np.array([demand.column]), demand.need / self.system.unit
         if self._shown(demand, need):
             return None
@@ -193,7 +193,7 @@ class _Elastic:
         below, above = np.zeros(count), np.zeros(count)
         slack = np.maximum(result.x[n:], 0.0) * unit
         below[self._cells], above[self._cells] = slack[:m], slack[m:]
-        return Lack(below, above, self._cut(result, demand, lower, upper))
+        return SlackDeficit(below, above, self._cut(result, demand, lower, upper))
 
     def _keep(self, demand: Demand, u: Floats) -> None:
         at = self._number[demand]

@@ -72,7 +72,7 @@ class Grown:
     left: int
 
 
-class Growth:
+class WitnessGuidedSearch:
     """The state of the search. `choice` is the finest one, nowhere below `lowest`, that all `tables` fit."""
 
     def __init__(self, attacker: Attacker, ladder: Ladder, lowest: Ints, progress: Say) -> None:

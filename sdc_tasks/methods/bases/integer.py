@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack import Shortfall, Whole, whole_attacks, whole_slacks
+from sdc_tasks.methods.attack import IntegerWitness, Shortfall, integer_attacks, integer_slacks
 from sdc_tasks.methods.attack.milp.prover import MilpProver
 from sdc_tasks.methods.attack.targets import SLIDE
 from sdc_tasks.methods.bases.rules import Case
@@ -30,16 +30,16 @@ from sdc_tasks.solver.milp import LiveMilp, Milp
 FURTHER_GAP, FURTHER_NODES = 0.05, 20  # of the MILP for the least additional uncertainty
 
 
-def whole(case: Case, choice: Ints) -> Ints:
+def integer_safe(case: Case, choice: Ints) -> Ints:
     """A safe choice, nowhere below the given safe one, that also withstands integer knowledge.
 
     Raises Stuck if the wishes allow no safe choice, Unprotectable if the limits of the MILPs leave none.
     """
-    slack, tried, afresh = _options(case), list[Whole](), True
+    slack, tried, afresh = _options(case), list[IntegerWitness](), True
     number = 0
     while True:
         number += 1
-        attacker = whole_attacks(
+        attacker = integer_attacks(
             case.problem,
             case.ladder.publication(choice),
             case.requirements,
@@ -74,7 +74,7 @@ def _options(case: Case) -> tuple[Floats, Floats]:
     """
     count = case.ladder.base.shape[1]
     every = [
-        whole_slacks(case.problem, case.ladder.publication(np.full(len(case.ladder.cells), option)))
+        integer_slacks(case.problem, case.ladder.publication(np.full(len(case.ladder.cells), option)))
         for option in range(count)
     ]
     return -np.column_stack([low for low, _ in every]), np.column_stack([high for _, high in every])

@@ -49,7 +49,7 @@ class LevelLine:
         return np.minimum(high / (1 + self.slope), high - self.least)
 
 
-class Around:
+class OuterPolytope:
     """W around a table that fits, `middle`. Arrays (primaries,), unit of the data: `at`, their values in it;
     `low`, `high`, the ends of W; `top`, at least the largest value with which the publication passes the
     audit. `ended`: the attacks that end W, by side and row. `lps`: linear programs solved. `nation`: (lowest,

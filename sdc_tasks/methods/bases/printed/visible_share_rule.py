@@ -46,7 +46,7 @@ def proposed(problem: ProtectionProblem, publication: Publication, share: float)
     )
 
 
-def charter(
+def visible_share_rule(
     problem: ProtectionProblem,
     attacker: Attacker,
     publication: Publication,
