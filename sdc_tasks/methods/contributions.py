@@ -111,20 +111,20 @@ class ContributionRules:
         return max(1 + self.intruders, *(n for n, _ in self.nk), 2)
 
 
-def _number(told: object) -> bool:
-    return not isinstance(told, bool) and isinstance(told, Real)
+def _number(given: object) -> bool:
+    return not isinstance(given, bool) and isinstance(given, Real)
 
 
-def _whole(told: object) -> bool:
-    return not isinstance(told, bool) and isinstance(told, Integral)
+def _whole(given: object) -> bool:
+    return not isinstance(given, bool) and isinstance(given, Integral)
 
 
-def _pair(told: object) -> bool:
-    return isinstance(told, tuple | list) and len(told) == 2 and _whole(told[0]) and _number(told[1])
+def _pair(given: object) -> bool:
+    return isinstance(given, tuple | list) and len(given) == 2 and _whole(given[0]) and _number(given[1])
 
 
-def _several(told: object, each: Callable[[object], bool]) -> bool:
-    return isinstance(told, tuple | list) and all(map(each, told))
+def _several(given: object, each: Callable[[object], bool]) -> bool:
+    return isinstance(given, tuple | list) and all(map(each, given))
 
 
 @dataclass(frozen=True)

@@ -177,12 +177,12 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
         "withheld",
     )
     arrays = {name: getattr(problem, name)[cells] for name in names}
-    told = _earlier(problem.earlier, cells, mine)
+    prior = _earlier(problem.earlier, cells, mine)
     levels = (
         None if problem.levels is None else Levels(problem.levels.slope[cells], problem.levels.least[cells])
     )
     part = ProtectionProblem(
-        own, **arrays, deliveries=problem.deliveries, earlier=told, levels=levels, salt=problem.salt
+        own, **arrays, deliveries=problem.deliveries, earlier=prior, levels=levels, salt=problem.salt
     )
     return Part(problem, part, cells)
 

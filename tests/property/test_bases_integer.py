@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
-from sdc_tasks.methods.bases.integer import whole as withstand
+from sdc_tasks.methods.bases.integer import integer_safe as withstand
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, by_audit

@@ -15,7 +15,7 @@ from sdc_tasks.methods.attack import Attacker, Requirements, audit, baseline
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.search import growth
+from sdc_tasks.methods.bases.search import witness_guided
 from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.methods.bases.search.witness_guided import WitnessGuidedSearch
 from sdc_tasks.model.problem import ProtectionProblem
@@ -111,7 +111,7 @@ def test_nothing_is_rounded_where_everything_exact_is_safe(draw):
 @given(releases(sliding=False), st.booleans())
 def test_what_an_lp_with_few_steps_does_not_show_is_shown_later(draw, in_parts):
     options = ladder(draw.problem)
-    with divided(in_parts), patch.object(growth, "STEPS", (1, None)):
+    with divided(in_parts), patch.object(witness_guided, "STEPS", (1, None)):
         requirements, _ = baseline(draw.problem, ("external",))
         found = WitnessGuidedSearch(
             Attacker(draw.problem, requirements), options, choose(draw.problem, options, None), quiet

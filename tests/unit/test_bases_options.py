@@ -378,8 +378,8 @@ def test_a_release_without_additive_values_says_so_and_goes_on():
 def test_a_log_tells_no_loss_of_a_few_cells() -> None:
     cells = np.arange(12)
     ladder = Ladder(cells, *(np.ones((12, 3)) for _ in range(4)), loss=np.tile([0.0, 0.123456, 1.0], (12, 1)))
-    assert ladder.told(np.where(cells < 9, 1, 0)) == "not told (fewer than 10 cells)"
-    assert ladder.told(np.where(cells < 10, 1, 0)) == "1.23"
+    assert ladder.loss_for_log(np.where(cells < 9, 1, 0)) == "not told (fewer than 10 cells)"
+    assert ladder.loss_for_log(np.where(cells < 10, 1, 0)) == "1.23"
 
 
 # --- an indicator that the domain does not name -------------------------------------------------------------

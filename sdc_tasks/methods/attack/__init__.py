@@ -43,7 +43,7 @@ from sdc_tasks.methods.attack.polyhedron import (
     refuse_mislabelled,
 )
 from sdc_tasks.methods.attack.requirements import Requirements, promised
-from sdc_tasks.methods.attack.small import small_told
+from sdc_tasks.methods.attack.small import revealed_small_counts
 from sdc_tasks.methods.attack.vintage import earlier
 from sdc_tasks.methods.attack.weaker import unjudged, who
 
@@ -69,7 +69,7 @@ __all__ = [
     "merge",
     "promised",
     "refuse_mislabelled",
-    "small_told",
+    "revealed_small_counts",
     "unjudged",
     "who",
 ]

@@ -21,7 +21,7 @@ from sdc_tasks.methods.attack.polyhedron import contradicted
 from sdc_tasks.methods.attack.proofs import joined, proofs_of
 from sdc_tasks.methods.attack.prover import Batches
 from sdc_tasks.methods.attack.requirements import Requirements, promised
-from sdc_tasks.methods.attack.small import small_told
+from sdc_tasks.methods.attack.small import revealed_small_counts
 from sdc_tasks.methods.attack.targets import SIDES
 from sdc_tasks.methods.attack.weaker import complete, unjudged
 from sdc_tasks.methods.attack.witness import of_rows, stacked
@@ -84,8 +84,8 @@ def audit(
         attacker.prove_all(batches)
     else:
         if any(
-            getattr(joint, name) != told
-            for name, told in _audited(problem, publication, requirements, seed).items()
+            getattr(joint, name) != digest
+            for name, digest in _audited(problem, publication, requirements, seed).items()
         ):
             raise ValueError("the joint points are of another audit")
         attacker.prove_from(joint, batches)
@@ -116,7 +116,7 @@ def audit(
         shared_lps=attacker.shared_lps,
         requirements=requirements.digest(problem.salt),
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
-        small=tuple(small_told(problem, publication).tolist()),
+        small=tuple(revealed_small_counts(problem, publication).tolist()),
         unjudged=unjudged(problem, requirements),
         held=held,
         evidence=_evidence(attacker, rows, requirements),
@@ -234,10 +234,16 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
         raise ValueError("chunks overlap")
     held = np.concatenate([c.held for c in chunks], axis=1)[:, order]
     lps = first.shared_lps + sum(c.lps - c.shared_lps for c in chunks)
-    told = next((c for c in chunks if c.narrow is not None), first)
+    replayed = next((c for c in chunks if c.narrow is not None), first)
     evidence = _joined([c.evidence for c in chunks])
     return replace(
-        first, lps=lps, held=held, evidence=evidence, narrow=told.narrow, unclaimed=told.unclaimed, **joined
+        first,
+        lps=lps,
+        held=held,
+        evidence=evidence,
+        narrow=replayed.narrow,
+        unclaimed=replayed.unclaimed,
+        **joined,
     )
 
 

@@ -210,14 +210,14 @@ def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
     """What the attackers of a profile know. Raises ValueError for an unknown profile, InvalidInput
     for a hidden cell without units.
     """
-    told = profile_of(profile)
-    if told.respondents:
+    definition = profile_of(profile)
+    if definition.respondents:
         _require_units(problem, profile)
-    cells = np.flatnonzero(told.insider(problem))
+    cells = np.flatnonzero(definition.insider(problem))
     short = problem.known[cells] - problem.a[cells]  # 0 for a single unit
     return Knowledge(
         profile,
-        told.alone,
+        definition.alone,
         cells,
         short,
         np.where(short < 0, np.inf, 0.0),

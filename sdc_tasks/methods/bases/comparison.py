@@ -110,8 +110,8 @@ def least_lossy(
             "a large table: bases are grown from tables. No bound on the loss was computed; the smallest "
             "loss may be less"
         )
-    told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
-    case.note(f"{LOST}: {told}; taken: {best}")
+    summary = ", ".join(f"{ladder.loss_for_log(choice)} by {name}" for name, choice in found.items())
+    case.note(f"{LOST}: {summary}; taken: {best}")
     for name, choice in found.items():
         rungs.append(
             Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best)

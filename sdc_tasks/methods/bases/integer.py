@@ -95,9 +95,9 @@ def _raise(
     moved = _least(
         case, prover, target, columns, rows, slack, choice, prover.insiders.against(target, attackers)
     )
-    told = np.flatnonzero(decided >= 0)
+    aggregates = np.flatnonzero(decided >= 0)
     raised = False
-    for i in told[np.argsort(decided[told], kind="stable")].tolist():
+    for i in aggregates[np.argsort(decided[aggregates], kind="stable")].tolist():
         k = int(decided[i])
         down, up = (
             (np.inf, np.inf)
@@ -122,7 +122,10 @@ def _raise(
     own = np.flatnonzero(
         core[:, [int(np.searchsorted(columns, prover.targets.core[target]))]].toarray().ravel()[rows] != 0
     )
-    nearest = [*sorted(decided[np.intersect1d(own, told)].tolist()), *sorted(decided[told].tolist())]
+    nearest = [
+        *sorted(decided[np.intersect1d(own, aggregates)].tolist()),
+        *sorted(decided[aggregates].tolist()),
+    ]
     k = next((k for k in nearest if np.isfinite(ladder.loss[k, choice[k] + 1 :]).any()), -1)
     if k < 0:
         key = case.problem.space.key(int(prover.targets.cell[target]))

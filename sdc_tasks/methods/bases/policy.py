@@ -97,10 +97,10 @@ def safe_bases(
         publication = _possible(case, publication)
         publication = _withstanding(case, publication, _additive(case, publication, decimals))
     if options.visible_share is not None:
-        told = visible_share_rule(
+        with_sums = visible_share_rule(
             case.problem, case.attacker, publication, options.visible_share, case.weights, case.note
         )
-        publication = _withstanding(case, publication, told)
+        publication = _withstanding(case, publication, with_sums)
     if (
         options.additive or options.strata is not None
     ):  # what adds up stays so; cells of a stratum share their base

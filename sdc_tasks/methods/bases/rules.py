@@ -117,9 +117,9 @@ def cutting_plane_choice(case: Case, choice: Ints) -> Ints:
         except Stuck:  # the wishes leave no safe choice from there
             break
         lost = case.ladder.loss_of(found)
-        told = [case.ladder.told(each) for each in (proposed, found, best)]
+        losses = [case.ladder.loss_for_log(each) for each in (proposed, found, best)]
         case.progress(
-            f"search {number}: proposed loss {told[0]}, after repair {told[1]}, best before {told[2]}"
+            f"search {number}: proposed loss {losses[0]}, after repair {losses[1]}, best before {losses[2]}"
         )
         if lost < loss:
             best, loss = found, lost

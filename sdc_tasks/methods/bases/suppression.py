@@ -44,8 +44,8 @@ def by_suppression(case: Case, safe: Ints) -> tuple[Ints, float]:
             break
         found = case.safe(cover)
         case.progress(
-            f"search {number}: proposed loss {case.ladder.told(cover)}, after repair "
-            f"{case.ladder.told(found)}"
+            f"search {number}: proposed loss {case.ladder.loss_for_log(cover)}, after repair "
+            f"{case.ladder.loss_for_log(found)}"
         )
         if case.ladder.loss_of(found) < case.ladder.loss_of(best):
             best = found

@@ -36,10 +36,10 @@ class ElasticPart:
         self._rows = np.flatnonzero(np.diff(A.indptr) > 0)
         A = sp.csr_array(A[self._rows])
         decided = system.decided[system.core_rows[self._rows]]
-        self._told = np.flatnonzero(decided >= 0)
-        self.aggregates = decided[self._told]
-        n, e = len(columns), len(self._told)
-        give = sp.csr_array((np.ones(e), (self._told, np.arange(e))), shape=(len(self._rows), e))
+        self._aggregate_rows = np.flatnonzero(decided >= 0)
+        self.aggregates = decided[self._aggregate_rows]
+        n, e = len(columns), len(self._aggregate_rows)
+        give = sp.csr_array((np.ones(e), (self._aggregate_rows, np.arange(e))), shape=(len(self._rows), e))
         self._rise, self._fall = np.maximum(bounds[1][columns], 0.0), np.maximum(-bounds[0][columns], 0.0)
         self._slack = 2 * n + np.arange(2 * e)
         self._low, self._high = self._limits(system)

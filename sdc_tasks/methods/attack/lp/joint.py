@@ -102,12 +102,12 @@ class JointSearch:
         if int(waiting().sum()) <= few:
             return 0
         low, high = system.row_lower[system.core_rows], system.row_upper[system.core_rows]
-        told = np.isfinite(low) | np.isfinite(high)
+        bounded = np.isfinite(low) | np.isfinite(high)
         columns = columns[_free(sp.csr_array(self.by_column[:, columns]), (low == 0) & (high == 0))]
         if not len(columns):
             return 0
         A = sp.csr_array(self.by_column[:, columns])
-        rows = np.flatnonzero(told & (np.diff(A.indptr) > 0))
+        rows = np.flatnonzero(bounded & (np.diff(A.indptr) > 0))
         local = np.full(system.core.shape[1], -1)
         local[columns] = np.arange(len(columns))
         mine = mine & (local[self.targets.core] >= 0)

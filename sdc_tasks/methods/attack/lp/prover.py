@@ -466,15 +466,15 @@ class LpProver(Prover):
                 )
                 matter[known] |= leaned & (np.abs(half.reduced[at]) > DUAL) & group[known]
         rows = np.concatenate([half.rows for half in halves])
-        told = system.decided[rows] >= 0
+        aggregates = system.decided[rows] >= 0
         multiplier = np.concatenate([half.multiplier for half in halves])
         found = Attack(
             primary=int(targets.row[target]),
             side=side,
             need=float(need * unit),
             reach=sum(half.reach for half in halves) * unit,
-            decided=system.decided[rows[told]],
-            price=multiplier[told],
+            decided=system.decided[rows[aggregates]],
+            price=multiplier[aggregates],
             rows=system.source[rows],
             multiplier=multiplier,
             split=len(halves[0].rows),

@@ -74,10 +74,10 @@ def integer_baseline(problem: ProtectionProblem, requirements: Requirements, wor
     least = replace(requirements, **floor)
     attacker = IntegerAttacker(problem, None, least, work=work)
     attacker.prove_all([(0, least.cells)])
-    reached, told = [], []
+    reached, cuts = [], []
     for short in attacker.short:
         row, alone = short.row, int(least.insider[short.row])
-        told.append(
+        cuts.append(
             (
                 int(least.profile[row]),
                 int(least.primaries[row]),
@@ -88,7 +88,7 @@ def integer_baseline(problem: ProtectionProblem, requirements: Requirements, wor
         )
         reached.append((row, SIDES[short.side], -1 if alone >= 0 else short.insider, short.most))
     return replace(
-        least.cut_to(reached), why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5)
+        least.cut_to(reached), why=least.why, whole=np.array(sorted(cuts), dtype=np.int64).reshape(-1, 5)
     )
 
 

@@ -114,12 +114,12 @@ def integer_system(
     earlier = problem.earlier.known_to(adversary)
     integral = np.concatenate([problem.integral[base.cells], earlier.integral])
     low, high = base.row_lower.copy(), base.row_upper.copy()
-    told = base.decided >= 0
+    aggregates = base.decided >= 0
     if publication is not None:
         below, above = integer_slacks(problem, publication)
-        low[told], high[told] = below[base.decided[told]], above[base.decided[told]]
+        low[aggregates], high[aggregates] = below[base.decided[aggregates]], above[base.decided[aggregates]]
     integral_row = np.asarray(abs(base.A) @ (~integral).astype(float) == 0)
-    rounded = np.concatenate([np.zeros(len(told) - len(earlier.rounded), dtype=bool), earlier.rounded])
+    rounded = np.concatenate([np.zeros(len(aggregates) - len(earlier.rounded), dtype=bool), earlier.rounded])
     tie = (
         integral_row & rounded & (high > INTEGRALITY) & _is_whole(high)
     )  # intervals of earlier releases, read in the same way

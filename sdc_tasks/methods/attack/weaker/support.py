@@ -81,12 +81,13 @@ class Unpublished:
             for i in range(earlier.rows.shape[0]):
                 by = tuple(np.flatnonzero(earlier.told_by[i] & has).tolist())
                 (needed if earlier.assumed[i] else row_by)[first + i] = by
-        told = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
-        entries = sp.coo_array(system.A[told])
+        bounded = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
+        entries = sp.coo_array(system.A[bounded])
         both = sp.csr_array(
-            (np.ones(entries.nnz), (entries.row, len(told) + entries.col)), shape=(len(told) + width,) * 2
+            (np.ones(entries.nnz), (entries.row, len(bounded) + entries.col)),
+            shape=(len(bounded) + width,) * 2,
         )
-        component = connected_components(both, directed=False)[1][len(told) :]
+        component = connected_components(both, directed=False)[1][len(bounded) :]
         return cls(
             problem, system, knowledge_of(problem, who.profile), row_by, needed, component.astype(np.int64)
         )

@@ -88,9 +88,9 @@ def dominated_by_relation(problem: ProtectionProblem, publication: Publication) 
     own = _own(problem, publication)
     low[cells], high[cells] = np.minimum(free[0], own[0]), np.minimum(free[1], own[1])
     M = sp.csr_array(problem.space.relations)
-    told = [np.full(problem.space.size, np.inf) for _ in range(2)]
-    _tighten(M, low, high, *told)
-    below, above = (np.minimum(each[cells], most) for each, most in zip(told, free, strict=True))
+    by_relation = [np.full(problem.space.size, np.inf) for _ in range(2)]
+    _tighten(M, low, high, *by_relation)
+    below, above = (np.minimum(each[cells], most) for each, most in zip(by_relation, free, strict=True))
     inside = (below <= own[0] * (1 + ROUNDING)) & (above <= own[1] * (1 + ROUNDING))
     return np.asarray(publication.rounded & inside & (below + above < NARROWER_WIDTH * publication.base))
 

@@ -59,25 +59,25 @@ def visible_share_rule(
 
     `weights`: loss per unit of each aggregate cell; a sum V is worth weight · V.
     """
-    told = proposed(problem, publication, share)
-    count = int(told.visible.sum())
-    while told.visible.any():
-        attacker.set_publication(told)
+    proposal = proposed(problem, publication, share)
+    count = int(proposal.visible.sum())
+    while proposal.visible.any():
+        attacker.set_publication(proposal)
         attacker.prove_all()
         broken = list(attacker.broken)
         if not broken:
             break
         for attack in broken:
-            while told.visible.any() and (found := attacker.again(attack, told)) is not None:
-                worth = weights[found.decided] * np.nan_to_num(told.value[found.decided])
+            while proposal.visible.any() and (found := attacker.again(attack, proposal)) is not None:
+                worth = weights[found.decided] * np.nan_to_num(proposal.value[found.decided])
                 dear = np.where(
-                    told.visible[found.decided], worth / np.maximum(np.abs(found.price), TINY), np.inf
+                    proposal.visible[found.decided], worth / np.maximum(np.abs(found.price), TINY), np.inf
                 )
-                leaned = told.cells == told.cells[found.decided[dear.argmin()]]
+                leaned = proposal.cells == proposal.cells[found.decided[dear.argmin()]]
                 # An attack that leans on none of them is at the edge of what counts as met without them.
-                told = publication if np.isinf(dear).all() else told.without(leaned)
+                proposal = publication if np.isinf(dear).all() else proposal.without(leaned)
     progress(
-        f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a "
-        f"withheld total are safe"
+        f"sums of the visible countries: {int(proposal.visible.sum())} of {count} that cover {share:.1%} "
+        f"of a withheld total are safe"
     )
-    return told
+    return proposal

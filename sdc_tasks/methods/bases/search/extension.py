@@ -117,10 +117,10 @@ class _Elastic:
         self.system: AttackSystem = attack_system(problem).scaled(
             float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5)))))
         )
-        told: Bools = self.system.decided[self.system.core_rows] >= 0
-        self._A = sp.csr_array(self.system.core[np.flatnonzero(~told)])
-        self._B = sp.csr_array(self.system.core[np.flatnonzero(told)])
-        self._cells = self.system.decided[self.system.core_rows[told]]
+        aggregate: Bools = self.system.decided[self.system.core_rows] >= 0
+        self._A = sp.csr_array(self.system.core[np.flatnonzero(~aggregate)])
+        self._B = sp.csr_array(self.system.core[np.flatnonzero(aggregate)])
+        self._cells = self.system.decided[self.system.core_rows[aggregate]]
         self._lower, self._upper = self.system.core_bounds()
         self._weight = weights[self._cells]
         # Scaled to 1 where they are typical; the prices come back in the scale of the weights.
@@ -223,10 +223,10 @@ class _Elastic:
         pull = self._B.T @ price - self._A.T @ (result.dual[:split] * self._scale)
         low, up = self._lower.copy(), self._upper.copy()
         low[demand.column], up[demand.column] = lower, upper
-        told = np.flatnonzero(price * self._free)
+        priced = np.flatnonzero(price * self._free)
         return Cut(
-            self._cells[told],
-            price[told],
+            self._cells[priced],
+            price[priced],
             float(np.minimum(pull * low, pull * up).sum()) * self.system.unit,
             demand.primary,
         )

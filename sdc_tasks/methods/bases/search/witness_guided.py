@@ -78,7 +78,7 @@ class WitnessGuidedSearch:
     def __init__(self, attacker: Attacker, ladder: Ladder, lowest: Ints, progress: Say) -> None:
         self._ladder, self._lowest, self._say = ladder, lowest, progress
         self._provers = attacker.provers
-        self._told = [_Told.of(prover.system) for prover in self._provers]
+        self._aggregate_rows = [_AggregateRows.of(prover.system) for prover in self._provers]
         self._allowed = np.isfinite(ladder.loss) & (np.arange(ladder.loss.shape[1]) >= lowest[:, None])
         self._elastic = [prover.elastic() for prover in self._provers]
         self._covers = [np.zeros(len(prover.targets), dtype=np.int64) for prover in self._provers]
@@ -110,10 +110,10 @@ class WitnessGuidedSearch:
         self._left = len(self._never)
         self._say(
             f"bases: all but {self._open} requirements are shown after {self.lps} LPs; lost: "
-            f"{self._ladder.told(self.choice)}"
+            f"{self._ladder.loss_for_log(self.choice)}"
         )
         self._lower_each(self.lps + steps)
-        self._say(f"bases: lost after {self.lps} LPs: {self._ladder.told(self.choice)}")
+        self._say(f"bases: lost after {self.lps} LPs: {self._ladder.loss_for_log(self.choice)}")
         for number, prover in enumerate(self._provers):
             prover.keep(self._packed(number))
         return Grown(self.choice, self.lps, self._open)
@@ -136,17 +136,17 @@ class WitnessGuidedSearch:
                 self._add(shown)
 
     def _shown(self, number: int, z: Floats) -> FittingTable:
-        targets, told, unit = (
+        targets, aggregates, unit = (
             self._provers[number].targets,
-            self._told[number],
+            self._aggregate_rows[number],
             self._provers[number].system.unit,
         )
         met = (targets.side != SLIDE) & (targets.side * z[targets.column] >= targets.need * (1 - FEASIBILITY))
-        move = told.rows @ z
+        move = aggregates.rows @ z
         # a table may miss an interval by half of what a witness may
         moved, columns = np.flatnonzero(np.abs(move) > FEASIBILITY / 2), np.flatnonzero(z)
         far = np.sign(move[moved]) * (np.abs(move[moved]) - FEASIBILITY / 2) * unit
-        return FittingTable(number, columns, z[columns], np.flatnonzero(met), told.cells[moved], far)
+        return FittingTable(number, columns, z[columns], np.flatnonzero(met), aggregates.cells[moved], far)
 
     def _add(self, shown: FittingTable) -> None:
         self._tables.append(shown)
@@ -410,14 +410,14 @@ class _Entries:
 
 
 @dataclass(frozen=True, repr=False)
-class _Told:
+class _AggregateRows:
     """The rows of a polyhedron that give the moves of aggregate `cells`."""
 
     rows: sp.csr_array
     cells: Ints
 
     @classmethod
-    def of(cls, system: AttackSystem) -> _Told:
+    def of(cls, system: AttackSystem) -> _AggregateRows:
         at = np.flatnonzero(system.decided >= 0)
         return cls(sp.csr_array(system.A[at]), system.decided[at])
 
