@@ -1,4 +1,4 @@
-"""The order of the search, for any solver that finds the points (METHOD §5).
+"""The order of the search, independent of the solver that finds the points (METHOD §5).
 
 Cheap proofs come first: a joint search pushes all open targets at once, and its points count for every
 target. Each target that is still open gets its own search. The joint searches find the same in every chunk of

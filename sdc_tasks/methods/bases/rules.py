@@ -2,11 +2,11 @@
 bases that are higher than needed.
 
     the audit alone        starts from all exact; raises bases where an attack succeeds (`search/repair.py`)
-    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then
-    as above minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts
-    so far (`cover.py`); makes it safe,
-                           which gives new cuts; repeats this; at the end it lowers every cell that can be
-                           lowered
+    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`);
+                           then as above
+    minimum uncertainty    a cutting-plane method: starts from the better of both; finds the least loss that
+                           satisfies all cuts so far (`cover.py`); repairs the result, which gives new cuts;
+                           repeats this; at the end it lowers every cell that can be lowered
     grown from tables      for large tables, in place of these three (`search/witness_guided.py`)
     suppression            knows exact and withheld alone: the least set of withheld cells (`suppression.py`)
 

@@ -1,4 +1,4 @@
-"""A table that shows one target and asks for the cheapest additional slack of the aggregates.
+"""A witness of one target that needs the cheapest additional slack of the aggregates.
 
     min  Σ_k c⁻_k s⁻_k + c⁺_k s⁺_k + ε Σ |u|   over   low − s⁻ ≤ A u ≤ high + s⁺,   lower ≤ u
     ≤ upper,   σ u_p ≥ need,   s ≥ 0
@@ -58,7 +58,7 @@ class ElasticPart:
         return self._live.solves
 
     def set_system(self, system: AttackSystem) -> None:
-        """Faces another publication."""
+        """Sets the row bounds of another publication."""
         low, high = self._limits(system)
         new = np.flatnonzero((low != self._low) | (high != self._high))
         if len(new):
@@ -118,7 +118,7 @@ class ElasticParts:
         return sum(part.solves for part in self._parts.values())
 
     def set_system(self, system: AttackSystem) -> None:
-        """Faces another publication."""
+        """Sets the polyhedron of another publication."""
         self._system = system
 
     def around(self, column: int) -> Iterator[ElasticPart]:

@@ -47,7 +47,7 @@ class LiveModel:
         self._back = True
 
     def set_system(self, system: AttackSystem) -> None:
-        """Faces another publication, which often differs from the last one in a few rows only."""
+        """Sets the row bounds of another publication, which often differs from the last one in a few rows."""
         before, (low, high) = self._faced, self._limits(system)
         new = np.flatnonzero((low != before[0]) | (high != before[1]))
         self._live.set_row_bounds(new, low[new], high[new])

@@ -15,10 +15,12 @@ If attackers act alone, one LP that holds all of them to what they know can prov
 fails, its multipliers name the few attackers who matter.
 
 In a coalition the cells of all members except the victim are fixed, and in a smaller one also those of other
-respondents who stay outside. A point that moves the cells of a victim serves no other one, so each victim,
-and each primary that a smaller coalition attacks, has LPs of its own, in parts of the table first: they open
-the bounds of these cells on the live model and close them again. There the attacked cell stops at its level:
-such points move few other cells, so that their mirror images are often witnesses too.
+respondents who stay outside. A feasible point
+cannot prove two victims at once, because it moves cells that the other victims' attackers know. Each victim,
+and each primary that a smaller coalition attacks, therefore gets separate LPs, in parts of the table first:
+they relax the bounds of the victim's cells on the live model and restore them afterwards. There the attacked
+cell is bounded by its level: such points move few other cells, so that their mirror images are often
+witnesses too.
 """
 
 from __future__ import annotations

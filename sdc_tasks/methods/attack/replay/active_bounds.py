@@ -1,5 +1,5 @@
-"""What holds S, the tables for which a publication passes (METHOD §9): by how much a
-primary's width grows with what.
+"""The bounds of S, the tables for which a publication passes, that are active in an attack (METHOD §9): by
+how much the width of a primary grows with each of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sdc_tasks.solver.lp import LiveLP, Status
 
 @dataclass(frozen=True)
 class ActiveBounds:
-    """What holds a width. `width`: in the unit of the data. By how much it grows: `price`, with the
+    """The active bounds of a width. `width`: in the unit of the data. By how much it grows: `price`, with the
     slack of the aggregate cells `decided` (positions in the publication), as in an attack; `ends`,
     with the upper end of S (positive) or the lower one (negative) at a row of the needs. A cell or a
     row may be named on both sides.

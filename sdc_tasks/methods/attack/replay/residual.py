@@ -1,5 +1,5 @@
-"""What a publication leaves of each primary for somebody who has a rule-aware program, from public
-figures alone (METHOD §9, Theorem 4).
+"""The uncertainty that a publication leaves each primary against an attacker who has a rule-aware program,
+from public figures alone (METHOD §9, Theorem 4).
 
 By Theorem 3 the hidden tables for which a rule-aware program may give a publication P are those for which P
 passes its tests. One test is the audit: of a table y that fits P, with lo_p and hi_p the least and the
@@ -7,9 +7,9 @@ largest value that P leaves a primary p,
 
     y_p − level_p(y_p) ≥ lo_p,   y_p + level_p(y_p) ≤ hi_p,   level_p(y_p) = max(slope_p · y_p, least_p).
 
-The other test is that of this module, and it depends on P alone. Let W be tables that fit P. With the least
-and the largest value of p in W in place of lo_p and hi_p, these conditions are external bounds of single
-cells, and they hold for fewer tables: for a polytope S within the support. So S is attacked as any other
+The other test is that of this module, and it depends on P alone. Let W be tables that fit P. Replacing
+lo_p, hi_p by the range of p over W turns the conditions into bounds on single cells and shrinks the set of
+tables: they define a polytope S within the support. So S is attacked as any other
 table. P is *wide* if every primary keeps, within S, the sliding level
 
     width_p = level_p(top_p) + min(level_p(top_p), top_p − lb_p)
@@ -20,13 +20,13 @@ audit: what a linear program for p leaves, or what the relations leave one by on
 W, S and the proofs start from a table that fits P and follows from public figures. So the answer
 tells nothing that P does not tell.
 
-W first reaches as far as most primaries need. Where S is empty, or leaves a few primaries too
-little, the attacks on S name the ends that hold them; W is moved there as far as any table goes, and
-these primaries are asked again.
+W, the outer polytope, is first computed as far as most primaries need. Where S, the inner polytope, is empty
+or leaves a few primaries too little, the dual values of the attacks on S name the active bounds; W is
+extended there as far as any table goes, and these primaries are attacked again.
 
-Where W reaches what the relations of the national tables leave alone (`ends`), that side has no
-condition: there the audit asks for no more than the national tables keep. A primary is not asked for a
-wider interval than they leave it.
+Where W reaches the bound that the relations of the national tables imply on their own, that side has no
+condition: there the audit requires no more than the national tables keep. No primary is required to have a
+wider interval than they imply.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ def _window(outer: OuterPolytope, published: Publication) -> Window:
 
 
 class InnerPolytope:
-    """S, asked again as it grows. `table`: one of S, None if none is known; `apart`: others, as deviations of
-    the hidden cells from it. `lps`: linear programs solved.
+    """S, attacked again each time it grows. `table`: a table of S, None if none is known; `apart`: others, as
+    deviations of the hidden cells from it. `lps`: linear programs solved.
     """
 
     def __init__(self, public: Public, needs: Requirements, published: Publication, seed: int) -> None:
@@ -206,7 +206,7 @@ class InnerPolytope:
         return narrow
 
     def active_bounds(self, window: Window) -> dict[int, ActiveBounds]:
-        """What holds the narrow primaries, by row of the needs; under −1, what makes S empty."""
+        """The active bounds of narrow primaries, by row of the needs; under −1, those that make S empty."""
         if self._attacker is not None:
             rows = {
                 int(cell): row

@@ -33,8 +33,8 @@ BALANCES = 6  # times: each one leaves a small part of what was open
 
 @dataclass(frozen=True)
 class Widths:
-    """`table` (tables, hidden cells): deviations from the truth, or, where `centre` (tables,) is at least 0,
-    from that table. `narrow` (primaries,): is left too little, and has a claim. Confidential.
+    """Rows of `table` (tables, hidden cells) are deviations from table `centre[i]`; −1 means the true table.
+    `narrow` (primaries,): is left too little, and has a claim. Confidential.
     """
 
     table: sp.csr_array = field(repr=False)

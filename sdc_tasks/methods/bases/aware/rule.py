@@ -2,17 +2,17 @@
 
     1. The key takes options away (`floors`).
     2. The finest choice that is left is published if it passes two tests: the audit, and
-       `attack/replay/residual.py`, which asks whether the
-       tables that pass leave every primary as wide an interval as both its levels together.
-    3. Otherwise a search goes on over what is left. It may use the true values as it likes: for every
-       table for which its result passes
-       both tests, another key publishes that result in step 2.
+       `attack/replay/residual.py`, which tests whether the tables that pass leave every primary an interval
+       as wide as both its levels together.
+    3. Otherwise a search goes on over the options that are left. It may use the true values without
+       restriction: for every table for which its result passes both tests, another key publishes that
+       result in step 2.
 
 A table that passes is a level away from both ends of what is published, and two levels must be left between.
 So the search asks for a sliding level of about four levels for each primary, and repair raises bases until
 all have it. What is still too narrow is raised by what it lacks (`attack/replay/width_deficit.py`) and gets a
-wider sliding level; and so on. In the end bases are lowered as long as both tests pass, by counted work. To
-withhold everything always passes: then nothing was decided.
+wider sliding level; and so on. In the end bases are lowered as long as both tests pass, by counted work.
+Withholding everything always passes, because the result no longer depends on the data.
 """
 
 from __future__ import annotations

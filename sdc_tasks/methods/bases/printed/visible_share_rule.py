@@ -1,4 +1,5 @@
-"""The sum of the visible countries instead of a total that must be withheld: the "charter" rule (METHOD §4).
+"""The visible-share rule: the sum of the visible countries instead of a total that must be withheld (METHOD
+§4).
 
 Let V be the sum of the member countries whose value is public, T the total, and s the share in the domain
 file. If T is withheld, every member is at least 0, V > 0 and V ≥ s T, the table may print V, labelled as such

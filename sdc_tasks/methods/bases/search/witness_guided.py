@@ -1,23 +1,21 @@
-"""Safe bases of a large table, grown from tables that show its requirements (METHOD §4).
+"""Witness-guided search: safe bases of a large table, grown from witnesses of its requirements (METHOD §4).
 
-Attack and repair of a whole table take too long where the table is large: an LP takes seconds, and thousands
-are needed. Here no attack is made. A publication is safe if for each side of each requirement somebody can
-show a table that fits the publication and in which the cell lies its level away. So we collect such tables,
-and publish each aggregate cell in the finest interval that all of them fit:
+Attack and repair take too long where the table is large: an LP takes seconds, and thousands are needed. This
+search makes no attack. A publication is safe if each side of each requirement has a witness: a table that
+fits the publication and in which the cell lies its level away. So witnesses are collected, and each aggregate
+cell is published in the finest interval that all of them fit:
 
-1. With all aggregates exact, joint LPs over parts of the table show most requirements.
-2. Each one that is left gets a table of its own: the one that asks for the least additional loss
-   (`attack/lp/elastic.py`), first in a
-   part of the table, then in its country. The intervals grow until this table fits as well as all earlier
-   ones. Each time half of them are shown, joint LPs look at the rest, as long as that pays. An LP that takes
-   many steps is put off: later tables may show what it asks.
-3. Cells are lowered, those with the largest loss first: the tables that need more than the lower
-   interval go, and what only they showed
-   gets other tables. The change is kept if it loses less. This ends after a counted number of
-   LPs, and is safe wherever it ends.
+1. With all aggregates exact, joint LPs over parts of the table find witnesses of most requirements.
+2. Each remaining requirement gets a witness of its own: the one with the least additional loss
+   (`attack/lp/elastic.py`), first in a part of the table, then in its country. The intervals grow until this
+   table fits as well as all earlier ones. Each time half of the requirements are proven, joint LPs try the
+   rest, as long as that pays. An LP that takes many iterations is postponed: later witnesses may prove its
+   requirement.
+3. Cells are lowered, those with the largest loss first: witnesses that need more than the lower interval are
+   dropped, and requirements that only they proved get other witnesses. The change is kept if it loses less.
+   This ends after a counted number of LPs, and the choice is safe at any time.
 
-Every table is checked by plain arithmetic. What no table shows is left to the attack and repair of small
-tables.
+Every witness is checked by plain arithmetic. Requirements without a witness are left to attack and repair.
 """
 
 from __future__ import annotations
