@@ -129,7 +129,7 @@ def test_a_release_sharpens_where_the_domain_asks_for_it(monkeypatch):
     careless = np.array([option[50], option[np.inf]])
     monkeypatch.setattr("sdc_tasks.methods.bases.rules.repair", lambda *_: careless)
     assert chosen(problem, rule="cta").withheld.tolist() == [False, True]
-    sharper = chosen(problem, rule="cta", tighten_to_implied_intervals=True)
+    sharper = chosen(problem, rule="cta", sharpen=True)
     assert sharper.withheld.tolist() == [False, False]
     assert shares(problem, sharper).min() >= 1 - 1e-4
 

@@ -8,15 +8,15 @@ keeps those that give it again.
                          public figures; it uses outer_polytope (W), active_bounds and public
     width_deficit        what a publication that leaves too little would need
     shown                the witnesses of the residual uncertainty, for a second program to check
-    replay_collisions    replays against such a publication: two tables with the same publication that are
+    collisions           replays against such a publication: two tables with the same publication that are
                          as far apart as both levels
 
 The program comes as a function, because it lies above the attacker: it takes deviations of the hidden cells,
 and returns what it would have published.
 """
 
+from sdc_tasks.methods.attack.replay.collisions import replay_collisions
 from sdc_tasks.methods.attack.replay.remains import Program, Sampled, Support, sampled, support
-from sdc_tasks.methods.attack.replay.replay_collisions import replay_collisions
 from sdc_tasks.methods.attack.replay.shown import widths, without_claim
 from sdc_tasks.methods.attack.replay.tables import Fitting
 
