@@ -67,7 +67,7 @@ def publications(counts: Counts, options: Iterable[CountOptions], margins: bool 
 
 
 @dataclass(frozen=True)
-class ResidualUncertainty:
+class Left:
     """What is left of all hidden counts of all tables. `few`: hidden counts with fewer candidates than the
     base.
     """
@@ -79,7 +79,7 @@ class ResidualUncertainty:
     example: str
 
 
-def left_of(largest: int, options: Iterable[CountOptions], margins: bool = False) -> ResidualUncertainty:
+def left_of(largest: int, options: Iterable[CountOptions], margins: bool = False) -> Left:
     """Rounds every table of inner counts from 0 to `largest` with every key."""
     keys, tables = tuple(options), defaultdict[Counts, set[Counts]](set)
     for counts in product(range(largest + 1), repeat=SIDE**2):
@@ -95,7 +95,7 @@ def left_of(largest: int, options: Iterable[CountOptions], margins: bool = False
             few += hidden if len(candidates) < BASE else 0
             if hidden and len(candidates) < least:
                 least, example = len(candidates), f"printed {printed}: inner cell {i} is one of {candidates}"
-    return ResidualUncertainty(len(tables), number, few, least, example)
+    return Left(len(tables), number, few, least, example)
 
 
 def main() -> None:

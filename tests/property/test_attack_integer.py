@@ -91,7 +91,7 @@ def test_who_chooses_bases_is_told_of_the_same_cells_as_the_auditor(draw):
 def test_the_report_is_the_same_however_it_is_cut(draw):
     problem, publication = counts(draw)
     requirements = baseline(problem, ("external",))[0]
-    with patch.object(auditing, "LOT_PRIMARIES", 2):
+    with patch.object(auditing, "BATCH_PRIMARIES", 2):
         whole_report, *parts = (
             audit(problem, publication, requirements, chunk=c, chunks=n)
             for c, n in ((0, 1), (0, 3), (1, 3), (2, 3))

@@ -229,7 +229,7 @@ def test_chunks_give_the_verdict_of_the_whole(draw, of, lots):
     """Whatever the chunking, also into more chunks than there are primaries, or lots."""
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
-    with patch.object(auditing, "LOT_PRIMARIES", 2), patch.object(auditing, "MOST_LOTS", lots):
+    with patch.object(auditing, "BATCH_PRIMARIES", 2), patch.object(auditing, "MOST_BATCHES", lots):
         chunked(draw, publication, requirements, of)
 
 
@@ -322,7 +322,7 @@ def test_joint_attacks_change_no_verdict(draw):
     are tried first, as on large ones.
     """
     publication = draw.publication()
-    with patch.object(joint, "FEW_ITEMS", 0):
+    with patch.object(joint, "FEW_TARGETS", 0):
         report = judge(draw.problem, publication)
     np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
 

@@ -1,4 +1,4 @@
-"""What a point shows of the items of a prover, against whom; and what a snapshot keeps."""
+"""What a point shows of the targets of a prover, against whom; and what a snapshot keeps."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_those_who_attack_alone_are_fooled_each_for_himself():
 
 
 @pytest.mark.parametrize("skip_proven", [False, True])
-def test_whom_nobody_asks_about_any_more_may_be_skip_proven(skip_proven):
+def test_whom_nobody_asks_about_any_more_may_be_left_out(skip_proven):
     """The sliding level of AT is asked against the unit of BE alone; a point that the unit
     of AT sees through may serve it.
     """
