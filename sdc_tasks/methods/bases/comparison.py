@@ -25,7 +25,7 @@ from sdc_tasks.methods.bases.rules import (
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
 from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
-from sdc_tasks.model.table import CellSpace, Floats
+from sdc_tasks.model.table import CellSpace, Floats, Ints
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
@@ -57,43 +57,9 @@ def least_lossy(
     publication by the CTA rule before any repair (`ALONE`); and, as RULES, a rung for each rule with its
     loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
-    ladder, space, rungs, least = case.ladder, case.problem.space, list[Rung](), None
+    ladder, space = case.ladder, case.problem.space
     grown = uses_witness_guided_search(space, space.indicators, case.requirements.profiles, options)
-    thorough = options.rule == "minimum-uncertainty" and not grown
-    if grown:
-        case.progress(f"bases by {GROWN}")
-        first = witness_guided_choice(case)
-    else:
-        case.progress(f"bases by {AUDIT}")
-        first = by_audit(case)
-    found = {GROWN if grown else AUDIT: first}
-    if options.rule == "suppression":
-        found[SUPPRESSION], least = by_suppression(case, found[AUDIT])
-    elif x is not None and not grown:
-        start = choose(case.problem, ladder, x)
-        if trusted and ladder.loss_of(start) < ladder.loss_of(found[AUDIT]):
-            case.progress(f"bases by {CTA}")
-            found[CTA] = case.safe(start)
-        if thorough:
-            alone = ladder.publication(start)
-            keep(ALONE, alone)
-            broken = case.broken(alone)
-            rungs.append(
-                Rung(
-                    ALONE,
-                    Outcome.RELAXED,
-                    ladder.loss_of(start),
-                    None,
-                    None,
-                    0.0,
-                    "before any repair",
-                    unprotected=broken,
-                )
-            )
-    if thorough:
-        case.progress(f"bases by {LEAST}")
-        found[LEAST] = cutting_plane_choice(case, min(found.values(), key=ladder.loss_of))
-        least = bound(case)
+    found, rungs, least = _proposals(case, options, None if grown else x, trusted, grown, keep)
     if options.sharpen:
         found = {
             name: tighten_to_implied_intervals(case.problem, ladder, choice) for name, choice in found.items()
@@ -120,3 +86,48 @@ def least_lossy(
             keep(name, ladder.publication(choice))
     keep(RULES, Adjustment(rungs=tuple(rungs)))
     return case.ladder.publication(found[best])
+
+
+def _proposals(
+    case: Case, options: BasesOptions, x: Floats | None, trusted: bool, grown: bool, keep: Keep
+) -> tuple[dict[str, Ints], list[Rung], float | None]:
+    """The safe choice of each rule, by its name; a rung for the CTA rule before any repair; and the bound on
+    the least loss, None if no rule computes one.
+    """
+    ladder, rungs, least = case.ladder, list[Rung](), None
+    thorough = options.rule == "minimum-uncertainty" and not grown
+    if grown:
+        case.progress(f"bases by {GROWN}")
+        first = witness_guided_choice(case)
+    else:
+        case.progress(f"bases by {AUDIT}")
+        first = by_audit(case)
+    found = {GROWN if grown else AUDIT: first}
+    if options.rule == "suppression":
+        found[SUPPRESSION], least = by_suppression(case, found[AUDIT])
+    elif x is not None:
+        start = choose(case.problem, ladder, x)
+        if trusted and ladder.loss_of(start) < ladder.loss_of(found[AUDIT]):
+            case.progress(f"bases by {CTA}")
+            found[CTA] = case.safe(start)
+        if thorough:
+            alone = ladder.publication(start)
+            keep(ALONE, alone)
+            broken = case.broken(alone)
+            rungs.append(
+                Rung(
+                    ALONE,
+                    Outcome.RELAXED,
+                    ladder.loss_of(start),
+                    None,
+                    None,
+                    0.0,
+                    "before any repair",
+                    unprotected=broken,
+                )
+            )
+    if thorough:
+        case.progress(f"bases by {LEAST}")
+        found[LEAST] = cutting_plane_choice(case, min(found.values(), key=ladder.loss_of))
+        least = bound(case)
+    return found, rungs, least

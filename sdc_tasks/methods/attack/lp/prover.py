@@ -433,47 +433,19 @@ class LpProver(Prover):
         whose knowledge it needs, and whether the attack was on the whole table, not on a part.
         """
         targets, insiders, system, unit = self.targets, self.insiders, self._system, self._system.unit
-        (lower, upper), columns, usual = (
-            insiders.against(target, group),
-            insiders.differing(target),
-            insiders.usual,
-        )
-        side, need, exempt = int(targets.side[target]), targets.need[target], bool(insiders.exempt[target])
-        ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
-        fixed = targets.sign[target] == 0  # by the national relations: no LP is needed
-        if exempt and not fixed:
-            column = targets.core[[target]]
-            columns = np.union1d(columns, column)
-            lower[column], upper[column] = np.maximum(lower[column], -need), np.minimum(upper[column], need)
-        for model in (
-            self._models.around(int(targets.core[target]), in_parts=exempt or self._is_large)
-            if not fixed
-            else ()
-        ):
-            model.prepare()
-            model.set_bounds(columns, lower[columns], upper[columns])
-            halves = [self._reach(model, target, way, group, batch) for way in ways]
-            model.set_bounds(columns, usual[0][columns], usual[1][columns])
-            met = sum(half.reach for half in halves) >= need * (1 - FEASIBILITY)
-            if met or all(half.whole for half in halves):
-                break
+        bounds, fixed = insiders.against(target, group), targets.sign[target] == 0
+        # the national relations alone fix some cells: they need no LP
+        halves = [_Half()] if fixed else self._halves(target, group, batch, bounds)
         matter = np.zeros(len(group), dtype=bool)
         if insiders.alone and not fixed:
-            known = insiders.core >= 0
-            at = insiders.core[known]
-            for half in halves:
-                up = half.reduced[at] > DUAL
-                leaned = np.where(
-                    up, insiders.core_lower[known] >= lower[at], insiders.core_upper[known] <= upper[at]
-                )
-                matter[known] |= leaned & (np.abs(half.reduced[at]) > DUAL) & group[known]
+            matter = self._needed_insiders(halves, group, bounds)
         rows = np.concatenate([half.rows for half in halves])
         aggregates = system.decided[rows] >= 0
         multiplier = np.concatenate([half.multiplier for half in halves])
         found = Attack(
             primary=int(targets.row[target]),
-            side=side,
-            need=float(need * unit),
+            side=int(targets.side[target]),
+            need=float(targets.need[target] * unit),
             reach=sum(half.reach for half in halves) * unit,
             decided=system.decided[rows[aggregates]],
             price=multiplier[aggregates],
@@ -482,6 +454,47 @@ class LpProver(Prover):
             split=len(halves[0].rows),
         )
         return found, matter, all(half.whole for half in halves)
+
+    def _halves(self, target: int, group: Bools, batch: int, bounds: tuple[Floats, Floats]) -> list[_Half]:
+        """How far each side of a target reaches: in ever larger parts of the table, until the need is met or
+        no larger part would help. `bounds`: those of u against the group; where an insider takes no part,
+        they are cut at the need.
+        """
+        targets, insiders, usual = self.targets, self.insiders, self.insiders.usual
+        (lower, upper), columns = bounds, insiders.differing(target)
+        side, need, exempt = int(targets.side[target]), targets.need[target], bool(insiders.exempt[target])
+        if exempt:
+            column = targets.core[[target]]
+            columns = np.union1d(columns, column)
+            lower[column], upper[column] = np.maximum(lower[column], -need), np.minimum(upper[column], need)
+        halves = list[_Half]()
+        for model in self._models.around(int(targets.core[target]), in_parts=exempt or self._is_large):
+            model.prepare()
+            model.set_bounds(columns, lower[columns], upper[columns])
+            halves = [
+                self._reach(model, target, way, group, batch)
+                for way in ((DOWN, UP) if side == SLIDE else (side,))
+            ]
+            model.set_bounds(columns, usual[0][columns], usual[1][columns])
+            met = sum(half.reach for half in halves) >= need * (1 - FEASIBILITY)
+            if met or all(half.whole for half in halves):
+                break
+        return halves
+
+    def _needed_insiders(self, halves: Sequence[_Half], group: Bools, bounds: tuple[Floats, Floats]) -> Bools:
+        """(attackers,): those of a group whose own bounds are active in the proof of an attack: the bound has
+        a reduced cost, and no bound of anybody else is as tight.
+        """
+        insiders, needed = self.insiders, np.zeros(len(group), dtype=bool)
+        known = insiders.core >= 0
+        at = insiders.core[known]
+        for half in halves:
+            up = half.reduced[at] > DUAL
+            active = np.where(
+                up, insiders.core_lower[known] >= bounds[0][at], insiders.core_upper[known] <= bounds[1][at]
+            )
+            needed[known] |= active & (np.abs(half.reduced[at]) > DUAL) & group[known]
+        return needed
 
     def _reach(self, model: LiveModel, target: int, side: int, group: Bools, batch: int) -> _Half:
         """max σ z_p in a model, at least up to the need of the target, in units, with its proof."""

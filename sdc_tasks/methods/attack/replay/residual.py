@@ -109,14 +109,8 @@ def residual_uncertainty(
     the rule asks, and keep none). Raises ValueError for a problem without levels as functions of the values,
     with earlier releases, or with cells that may be negative or have an upper bound.
     """
-    free = (problem.lb[problem.suppressed] >= 0).all() and np.isinf(problem.ub[problem.suppressed]).all()
-    if problem.levels is None or problem.earlier.rows.shape != (0, 0) or not free:
-        raise ValueError(
-            "only for a first version, cells from 0 without an upper bound, and levels that are functions of "
-            "the values"
-        )
     cells = needs.primaries
-    level = LevelLine(problem.levels.slope[cells], problem.levels.least[cells])
+    level = _level_line(problem, cells)
     public, nation = Public.of(problem, publication), _nation(problem, cells)
     every = np.ones(len(cells), dtype=bool)
     middle = public.middle()
@@ -140,6 +134,19 @@ def residual_uncertainty(
         if number == SHARPER or not narrow.any() or not outer.farther(_binding_ends(window)):
             break
     return found
+
+
+def _level_line(problem: ProtectionProblem, cells: Ints) -> LevelLine:
+    """The levels of the primaries as functions of their values. Raises ValueError for a problem to which the
+    theorem does not apply.
+    """
+    free = (problem.lb[problem.suppressed] >= 0).all() and np.isinf(problem.ub[problem.suppressed]).all()
+    if problem.levels is None or problem.earlier.rows.shape != (0, 0) or not free:
+        raise ValueError(
+            "only for a first version, cells from 0 without an upper bound, and levels that are functions of "
+            "the values"
+        )
+    return LevelLine(problem.levels.slope[cells], problem.levels.least[cells])
 
 
 def _window(outer: OuterPolytope, published: Publication) -> Window:
