@@ -33,7 +33,7 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.attack import merge
-from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, is_grown
+from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, uses_witness_guided_search
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.wishes import require_fitting
 from sdc_tasks.methods.cta.ladder import climb as climb_rung
@@ -48,11 +48,11 @@ from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import (
     Adjustment,
     AuditReport,
-    JointPoints,
+    CandidateWitnesses,
     Outcome,
     Publication,
     Secondaries,
-    Tables,
+    SharedWitnesses,
 )
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import aggregate_weights
@@ -178,7 +178,7 @@ def _codes_with_adjusted_table(part: Part, requirements: attack.Requirements, do
     return [
         code
         for group in groups(part.problem, domain)
-        if not is_grown(space, group, profiles, domain.bases)
+        if not uses_witness_guided_search(space, group, profiles, domain.bases)
         for code in group
     ]
 
@@ -286,7 +286,9 @@ def _by_bases(
     return Decision(group, part.into(nothing, found), kept)
 
 
-def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | None) -> Tables:
+def to_try(
+    problem: ProtectionProblem, adjustment: Adjustment, tables: CandidateWitnesses | None
+) -> CandidateWitnesses:
     """The adjusted table and those that the choice of bases found, for an audit: it takes none for a
     witness before it has checked it.
     """
@@ -294,10 +296,10 @@ def to_try(problem: ProtectionProblem, adjustment: Adjustment, tables: Tables | 
     if adjustment.x is not None:
         z = (adjustment.x - problem.a)[problem.suppressed]
         rows.insert(0, (np.flatnonzero(z), z[np.flatnonzero(z)]))
-    return Tables(**Tables.rows(rows))
+    return CandidateWitnesses(**CandidateWitnesses.rows(rows))
 
 
-def _dense(problem: ProtectionProblem, tried: Tables | None) -> Iterable[Floats]:
+def _dense(problem: ProtectionProblem, tried: CandidateWitnesses | None) -> Iterable[Floats]:
     return () if tried is None else tried.dense(int(problem.suppressed.sum()))
 
 
@@ -306,9 +308,9 @@ def audit_jointly(
     publication: Publication,
     requirements: attack.Requirements,
     domain: Domain,
-    tried: Tables,
+    tried: CandidateWitnesses,
     progress: Say = silent,
-) -> JointPoints:
+) -> SharedWitnesses:
     """What the chunks of an audit have in common. Raises as `audit` does."""
     attack.refuse_mislabelled(problem, publication)
     return attack.jointly(
@@ -322,8 +324,8 @@ def audit(
     requirements: attack.Requirements,
     domain: Domain,
     chunk: int | None = None,
-    tried: Tables | None = None,
-    joint: JointPoints | None = None,
+    tried: CandidateWitnesses | None = None,
+    joint: SharedWitnesses | None = None,
     progress: Say = silent,
 ) -> AuditReport:
     """The audit; or one chunk of it: `merge` joins them. `tried`: possible witnesses (`to_try`). `joint`:

@@ -57,11 +57,11 @@ def audit(
     killed.
     """
     from sdc_tasks import pipeline
-    from sdc_tasks.model.results import Tables
+    from sdc_tasks.model.results import CandidateWitnesses
 
     if processes == 1:
         return pipeline.audit(problem, publication, requirements, domain, progress=say)
-    tried = Tables(**Tables.rows([]))
+    tried = CandidateWitnesses(**CandidateWitnesses.rows([]))
     joint = pipeline.audit_jointly(problem, publication, requirements, domain, tried, say)
     spread = domain.model_copy(update={"audit": domain.audit.model_copy(update={"chunks": processes})})
     given = problem, publication, requirements, spread

@@ -73,6 +73,12 @@ class ContributionRules:
                 "no rule says which cells are confidential. Remedy: give one: p%, (n,k), minimum frequency "
                 "or requests"
             )
+        # a wrong type would break the comparisons of the ranges
+        if text := self._wrong_type() or self._out_of_range():
+            raise InvalidInput(f"{text}. Remedy: correct the rule")
+
+    def _wrong_type(self) -> str | None:
+        """The first parameter of a wrong type, as a message."""
         kinds = (
             (
                 not all(each is None or _number(each) for each in (self.p, self.q, self.range)),
@@ -86,8 +92,10 @@ class ContributionRules:
             (not _whole(self.intruders), "a number of intruders is whole"),
             (not _several(self.requests, _number), "requests is a list of percentages"),
         )
-        if wrong := [text for bad, text in kinds if bad]:
-            raise InvalidInput(f"{wrong[0]}. Remedy: correct the rule")
+        return next((text for bad, text in kinds if bad), None)
+
+    def _out_of_range(self) -> str | None:
+        """The first parameter out of its range, as a message."""
         faults = (
             (
                 self.p is not None and not 0 < self.p <= self.q <= 100,
@@ -102,8 +110,7 @@ class ContributionRules:
                 "shares of those who ask are between 0 and 100",
             ),
         )
-        if wrong := [text for bad, text in faults if bad]:
-            raise InvalidInput(f"{wrong[0]}. Remedy: correct the rule")
+        return next((text for bad, text in faults if bad), None)
 
     @property
     def most(self) -> int:
@@ -111,20 +118,20 @@ class ContributionRules:
         return max(1 + self.intruders, *(n for n, _ in self.nk), 2)
 
 
-def _number(told: object) -> bool:
-    return not isinstance(told, bool) and isinstance(told, Real)
+def _number(given: object) -> bool:
+    return not isinstance(given, bool) and isinstance(given, Real)
 
 
-def _whole(told: object) -> bool:
-    return not isinstance(told, bool) and isinstance(told, Integral)
+def _whole(given: object) -> bool:
+    return not isinstance(given, bool) and isinstance(given, Integral)
 
 
-def _pair(told: object) -> bool:
-    return isinstance(told, tuple | list) and len(told) == 2 and _whole(told[0]) and _number(told[1])
+def _pair(given: object) -> bool:
+    return isinstance(given, tuple | list) and len(given) == 2 and _whole(given[0]) and _number(given[1])
 
 
-def _several(told: object, each: Callable[[object], bool]) -> bool:
-    return isinstance(told, tuple | list) and all(map(each, told))
+def _several(given: object, each: Callable[[object], bool]) -> bool:
+    return isinstance(given, tuple | list) and all(map(each, given))
 
 
 @dataclass(frozen=True)

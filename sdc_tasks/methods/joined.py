@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
-from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
 from sdc_tasks.model.table import CellSpace
 
 BY_GROUP = "the best rule for each group of linked indicators"
@@ -65,8 +65,10 @@ def beside(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
     stands there as it was decided.
     """
     kept, found = [each.kept.get(TABLES) for each in decisions], dict[str, Kept]()
-    if tables := [each for each in kept if isinstance(each, Tables)]:
-        found[TABLES] = Tables(**Tables.rows([row for each in tables for row in each.sparse]))
+    if tables := [each for each in kept if isinstance(each, CandidateWitnesses)]:
+        found[TABLES] = CandidateWitnesses(
+            **CandidateWitnesses.rows([row for each in tables for row in each.sparse])
+        )
     ruled = [each for each in decisions if each.rules]
     rungs = list[Rung]()
     for rule in dict.fromkeys(rung.method for each in ruled for rung in each.rules):

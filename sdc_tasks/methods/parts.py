@@ -14,7 +14,7 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.profiles import KEEPERS, Adversary
-from sdc_tasks.model.results import Adjustment, Publication, Tables
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.model.table import Bools, Ints, linked
 
 
@@ -42,18 +42,18 @@ class Part:
             return whole
         at = np.searchsorted(self.cells, whole.primaries)
         mine = self.cells[np.minimum(at, len(self.cells) - 1)] == whole.primaries
-        knower = whole.knower.copy()
+        insider = whole.insider.copy()
         for number, profile in enumerate(whole.profiles):  # only they have attackers who act alone
-            alone = (whole.profile == number) & (knower >= 0)
+            alone = (whole.profile == number) & (insider >= 0)
             if alone.any():
-                theirs = knowledge_of(self.whole, profile).cells[knower[alone]]
+                theirs = knowledge_of(self.whole, profile).cells[insider[alone]]
                 ours = self.cells[knowledge_of(self.problem, profile).cells]
                 place = np.minimum(np.searchsorted(ours, theirs), max(len(ours) - 1, 0))
                 known = ours[place] == theirs if len(ours) else np.zeros(len(theirs), dtype=bool)
-                knower[alone] = np.where(known, place, -1)
+                insider[alone] = np.where(known, place, -1)
                 mine[alone] &= known
         return replace(
-            whole, primaries=at, knower=knower, weaker=tuple(map(self._weaker, whole.weaker))
+            whole, primaries=at, insider=insider, weaker=tuple(map(self._weaker, whole.weaker))
         ).rows(np.flatnonzero(mine))
 
     def _weaker(self, whole: Adversary) -> Adversary:
@@ -81,7 +81,7 @@ class Part:
         value[own], base[own], covers[own] = part.value, part.base, part.covers
         return Publication(whole.cells, value, base, covers)
 
-    def tables(self, part: Tables) -> Tables:
+    def tables(self, part: CandidateWitnesses) -> CandidateWitnesses:
         """Tables of the part as tables of the whole. All other cells keep their values."""
         mine = self.cells[np.flatnonzero(self.problem.suppressed)]
         return replace(part, column=np.searchsorted(np.flatnonzero(self.whole.suppressed), mine[part.column]))
@@ -177,12 +177,12 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
         "withheld",
     )
     arrays = {name: getattr(problem, name)[cells] for name in names}
-    told = _earlier(problem.earlier, cells, mine)
+    prior = _earlier(problem.earlier, cells, mine)
     levels = (
         None if problem.levels is None else Levels(problem.levels.slope[cells], problem.levels.least[cells])
     )
     part = ProtectionProblem(
-        own, **arrays, deliveries=problem.deliveries, earlier=told, levels=levels, salt=problem.salt
+        own, **arrays, deliveries=problem.deliveries, earlier=prior, levels=levels, salt=problem.salt
     )
     return Part(problem, part, cells)
 

@@ -46,8 +46,8 @@ class Publication:
     concludes of the total: [value, value] for an exact cell, [value − base/2, value + base/2] for a rounded
     one, [−∞, ∞] for a withheld one. `base` is 0 for an exact cell, ∞ for a withheld one. Where `covers` is
     above 0 (and the base ∞), the value is the sum of the visible countries, at least the share `covers` of
-    the total: a reader concludes [value, value / covers] (methods/bases/printed/charter.py). Raises
-    ValueError for arrays that contradict this.
+    the total: a reader concludes [value, value / covers] (methods/bases/printed/visible_share_rule.py).
+    Raises ValueError for arrays that contradict this.
     """
 
     cells: Ints = field(repr=False)
@@ -363,7 +363,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tables:
+class CandidateWitnesses:
     """Tables that may be witnesses, for an audit to check. Confidential.
 
     Table i has the deviations `value` from the truth at the `column`s from `start[i]` to `start[i + 1]`, 0
@@ -407,7 +407,7 @@ def _spread(table: tuple[Ints, Floats], n: int) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointPoints(Tables):
+class SharedWitnesses(CandidateWitnesses):
     """The tables that the joint searches of an audit found, for the chunks of this audit:
     each chunk checks every one again.
 

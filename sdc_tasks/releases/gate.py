@@ -110,7 +110,7 @@ def _not_covered(problem: ProtectionProblem, publication: Publication, report: A
         )
     if not np.array_equal(report.primaries, np.flatnonzero(problem.primary)):
         return "the audit does not cover all primaries. Remedy: audit all chunks"
-    if set(small := attack.small_told(problem, publication).tolist()) - set(report.small):
+    if set(small := attack.revealed_small_counts(problem, publication).tolist()) - set(report.small):
         return (
             f"{problem.space.key(small[0])} reveals a small count, and the audit does not name "
             f"it. Remedy: audit again"

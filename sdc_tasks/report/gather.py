@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sdc_tasks.domains.schema import Domain, Indicator
 from sdc_tasks.judge.release import odds_of_one_decision
 from sdc_tasks.methods.attack.compositions import Together
-from sdc_tasks.methods.bases.printed.implied import outdone
+from sdc_tasks.methods.bases.printed.implied import dominated_by_relation
 from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
@@ -135,7 +135,9 @@ def gather(
         heat_maps=_heat_maps(space, publication, label),
         risks=_risks(problem, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
-        outdone=_keys(space, publication.cells[outdone(problem, publication)]) if passed else (),
+        outdone=_keys(space, publication.cells[dominated_by_relation(problem, publication)])
+        if passed
+        else (),
         unit=_unit(domain),
         largest=_largest(domain, space, publication, label) if passed else (),
         visible=_visible(domain, space, publication, label) if passed else (),

@@ -12,7 +12,7 @@ from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
 from sdc_tasks.methods.joined import Decision, beside, joined
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, Publication, Tables
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.memory import is_sound, load, once
 from sdc_tasks.warehouse.operations import journal
@@ -147,7 +147,7 @@ def _decisions(
     def kept(group: int, name: str) -> Kept:
         key = _of_group(group, name)
         if name == TABLES:
-            return load(desk, release_id, "bases", Tables, key)
+            return load(desk, release_id, "bases", CandidateWitnesses, key)
         return (
             load(desk, release_id, "bases", Adjustment, key)
             if name == RULES
@@ -179,9 +179,9 @@ def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Ad
     return others, rules if isinstance(rules, Adjustment) else Adjustment()
 
 
-def tables_found(desk: Desk, release_id: str, problem: ProtectionProblem) -> Tables | None:
+def tables_found(desk: Desk, release_id: str, problem: ProtectionProblem) -> CandidateWitnesses | None:
     """The tables that the choice of bases found; None where no indicator goes to bases."""
     found = beside(
         problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain), only={TABLES})
     ).get(TABLES)
-    return found if isinstance(found, Tables) else None
+    return found if isinstance(found, CandidateWitnesses) else None

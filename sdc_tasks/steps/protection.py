@@ -17,7 +17,7 @@ from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.claim import Proof, claim_of
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import AuditReport, JointPoints, Publication, Secondaries
+from sdc_tasks.model.results import AuditReport, Publication, Secondaries, SharedWitnesses
 from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
@@ -136,7 +136,7 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
             desk, release_id, "audit", IN_COMMON,
             lambda: pipeline.audit_jointly(problem, publication, requirements, desk.domain, tried, desk.say),
         )  # fmt: skip
-        joint = load(desk, release_id, "audit", JointPoints, IN_COMMON)
+        joint = load(desk, release_id, "audit", SharedWitnesses, IN_COMMON)
         report = pipeline.audit(
             problem, publication, requirements, desk.domain, chunk, tried, joint, desk.say
         )

@@ -13,7 +13,7 @@ from sdc_tasks import outputs, pipeline, steps
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked, Superseded
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Tables
+from sdc_tasks.model.results import CandidateWitnesses
 from sdc_tasks.steps.memory import load
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import artefacts
@@ -84,7 +84,7 @@ def test_the_chunks_of_an_audit_share_their_joint_searches_and_try_what_the_base
     alone = pipeline.audit(problem, publication, requirements, office.desk.domain)
     assert alone.passed
     assert alone.lps > 0
-    tables = load(office.desk, release_id, "bases", Tables, f"0 {pipeline.TABLES}")
+    tables = load(office.desk, release_id, "bases", CandidateWitnesses, f"0 {pipeline.TABLES}")
     assert artefacts.from_bytes(artefacts.to_bytes(tables)).value.tobytes() == tables.value.tobytes()
     office.desk.engine.dispose()
 

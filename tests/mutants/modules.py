@@ -96,7 +96,7 @@ MODULES = {
     "attack": Module(
         (
             "tests/unit/test_attack_parts.py",
-            "tests/unit/test_attack_ledger.py",
+            "tests/unit/test_attack_proof_state.py",
             "tests/golden",
             "tests/property/test_attack_by_hand.py",
             "tests/property/test_attack_laws.py",
@@ -114,12 +114,12 @@ MODULES = {
             "tests/unit/test_bases_options.py",
             "tests/unit/test_bases_wishes.py",
             "tests/property/test_bases_cover.py",
-            "tests/property/test_bases_charter.py",
+            "tests/property/test_bases_visible_share.py",
             "tests/property/test_bases_laws.py",
             "tests/property/test_bases_minimum_uncertainty.py",
             "tests/property/test_bases_options_laws.py",
             "tests/property/test_bases_suppression.py",
-            "tests/property/test_bases_whole.py",
+            "tests/property/test_bases_integer.py",
             "tests/property/test_profile_laws.py",
         ),
         files=("sdc_tasks/methods/bases/*.py", "sdc_tasks/methods/bases/*/*.py"),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 
 from sdc_tasks.judge.release import recheck
-from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, merge, promised, whole_attacks
+from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, integer_attacks, merge, promised
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.secret import Secret
@@ -81,7 +81,7 @@ def test_who_chooses_bases_is_told_of_the_same_cells_as_the_auditor(draw):
     report = audit(problem, publication, requirements)
     short = {
         int(requirements.primaries[each.row])
-        for each in whole_attacks(problem, publication, requirements, seed=0).short
+        for each in integer_attacks(problem, publication, requirements, seed=0).short
     }
     assert short == set(report.primaries[~report.held.all(axis=0)].tolist())
 
@@ -91,7 +91,7 @@ def test_who_chooses_bases_is_told_of_the_same_cells_as_the_auditor(draw):
 def test_the_report_is_the_same_however_it_is_cut(draw):
     problem, publication = counts(draw)
     requirements = baseline(problem, ("external",))[0]
-    with patch.object(auditing, "LOT_PRIMARIES", 2):
+    with patch.object(auditing, "BATCH_PRIMARIES", 2):
         whole_report, *parts = (
             audit(problem, publication, requirements, chunk=c, chunks=n)
             for c, n in ((0, 1), (0, 3), (1, 3), (2, 3))

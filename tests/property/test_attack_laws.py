@@ -229,7 +229,7 @@ def test_chunks_give_the_verdict_of_the_whole(draw, of, lots):
     """Whatever the chunking, also into more chunks than there are primaries, or lots."""
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
-    with patch.object(auditing, "LOT_PRIMARIES", 2), patch.object(auditing, "MOST_LOTS", lots):
+    with patch.object(auditing, "BATCH_PRIMARIES", 2), patch.object(auditing, "MOST_BATCHES", lots):
         chunked(draw, publication, requirements, of)
 
 
@@ -261,8 +261,8 @@ def test_tables_that_others_found_change_no_verdict(draw):
     requirements, _ = baseline(draw.problem, ("external",))
     alone = audit(draw.problem, publication, requirements)
     before = Attacker(draw.problem, requirements)
-    before.face(other)
-    before.settle()
+    before.set_publication(other)
+    before.prove_all()
     found = list(before.tables(publication).dense(int(draw.problem.suppressed.sum())))
     moved = [z * draw.rng.choice([-2.0, 0.9, 1.0, 30.0], len(z)) for z in found]
     for tried in (found, moved):
@@ -279,8 +279,8 @@ def test_what_an_attacker_hands_on_shows_what_he_has_shown(draw):
     publication = draw.publication()
     requirements, _ = baseline(draw.problem, ("external",))
     before = Attacker(draw.problem, requirements)
-    before.face(publication)
-    before.settle()
+    before.set_publication(publication)
+    before.prove_all()
     tried = before.tables(publication).dense(int(draw.problem.suppressed.sum()))
     report = audit(draw.problem, publication, requirements, tried)
     if report.passed:
@@ -296,8 +296,8 @@ def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw)
     requirements, _ = baseline(draw.problem, ("external",))
     living = Attacker(draw.problem, requirements)
     for publication in [draw.publication() for _ in range(3)] + [everything(draw.problem, "withheld")]:
-        living.face(publication)
-        living.settle()
+        living.set_publication(publication)
+        living.prove_all()
         fresh = attacks(draw.problem, publication, requirements)
         reach = {(attack.primary, attack.side): attack.reach for attack in fresh}
         assert {(attack.primary, attack.side): attack.reach for attack in living.broken} == pytest.approx(
@@ -311,7 +311,7 @@ def test_a_few_attacks_and_all_of_them_agree_whether_a_publication_breaks(draw, 
     publication = draw.publication()
     with divided(parts):
         attacker = Attacker(draw.problem, baseline(draw.problem, ("external",))[0])
-        attacker.face(publication)
+        attacker.set_publication(publication)
         assert attacker.breaks() == (not judge(draw.problem, publication).protected.all())
 
 
@@ -322,7 +322,7 @@ def test_joint_attacks_change_no_verdict(draw):
     are tried first, as on large ones.
     """
     publication = draw.publication()
-    with patch.object(joint, "FEW_ITEMS", 0):
+    with patch.object(joint, "FEW_TARGETS", 0):
         report = judge(draw.problem, publication)
     np.testing.assert_allclose(shown(report), shares(draw.problem, publication), atol=1.1 * ROUNDED_DOWN)
 
@@ -334,8 +334,8 @@ def test_an_attack_goes_on_from_where_it_stood(draw):
     publications = [draw.publication() for _ in range(4)]
     requirements, _ = baseline(draw.problem, ("external",))
     attacker = Attacker(draw.problem, requirements)
-    attacker.face(publications[0])
-    attacker.settle()
+    attacker.set_publication(publications[0])
+    attacker.prove_all()
     for attack in list(attacker.broken)[:2]:
         for publication in publications:
             found = attacker.again(attack, publication)

@@ -71,7 +71,7 @@ def test_all_singletons_together_find_what_two_cold_lps_find(draw, parts):
 @given(releases(most=6, signed=False, sliding=False), st.booleans())
 def test_each_respondent_alone_finds_what_two_cold_lps_find(draw, together):
     problem, publication = with_respondents(draw), draw.publication()
-    with patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_ITEMS):
+    with patch.object(joint, "FEW_TARGETS", 0 if together else joint.FEW_TARGETS):
         requirements, _ = baseline(problem, ("internal",))
         report = audit(problem, publication, requirements)
     cells = knowledge_of(problem, "internal").cells
@@ -116,7 +116,7 @@ def test_all_profiles_at_once_are_each_by_itself_however_they_are_chunked(draw, 
         np.testing.assert_array_equal(
             whole.held[number][np.isin(whole.primaries, alone.primaries)], alone.protected
         )
-    with patch.object(auditing, "LOT_PRIMARIES", 2):
+    with patch.object(auditing, "BATCH_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
         merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
     for name in ("primaries", "down", "up", "slide", "by_lp", "baseline", "held"):
@@ -258,7 +258,7 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, toge
     """Without an LP: each requirement met has its witness, each one broken its multipliers."""
     problem, publication = with_respondents(draw), draw.publication()
     profiles = ("external", "internal", "coalition")
-    with divided(parts), patch.object(joint, "FEW_ITEMS", 0 if together else joint.FEW_ITEMS):
+    with divided(parts), patch.object(joint, "FEW_TARGETS", 0 if together else joint.FEW_TARGETS):
         requirements, _ = baseline(problem, profiles)
         report = audit(problem, publication, requirements)
     found = recheck(problem, publication, profiles, report.evidence)
@@ -275,7 +275,7 @@ def test_a_second_program_comes_to_the_same_verdict_from_the_evidence(draw, toge
 def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
     problem, publication = with_respondents(draw), draw.publication()
     requirements, _ = baseline(problem, ("external", "internal", "coalition"))
-    with divided(True), patch.object(auditing, "LOT_PRIMARIES", 2):
+    with divided(True), patch.object(auditing, "BATCH_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
         merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
         found = jointly(problem, publication, requirements)
@@ -296,7 +296,7 @@ def test_points_that_joint_searches_are_said_to_have_found_prove_nothing_by_bein
     problem, publication = with_respondents(draw), draw.publication()
     rng = np.random.default_rng(seed)
     requirements, _ = baseline(problem, ("external", "internal", "coalition"))
-    with divided(True), patch.object(joint, "FEW_ITEMS", 0):
+    with divided(True), patch.object(joint, "FEW_TARGETS", 0):
         right = audit(problem, publication, requirements)
         found = jointly(problem, publication, requirements)
         forged = replace(found, value=found.value * rng.choice([-3.0, 0.5, 1.5, 40.0], len(found.value)))

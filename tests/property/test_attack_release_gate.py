@@ -96,7 +96,7 @@ def test_the_report_of_another_problem_is_refused():
 
 def test_an_incomplete_set_of_chunks_is_refused():
     requirements, _ = baseline(PROBLEM, ("external",))
-    with patch.object(auditing, "LOT_PRIMARIES", 1):
+    with patch.object(auditing, "BATCH_PRIMARIES", 1):
         parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
     assert (
         pipeline.release(
@@ -110,7 +110,7 @@ def test_an_incomplete_set_of_chunks_is_refused():
 
 def test_chunks_of_different_publications_or_overlapping_ones_are_not_merged():
     requirements, _ = baseline(PROBLEM, ("external",))
-    with patch.object(auditing, "LOT_PRIMARIES", 1):
+    with patch.object(auditing, "BATCH_PRIMARIES", 1):
         first, second = (audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2))
         other = audit(PROBLEM, everything(PROBLEM, "withheld"), requirements, chunk=1, chunks=2)
     with pytest.raises(ValueError, match="one audit"):

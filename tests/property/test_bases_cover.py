@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.rules import Case, bound, by_audit, by_cover, tighten
+from sdc_tasks.methods.bases.rules import Case, bound, by_audit, cutting_plane_choice, tighten
 from sdc_tasks.methods.bases.search.cover import cover, drawn, least
 from sdc_tasks.methods.bases.search.repair import raise_to, repair
 from sdc_tasks.model.problem import ProtectionProblem
@@ -190,7 +190,7 @@ def test_the_bound_is_the_linear_relaxation_of_all_options(seed):
 def test_the_rule_is_safe_loses_no_more_than_the_audit_alone_and_its_bound_holds(draw, charge):
     case = case_of(draw.problem, ladder(draw.problem, BasesOptions(rounding_charge=charge)))
     alone = by_audit(case)
-    choice = by_cover(case, alone)
+    choice = cutting_plane_choice(case, alone)
     assert shares(draw.problem, case.ladder.publication(choice)).min(initial=1) >= 1 - 1e-4
     assert case.ladder.loss_of(choice) <= case.ladder.loss_of(alone)
     others = [
@@ -222,6 +222,6 @@ def test_one_coarse_total_is_cheaper_than_two():
     """
     problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY", EA="AT BE")
     case = case_of(problem, ladder(problem))
-    publication = case.ladder.publication(by_cover(case, by_audit(case)))
+    publication = case.ladder.publication(cutting_plane_choice(case, by_audit(case)))
     assert publication.base.tolist() == [50, 20]
-    assert 0 < bound(case) <= case.ladder.loss_of(by_cover(case, by_audit(case)))
+    assert 0 < bound(case) <= case.ladder.loss_of(cutting_plane_choice(case, by_audit(case)))

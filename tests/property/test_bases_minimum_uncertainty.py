@@ -70,8 +70,8 @@ def found_by_us(
     requirements, _ = baseline(problem, ("external",))
     attacker = Attacker(problem, requirements)
     cells = np.flatnonzero(problem.aggregate)
-    attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
-    attacker.settle()
+    attacker.set_publication(Publication(cells, problem.a[cells], np.zeros(len(cells))))
+    attacker.prove_all()
     extension = Extension(problem, weights, requirements, attacker.broken)
     return minimum_uncertainty(extension, weights, gap, quiet), extension
 
@@ -105,16 +105,17 @@ def test_what_was_found_for_other_requirements_changes_no_answer(draw, share):
     requirements, _ = baseline(problem, ("external",))
     attacker = Attacker(problem, requirements)
     cells = np.flatnonzero(problem.aggregate)
-    attacker.face(Publication(cells, problem.a[cells], np.zeros(len(cells))))
-    attacker.settle()
+    attacker.set_publication(Publication(cells, problem.a[cells], np.zeros(len(cells))))
+    attacker.prove_all()
     half = share * found.half
-    asked.face(half, half)
+    asked.set_slacks(half, half)
     for demand in asked.demands:
         fresh = Extension(problem, weights, requirements, attacker.broken)
-        fresh.face(half, half)
-        ours, theirs = asked.lack(demand), fresh.lack(demand)
+        fresh.set_slacks(half, half)
+        ours, theirs = asked.deficit(demand), fresh.deficit(demand)
         missing = [
-            0.0 if lack is None else float(weights @ (lack.below + lack.above)) for lack in (ours, theirs)
+            0.0 if deficit is None else float(weights @ (deficit.below + deficit.above))
+            for deficit in (ours, theirs)
         ]
         assert missing[0] == pytest.approx(missing[1], rel=1e-4, abs=1e-4)
 

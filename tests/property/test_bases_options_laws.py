@@ -18,7 +18,7 @@ from sdc_tasks.methods.attack import Attacker, baseline
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.additive import additive
-from sdc_tasks.methods.bases.printed.implied import implied, sharpen
+from sdc_tasks.methods.bases.printed.implied import implied, tighten_to_implied_intervals
 from sdc_tasks.methods.bases.printed.possible import possible
 from sdc_tasks.methods.bases.search.repair import repair
 from sdc_tasks.methods.bases.strata import strata_of
@@ -96,7 +96,7 @@ def test_the_box_contains_every_table_that_the_world_cannot_tell_from_the_truth(
 def test_sharpening_a_safe_publication_leaves_it_safe_and_loses_no_more(draw, most):
     options = ladder(draw.problem, most)
     choice = safe_choice(draw, options)
-    sharper = sharpen(draw.problem, options, choice)
+    sharper = tighten_to_implied_intervals(draw.problem, options, choice)
     assert (
         options.loss[np.arange(len(choice)), sharper] <= options.loss[np.arange(len(choice)), choice]
     ).all()
@@ -110,7 +110,9 @@ def test_sharpening_lets_the_attacker_come_no_closer(draw):
     options = ladder(draw.problem, 10.0)
     choice = any_choice(draw, options)
     before = reaches(draw.problem, options.publication(choice))
-    after = reaches(draw.problem, options.publication(sharpen(draw.problem, options, choice)))
+    after = reaches(
+        draw.problem, options.publication(tighten_to_implied_intervals(draw.problem, options, choice))
+    )
     room = 1e-6 * (1 + np.where(np.isinf(before), 0.0, before))
     assert (after >= np.where(np.isinf(before), 1e9, before) - room).all()
 

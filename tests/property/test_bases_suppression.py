@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack import Attacker, baseline, whole_attacks
+from sdc_tasks.methods.attack import Attacker, baseline, integer_attacks
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.rules import by_audit
@@ -92,8 +92,8 @@ def test_against_respondents_it_is_minimal_too(draw):
     attacker = Attacker(problem, requirements)
 
     def broken(withheld: np.ndarray) -> int:
-        attacker.face(told(problem, withheld))
-        attacker.settle()
+        attacker.set_publication(told(problem, withheld))
+        attacker.prove_all()
         return len(attacker.broken)
 
     assert broken(found.withheld) == 0
@@ -113,15 +113,15 @@ def test_counts_are_minimal_against_those_who_know_whole_numbers(drawn):
     requirements, _ = baseline(problem, ("external",))
 
     def short(withheld: np.ndarray) -> int:
-        return len(whole_attacks(problem, told(problem, withheld), requirements, 1).short)
+        return len(integer_attacks(problem, told(problem, withheld), requirements, 1).short)
 
     assert short(found.withheld) == 0
     for k in np.flatnonzero(found.withheld):
         fewer = found.withheld.copy()
         fewer[k] = False
         attacker = Attacker(problem, requirements)
-        attacker.face(told(problem, fewer))
-        attacker.settle()
+        attacker.set_publication(told(problem, fewer))
+        attacker.prove_all()
         assert attacker.broken or short(fewer)
 
 

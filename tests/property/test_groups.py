@@ -20,7 +20,7 @@ from sdc_tasks.methods.bases.rules import AUDIT, GROWN, LEAST
 from sdc_tasks.methods.joined import BY_GROUP, Decision, beside, joined
 from sdc_tasks.methods.parts import groups_of, part_of
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
-from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, linked
 from support.laws import law
 from support.oracles.attack import releases
@@ -88,7 +88,7 @@ def told(kept: dict[str, object]) -> dict[str, object]:
 
 
 def by_bytes(tables: object) -> tuple[bytes, ...]:
-    assert isinstance(tables, Tables)
+    assert isinstance(tables, CandidateWitnesses)
     return tuple(each.tobytes() for each in (tables.start, tables.column, tables.value))
 
 
@@ -225,7 +225,7 @@ def test_cells_of_no_group_are_withheld():
 
 @pytest.mark.parametrize("codes", [("A",), ("A", "B")])
 def test_tables_of_all_groups_are_tried(codes):
-    each = Tables(**Tables.rows([(np.array([0]), np.array([1.0]))]))
+    each = CandidateWitnesses(**CandidateWitnesses.rows([(np.array([0]), np.array([1.0]))]))
     found = beside(
         space_of(*codes), [Decision((code,), rounded(1), {pipeline.TABLES: each}) for code in codes]
     )

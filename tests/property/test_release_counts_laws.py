@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.judge.release.small import disclosed_small_counts
-from sdc_tasks.methods.attack import attacks, audit, baseline, small_told
+from sdc_tasks.methods.attack import attacks, audit, baseline, revealed_small_counts
 from sdc_tasks.methods.parts import part_of
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
@@ -68,7 +68,7 @@ def test_nothing_small_follows_and_every_cell_is_as_near_as_told(drawn, quality)
     found = rounded_counts(problem, CountOptions(1, base, quality))
     for _, publication in found.proposals():
         assert follows(problem, publication) == set()
-        assert not len(small_told(problem, publication))
+        assert not len(revealed_small_counts(problem, publication))
         off = np.abs(publication.value - problem.a[publication.cells])
         assert (off <= publication.base / 2).all()
         assert (found.hidden[publication.exact] == 0).all()
@@ -87,7 +87,7 @@ def test_small_counts_are_found_wherever_they_follow(drawn, seed):
     value = np.where(rng.random(len(cells)) < 0.2, np.nan, problem.a[cells] + rng.integers(-2, 3, len(cells)))
     publication = Publication(cells, value, np.where(np.isnan(value), np.inf, 2.0 * base + 1))
     expected = follows(problem, publication)
-    assert set(small_told(problem, publication).tolist()) == expected
+    assert set(revealed_small_counts(problem, publication).tolist()) == expected
     assert set(disclosed_small_counts(problem, publication)) == expected
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sdc_tasks.methods.attack import baseline, promised
-from sdc_tasks.methods.attack.replay import Fitting, pairs, support, widths, without_claim
-from sdc_tasks.methods.attack.replay.left import left
+from sdc_tasks.methods.attack.replay import Fitting, replay_collisions, support, widths, without_claim
+from sdc_tasks.methods.attack.replay.residual import residual_uncertainty
 from sdc_tasks.methods.bases.aware.floors import CellBases, Floors, floors_of
 from sdc_tasks.methods.bases.aware.rule import around_of
 from sdc_tasks.methods.bases.ladder import ladder_of
@@ -72,7 +72,7 @@ def test_a_publication_is_wide_only_where_cold_programs_say_so():
         for _ in range(4):
             publication = some_publication(problem, rng)
             is_wide = Oracle(problem, publication, PERCENT / 100).wide()
-            found = not left(
+            found = not residual_uncertainty(
                 problem, needs.strongest, publication, np.full(problem.space.size, 1e-6)
             ).narrow.any()
             assert is_wide or not found, seed
@@ -93,7 +93,9 @@ def test_no_end_that_holds_a_primary_is_nearer_than_it_could_be():
         for _ in range(6):
             publication = some_publication(problem, rng, 6)
             wide += Oracle(problem, publication, PERCENT / 100).wide()
-            found = left(problem, needs.strongest, publication, np.full(problem.space.size, 1e-6))
+            found = residual_uncertainty(
+                problem, needs.strongest, publication, np.full(problem.space.size, 1e-6)
+            )
             found_wide += not found.narrow.any()
             empty += found.window.inside is None
             assert found.narrow.all() or found.window.inside is not None, "no table is known that would pass"
@@ -117,7 +119,7 @@ def test_a_level_is_lost_where_tables_reach_the_value_beside_the_end_and_not_the
         np.flatnonzero(problem.aggregate), np.array([np.nan, 4e6, np.nan]), np.array([np.inf, 2e6, np.inf])
     )
     needs, step = baseline(problem, ("external",))[0].strongest, np.ones(problem.space.size)
-    assert left(problem, needs, publication, step).narrow.any() != wide
+    assert residual_uncertainty(problem, needs, publication, step).narrow.any() != wide
     assert (
         widths(problem, needs, publication, step, 1, without_claim(problem, needs, step, 1)).narrow.any()
         != wide
@@ -133,7 +135,7 @@ def test_a_primary_that_nothing_ends_has_a_claim(slope):
     levels = Levels(np.where(problem.primary, slope, 0.0), np.where(problem.primary, 6.0, 0.0))
     problem = replace(problem, public=public, levels=levels)
     nothing = Publication.nothing(np.flatnonzero(problem.aggregate))
-    assert not left(
+    assert not residual_uncertainty(
         problem, promised(problem, ("external",)), nothing, np.ones(problem.space.size)
     ).narrow.any()
 
@@ -155,7 +157,7 @@ def test_a_primary_that_its_country_tells_by_itself_does_no_harm():
             Publication.nothing(np.flatnonzero(problem.aggregate)),
             np.full(problem.space.size, 0.001),
         )
-        left(problem, promised(problem, ("external",)), nothing, step)
+        residual_uncertainty(problem, promised(problem, ("external",)), nothing, step)
 
 
 @pytest.mark.parametrize("tables", [(132, 204), pytest.param(range(0, 301, 12), marks=pytest.mark.slow)])
@@ -206,7 +208,7 @@ def test_pairs_of_tables_are_as_far_apart_as_both_levels_and_the_program_gives_t
     steps = np.ones(problem.space.size)
     fitting, found = (
         Fitting.of(problem, publication, steps[problem.suppressed]),
-        left(problem, needs, publication, steps),
+        residual_uncertainty(problem, needs, publication, steps),
     )
     asked = []
 
@@ -214,15 +216,15 @@ def test_pairs_of_tables_are_as_far_apart_as_both_levels_and_the_program_gives_t
         asked.append(z)
         return float(gives(moved(problem, z), publication))
 
-    shown = pairs(fitting, problem, needs, found.window, program, 10, 1)
+    shown = replay_collisions(fitting, problem, needs, found.window, program, 10, 1)
     assert shown.kept == shown.asked == int((~needs.cut).sum()) > 0
     columns = np.searchsorted(fitting.cells, needs.primaries)
     reach = np.array(
         [[each[column] for each in (*asked, np.zeros(len(fitting.cells)))] for column in columns]
     )
     assert (np.ptp(reach, axis=1) >= needs.down + needs.up).all()
-    assert pairs(fitting, problem, needs, found.window, lambda z: 0.0, 10, 1).kept == 0
-    assert pairs(fitting, problem, needs, None, program, 1, 1).asked == 1
+    assert replay_collisions(fitting, problem, needs, found.window, lambda z: 0.0, 10, 1).kept == 0
+    assert replay_collisions(fitting, problem, needs, None, program, 1, 1).asked == 1
 
 
 def test_the_default_rule_leaves_one_of_these_tables_less():

@@ -359,7 +359,7 @@ def still_proven(case: Case, evidence: Evidence) -> bool:
     """
     problem, needs = (
         case.problem,
-        case.requirements.rows((case.requirements.profile == 0) & (case.requirements.knower < 0)),
+        case.requirements.rows((case.requirements.profile == 0) & (case.requirements.insider < 0)),
     )
     counted = problem.integral.any()
     tables, profile = (

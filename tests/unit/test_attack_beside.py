@@ -24,15 +24,15 @@ NEEDS = promised(PROBLEM, (EXTERNAL,))
 
 def attacker() -> Attacker:
     made = Attacker(PROBLEM, NEEDS)
-    made.face(published(PROBLEM, "exact"))
+    made.set_publication(published(PROBLEM, "exact"))
     return made
 
 
 def test_beside_each_other_is_as_one_after_the_other():
     beside, after = attacker(), attacker()
-    beside.settle()
+    beside.prove_all()
     for prover in after._provers:
-        prover.settle()
+        prover.prove_all()
     assert len(beside._provers) == 3
     assert beside.lps == after.lps > 0
     for side, reached in beside.reached().items():
@@ -52,9 +52,9 @@ def test_each_prover_has_a_thread_beside_those_who_wait():
     both._provers = both._provers[:2]
     with (
         patch("os.cpu_count", return_value=2),
-        patch.object(type(both._provers[0]), "settle", lambda self, lots: met.wait()),
+        patch.object(type(both._provers[0]), "prove_all", lambda self, batches: met.wait()),
     ):
-        both.settle()
+        both.prove_all()
     assert not met.broken
 
 
@@ -72,13 +72,13 @@ def test_a_prover_without_an_answer_ends_the_others():
         began.wait(60)
         raise Unprotectable("no answer")
 
-    def settle(prover, lots) -> None:
+    def prove_all(prover, lots) -> None:
         fails() if prover is first else goes_on(prover)
 
     with (
         patch("os.cpu_count", return_value=2),
-        patch.object(type(first), "settle", settle),
+        patch.object(type(first), "prove_all", prove_all),
         pytest.raises(Unprotectable, match="no answer"),
     ):
-        broken.settle()
+        broken.prove_all()
     assert all(prover._stop.is_set() for prover in others)

@@ -18,7 +18,7 @@ from sdc_tasks.methods.attack import audit, baseline
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of, nearest_multiple
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.additive import additive
-from sdc_tasks.methods.bases.printed.implied import outdone, sharpen
+from sdc_tasks.methods.bases.printed.implied import dominated_by_relation, tighten_to_implied_intervals
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -80,7 +80,9 @@ def test_a_composition_is_no_coarser_than_the_other_makes_it(bases, sharper):
     problem = two_totals()
     ladder, option = options_of(problem)
     choice = np.array([option[base] for base in bases])
-    assert ladder.publication(sharpen(problem, ladder, choice)).base.tolist() == list(sharper)
+    assert ladder.publication(tighten_to_implied_intervals(problem, ladder, choice)).base.tolist() == list(
+        sharper
+    )
 
 
 def test_an_interval_that_misses_a_little_of_what_is_implied_will_not_do():
@@ -90,7 +92,7 @@ def test_an_interval_that_misses_a_little_of_what_is_implied_will_not_do():
     problem = one_cell_release("AT 100 secret 10 | BE 251 public | UK 349 public", EU="AT BE UK", EA="AT BE")
     ladder, option = options_of(problem)
     choice = np.array([option[50], option[np.inf]])
-    assert sharpen(problem, ladder, choice).tolist() == choice.tolist()
+    assert tighten_to_implied_intervals(problem, ladder, choice).tolist() == choice.tolist()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_an_interval_that_misses_a_little_of_what_is_implied_will_not_do():
 )
 def test_a_cell_is_outdone_by_what_one_relation_tells(cells, told):
     problem = two_activities()
-    assert outdone(problem, published(problem, *cells)).tolist() == told
+    assert dominated_by_relation(problem, published(problem, *cells)).tolist() == told
 
 
 def test_a_release_sharpens_where_the_domain_asks_for_it(monkeypatch):
@@ -376,8 +378,8 @@ def test_a_release_without_additive_values_says_so_and_goes_on():
 def test_a_log_tells_no_loss_of_a_few_cells() -> None:
     cells = np.arange(12)
     ladder = Ladder(cells, *(np.ones((12, 3)) for _ in range(4)), loss=np.tile([0.0, 0.123456, 1.0], (12, 1)))
-    assert ladder.told(np.where(cells < 9, 1, 0)) == "not told (fewer than 10 cells)"
-    assert ladder.told(np.where(cells < 10, 1, 0)) == "1.23"
+    assert ladder.loss_for_log(np.where(cells < 9, 1, 0)) == "not told (fewer than 10 cells)"
+    assert ladder.loss_for_log(np.where(cells < 10, 1, 0)) == "1.23"
 
 
 # --- an indicator that the domain does not name -------------------------------------------------------------

@@ -32,7 +32,7 @@ BELOW = {
 }
 
 # Questions about the options, answered at the door: no table is sent in unless somebody asked for it.
-ASKED = {"is_grown", "require_fitting", "against_program"}
+ASKED = {"uses_witness_guided_search", "require_fitting", "against_program"}
 
 
 def room_of(frame: FrameType | None) -> str | None:

@@ -97,8 +97,8 @@ def _against_keys(
 
     from sdc_tasks.methods import attack
     from sdc_tasks.methods.attack import replay
-    from sdc_tasks.methods.attack.replay.left import left as left_by
-    from sdc_tasks.model.results import Publication as Told
+    from sdc_tasks.methods.attack.replay.residual import residual_uncertainty
+    from sdc_tasks.model.results import Publication as Published
 
     hidden = np.flatnonzero(problem.suppressed)
     if (
@@ -112,11 +112,13 @@ def _against_keys(
         )
     steps = problem.space.last_decimals(each.decimals for each in spec.indicators)
     needs, profiles = requirements.strongest, requirements.profiles
-    nothing = left_by(problem, needs, Told.nothing(publication.cells), steps, spec.audit.seed).narrow
-    left = left_by(problem, needs, publication, steps, spec.audit.seed)
+    nothing = residual_uncertainty(
+        problem, needs, Published.nothing(publication.cells), steps, spec.audit.seed
+    ).narrow
+    found = residual_uncertainty(problem, needs, publication, steps, spec.audit.seed)
     first = attack.Attacker(problem, requirements, spec.audit.seed)
-    first.face(publication)
-    first.settle()
+    first.set_publication(publication)
+    first.prove_all()
     if first.broken:
         raise InvalidInput(
             "--replay: this table does not pass the audit, so bases.rule_aware never publishes it. Remedy: "
@@ -128,17 +130,17 @@ def _against_keys(
         other = moved(problem, z)
         own, _ = attack.baseline(other, profiles)
         attacker = attack.Attacker(other, own, spec.audit.seed)
-        attacker.face(publication)
-        attacker.offer(each - z for each in tables)
-        attacker.settle()
+        attacker.set_publication(publication)
+        attacker.try_witnesses(each - z for each in tables)
+        attacker.prove_all()
         return float(not attacker.broken)
 
     fitting = replay.Fitting.of(problem, publication, steps[hidden])
-    some = replay.pairs(fitting, problem, needs, left.window, chance, most, spec.audit.seed)
+    some = replay.replay_collisions(fitting, problem, needs, found.window, chance, most, spec.audit.seed)
     return (
         "replay: bases.rule_aware. The test of the width, which sees public figures alone, shows both levels "
         "together for "
-        f"{int((~left.narrow).sum())} of {len(needs.primaries)} primaries of this table as it is printed; "
+        f"{int((~found.narrow).sum())} of {len(needs.primaries)} primaries of this table as it is printed; "
         f"with nothing published it fails "
         f"for {int(nothing.sum())}, which have no claim. Of {some.sides} primaries that their national "
         f"tables protect, {some.asked} were "

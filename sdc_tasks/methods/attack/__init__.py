@@ -5,17 +5,21 @@ The modules, in the order in which an audit uses them:
 
     requirements    how much uncertainty each primary must keep, against each profile
     polyhedron      the tables that one attacker cannot tell from the truth (reduced by sdc_tasks.presolve;
-    vintage: earlier releases) knowledge       what the insiders of a profile know, how that narrows the
-    polyhedron, and which attackers a point fools items           the requirements, each at its place in the
-    polyhedron: the questions for a prover ledger          what has been shown about the items so far
-    prover          the order of the search: joint searches first, then item by item, lot by lot
+                    vintage: earlier releases)
+    knowledge       what the insiders of a profile know, how that narrows the polyhedron, and which attackers
+                    a point fools
+    targets         the requirements at their places in the polyhedron: what a prover has to prove
+    proof_state     what has been proven about the targets so far
+    prover          the order of the search: joint searches first, then target by target, batch by batch
     lp, milp        the two provers: linear programs; integer programs against attackers who know that values
-    are whole numbers weaker          the attackers with less than all that a profile knows, who must be
-    judged beside the strongest blocks          the parts of a large table that are searched first
+                    are whole numbers
+    weaker          the attackers with less than all that a profile knows, who must be judged beside the
+                    strongest
+    blocks          the parts of a large table that are searched first
     witness         the tables that prove a verdict, stored compactly
-    proofs          the multipliers that prove an attack, as evidence
+    proofs          the dual multipliers that prove an attack, as evidence
     auditing        the baseline, the audit, its report and its evidence, and how chunks of an audit are
-    joined
+                    merged
 
 `auditing.audit` uses them in this order. The baseline is what the national tables alone protect: the same
 audit with nothing published. `replay` is the attacker who has the program: he runs it for every hidden
@@ -25,12 +29,12 @@ several compositions tell together).
 The profiles are defined in model/profiles. The code here names none of them except the external one.
 """
 
-from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, jointly, merge, whole_attacks
+from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, integer_attacks, jointly, merge
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import Attack
-from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
-from sdc_tasks.methods.attack.milp.system import whole_slacks
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness, Shortfall
+from sdc_tasks.methods.attack.milp.system import integer_slacks
 from sdc_tasks.methods.attack.polyhedron import (
     AttackSystem,
     attack_system,
@@ -39,7 +43,7 @@ from sdc_tasks.methods.attack.polyhedron import (
     refuse_mislabelled,
 )
 from sdc_tasks.methods.attack.requirements import Requirements, promised
-from sdc_tasks.methods.attack.small import small_told
+from sdc_tasks.methods.attack.small import revealed_small_counts
 from sdc_tasks.methods.attack.vintage import earlier
 from sdc_tasks.methods.attack.weaker import unjudged, who
 
@@ -47,10 +51,10 @@ __all__ = [
     "Attack",
     "AttackSystem",
     "Attacker",
+    "IntegerWitness",
     "Knowledge",
     "Requirements",
     "Shortfall",
-    "Whole",
     "attack_system",
     "attacks",
     "audit",
@@ -58,14 +62,14 @@ __all__ = [
     "contradicted",
     "earlier",
     "facing",
+    "integer_attacks",
+    "integer_slacks",
     "jointly",
     "knowledge_of",
     "merge",
     "promised",
     "refuse_mislabelled",
-    "small_told",
+    "revealed_small_counts",
     "unjudged",
     "who",
-    "whole_attacks",
-    "whole_slacks",
 ]

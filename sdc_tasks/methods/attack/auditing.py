@@ -11,30 +11,30 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import Attack
-from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
+from sdc_tasks.methods.attack.milp.attacker import IntegerAttacker
+from sdc_tasks.methods.attack.milp.audit import integer_audit, integer_baseline
 from sdc_tasks.methods.attack.milp.audit import joined as joined_tables
-from sdc_tasks.methods.attack.milp.audit import whole_audit, whole_baseline
-from sdc_tasks.methods.attack.milp.prover import Whole
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness
 from sdc_tasks.methods.attack.polyhedron import contradicted
 from sdc_tasks.methods.attack.proofs import joined, proofs_of
-from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.prover import Batches
 from sdc_tasks.methods.attack.requirements import Requirements, promised
-from sdc_tasks.methods.attack.small import small_told
+from sdc_tasks.methods.attack.small import revealed_small_counts
+from sdc_tasks.methods.attack.targets import SIDES
 from sdc_tasks.methods.attack.weaker import complete, unjudged
 from sdc_tasks.methods.attack.witness import of_rows, stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say, silent
-from sdc_tasks.model.results import AuditReport, Evidence, JointPoints, Publication, Weaker
+from sdc_tasks.model.results import AuditReport, Evidence, Publication, SharedWitnesses, Weaker
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, NOTICEABLE
 
-LOT_PRIMARIES = (
-    64  # primaries of a lot share what their own searches find; a chunk of an audit consists of whole lots
-)
-MOST_LOTS = 64  # each begins anew from the vertices of its models, which takes long in a large table
+# Primaries of a batch share the witnesses of their own searches. A chunk of an audit is a number of complete
+# batches, so that the result does not depend on the number of chunks.
+BATCH_PRIMARIES = 64
+MOST_BATCHES = 64  # each begins anew from the vertices of its models, which takes long in a large table
 
 
 def baseline(
@@ -47,11 +47,11 @@ def baseline(
     """
     wanted, work = promised(problem, profiles), Progress(say, "baseline")
     attacker = Attacker(problem, wanted, work=work)
-    attacker.settle()
+    attacker.prove_all()
     least = wanted.cut_to(
-        (attack.primary, SIDES[attack.side], attack.knower, attack.reach) for attack in attacker.broken
+        (attack.primary, SIDES[attack.side], attack.insider, attack.reach) for attack in attacker.broken
     )
-    least = whole_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
+    least = integer_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
     return complete(problem, least, work) if every else least, attacker.lps
 
 
@@ -63,7 +63,7 @@ def audit(
     seed: int = 1,
     chunk: int = 0,
     chunks: int = 1,
-    joint: JointPoints | None = None,
+    joint: SharedWitnesses | None = None,
     say: Say = silent,
 ) -> AuditReport:
     """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
@@ -71,23 +71,25 @@ def audit(
     `witnesses`: deviations z of the suppressed cells (unit of the data) to try first, such as CTA's
     table; those that are no witness of this publication are ignored. Every chunk solves the joint LPs of
     the whole audit, or checks the points that `jointly` found by them (`joint`); then it goes through its
-    own lots of neighbours. So the chunks together find the same, whatever their number. Raises ValueError
+    own batches of neighbours. So the chunks together find the same, whatever their number. Raises ValueError
     for the points of another audit.
     """
     work = Progress(say, f"audit, part {chunk + 1} of {chunks}" if chunks > 1 else "audit")
     attacker = _facing(problem, publication, requirements, witnesses, seed, work)
-    all_lots = _lots(requirements)
-    lots = [all_lots[number] for number in np.array_split(np.arange(len(all_lots)), chunks)[chunk].tolist()]
+    all_batches = _batches(requirements)
+    batches = [
+        all_batches[number] for number in np.array_split(np.arange(len(all_batches)), chunks)[chunk].tolist()
+    ]
     if joint is None:
-        attacker.settle(lots)
+        attacker.prove_all(batches)
     else:
         if any(
-            getattr(joint, name) != told
-            for name, told in _audited(problem, publication, requirements, seed).items()
+            getattr(joint, name) != digest
+            for name, digest in _audited(problem, publication, requirements, seed).items()
         ):
             raise ValueError("the joint points are of another audit")
-        attacker.settle_from(joint, lots)
-    mine = np.concatenate([np.zeros(0, dtype=np.int64), *(cells for _, cells in lots)])
+        attacker.prove_from(joint, batches)
+    mine = np.concatenate([np.zeros(0, dtype=np.int64), *(cells for _, cells in batches)])
     reached = attacker.reached()
     rows = np.flatnonzero(np.isin(requirements.primaries, mine) & ~requirements.implied)
     at = np.searchsorted(mine, requirements.primaries[rows])
@@ -114,12 +116,12 @@ def audit(
         shared_lps=attacker.shared_lps,
         requirements=requirements.digest(problem.salt),
         contradictions=tuple(int(cell) for cell in publication.cells[contradicted(problem, publication)]),
-        small=tuple(small_told(problem, publication).tolist()),
+        small=tuple(revealed_small_counts(problem, publication).tolist()),
         unjudged=unjudged(problem, requirements),
         held=held,
         evidence=_evidence(attacker, rows, requirements),
     )
-    return whole_audit(report, problem, publication, requirements, lots, seed, work)
+    return integer_audit(report, problem, publication, requirements, batches, seed, work)
 
 
 def jointly(
@@ -129,16 +131,16 @@ def jointly(
     witnesses: Iterable[Floats] = (),
     seed: int = 1,
     say: Say = silent,
-) -> JointPoints:
+) -> SharedWitnesses:
     """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of
     the audit.
     """
     attacker = _facing(problem, publication, requirements, witnesses, seed, Progress(say, "audit, all parts"))
     found, lps = attacker.propose()
     points = [each for of_prover in found for each in of_prover]
-    return JointPoints(
+    return SharedWitnesses(
         **_audited(problem, publication, requirements, seed),
-        **JointPoints.rows([(each.columns, each.value) for each in points]),
+        **SharedWitnesses.rows([(each.columns, each.value) for each in points]),
         prover=np.repeat(np.arange(len(found)), [len(each) for each in found]),
         lps=np.array(lps, dtype=np.int64),
     )
@@ -165,15 +167,15 @@ def _facing(
     work: Progress,
 ) -> Attacker:
     attacker = Attacker(problem, requirements, seed, work)
-    attacker.face(publication)
-    attacker.offer(witnesses, news=True)
+    attacker.set_publication(publication)
+    attacker.try_witnesses(witnesses, only_if_useful=True)
     return attacker
 
 
-def _lots(requirements: Requirements) -> Lots:
-    """The primaries in lots of neighbours, at most MOST_LOTS: (number of the lot, its primaries)."""
+def _batches(requirements: Requirements) -> Batches:
+    """The primaries in batches of neighbours, at most MOST_BATCHES: (number of the batch, its primaries)."""
     cells = requirements.cells
-    size = max(LOT_PRIMARIES, int(np.ceil(len(cells) / MOST_LOTS)))
+    size = max(BATCH_PRIMARIES, int(np.ceil(len(cells) / MOST_BATCHES)))
     return list(enumerate(np.split(cells, np.arange(size, len(cells), size)))) if len(cells) else []
 
 
@@ -184,7 +186,7 @@ def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evi
     return Evidence(
         witness=stacked([each for _, each in found]),
         profile=np.array([profile for profile, _ in found], dtype=np.int64),
-        lot=np.array([each.lot for _, each in found], dtype=np.int64),
+        lot=np.array([each.batch for _, each in found], dtype=np.int64),
         broken=proofs_of([each for each in attacker.broken if each.primary in mine], requirements),
         cut=requirements.why,
         weaker=Weaker.of(
@@ -196,25 +198,25 @@ def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evi
 def attacks(problem: ProtectionProblem, publication: Publication, requirements: Requirements) -> list[Attack]:
     """The attacks on this publication that succeed: for each one its strongest point and its dual prices."""
     attacker = Attacker(problem, requirements)
-    attacker.face(publication)
-    attacker.settle()
+    attacker.set_publication(publication)
+    attacker.prove_all()
     return attacker.broken
 
 
-def whole_attacks(
+def integer_attacks(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
     seed: int,
-    tried: Sequence[Whole] = (),
-) -> WholeAttacker:
-    """The attacker with integer knowledge after all his searches, lot by lot as in an audit. His
+    tried: Sequence[IntegerWitness] = (),
+) -> IntegerAttacker:
+    """The attacker with integer knowledge after all his searches, batch by batch as in an audit. His
     `short` lists what was not shown.
 
     Tables that were `tried` elsewhere count as well. Without them, the result is that of an audit.
     """
-    attacker = WholeAttacker(problem, publication, requirements, seed, tried)
-    attacker.settle(_lots(requirements))
+    attacker = IntegerAttacker(problem, publication, requirements, seed, tried)
+    attacker.prove_all(_batches(requirements))
     return attacker
 
 
@@ -232,21 +234,27 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
         raise ValueError("chunks overlap")
     held = np.concatenate([c.held for c in chunks], axis=1)[:, order]
     lps = first.shared_lps + sum(c.lps - c.shared_lps for c in chunks)
-    told = next((c for c in chunks if c.narrow is not None), first)
+    replayed = next((c for c in chunks if c.narrow is not None), first)
     evidence = _joined([c.evidence for c in chunks])
     return replace(
-        first, lps=lps, held=held, evidence=evidence, narrow=told.narrow, unclaimed=told.unclaimed, **joined
+        first,
+        lps=lps,
+        held=held,
+        evidence=evidence,
+        narrow=replayed.narrow,
+        unclaimed=replayed.unclaimed,
+        **joined,
     )
 
 
 def _joined(parts: Sequence[Evidence]) -> Evidence:
-    """What all chunks share, once, and then lot by lot."""
+    """What all chunks share, once, and then batch by batch."""
     lot = np.concatenate(
         [np.where(part.lot < 0, -1 if n == 0 else -2, part.lot) for n, part in enumerate(parts)]
     )
     profile = np.concatenate([part.profile for part in parts])
     order = np.lexsort((profile, lot))
-    order = order[lot[order] >= -1]  # what all lots share, once
+    order = order[lot[order] >= -1]  # what all batches share, once
     program = next((p for p in parts if len(p.program_centre)), parts[0])
     return Evidence(
         witness=_picked([part.witness for part in parts], order),

@@ -60,9 +60,9 @@ def together(
     )
     attacker, width = Attacker(problem, far, work=Progress(progress, "compositions")), list[Floats]()
     for each in faced:
-        attacker.face(each)
+        attacker.set_publication(each)
         try:
-            attacker.settle_alone()
+            attacker.prove_separately()
         except Unprotectable:
             return None
         reached = attacker.reached()
@@ -81,10 +81,10 @@ def _overlapping(aggregates: Sequence[Aggregate]) -> tuple[int, ...]:
     )
 
 
-def _only(publication: Publication, told: Bools) -> Publication:
-    """The publication with every cell withheld that is not `told`."""
-    value, base = np.where(told, publication.value, np.nan), np.where(told, publication.base, np.inf)
-    return Publication(publication.cells, value, base, np.where(told, publication.covers, 0.0))
+def _only(publication: Publication, kept: Bools) -> Publication:
+    """The publication with every cell withheld that is not `kept`."""
+    value, base = np.where(kept, publication.value, np.nan), np.where(kept, publication.base, np.inf)
+    return Publication(publication.cells, value, base, np.where(kept, publication.covers, 0.0))
 
 
 def _sample(needs: Requirements, most: int) -> Requirements:

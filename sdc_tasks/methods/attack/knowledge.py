@@ -58,18 +58,18 @@ class Knowledge:
             return np.ones((len(rows), 1), dtype=bool)
         about = self.owner[None, :] != self.owners(needs.primaries[rows])[:, None]
         special = (
-            (needs.profile == needs.profile[rows[0]]) & (needs.knower >= 0)
+            (needs.profile == needs.profile[rows[0]]) & (needs.insider >= 0)
             if len(rows)
             else np.zeros(0, dtype=bool)
         )
         of_cell: dict[int, list[int]] = {}
-        for cell, knower in zip(
-            needs.primaries[special].tolist(), needs.knower[special].tolist(), strict=True
+        for cell, insider in zip(
+            needs.primaries[special].tolist(), needs.insider[special].tolist(), strict=True
         ):
-            of_cell.setdefault(cell, []).append(knower)
+            of_cell.setdefault(cell, []).append(insider)
         for i, row in enumerate(rows.tolist()):
-            if needs.knower[row] >= 0:
-                about[i] = np.arange(about.shape[1]) == needs.knower[row]
+            if needs.insider[row] >= 0:
+                about[i] = np.arange(about.shape[1]) == needs.insider[row]
             elif (apart := of_cell.get(int(needs.primaries[row]))) is not None:
                 about[i, apart] = False
         return np.asarray(about)
@@ -77,13 +77,13 @@ class Knowledge:
 
 @dataclass(frozen=True, repr=False)
 class Insiders:
-    """Knowledge at its place in a polyhedron, for the items of a prover.
+    """Knowledge at its place in a polyhedron, for the targets of a prover.
 
     `column`, `lower`, `upper`: columns of z and the bounds that their `owner` knows, in the unit of the
     polyhedron. `core`, `core_lower`, `core_upper`: the same for columns of u; `core` is −1 if the national
-    relations fix the cell anyway. `victim`: the respondent of each item, −1 if he is no insider or if
-    insiders attack `alone`; `outside`: for each item that a smaller coalition attacks, the respondents who do
-    not take part, with the victim. `free`: the bounds of u for an attacker who knows none of this.
+    relations fix the cell anyway. `victim`: the respondent of each target, −1 if he is no insider or if
+    insiders attack `alone`; `outside`: for each target that a smaller coalition attacks, the respondents who
+    do not take part, with the victim. `free`: the bounds of u for an attacker who knows none of this.
     """
 
     alone: bool
@@ -106,13 +106,13 @@ class Insiders:
         cells: Ints,
         lacked: Mapping[int, tuple[int, ...]] | None = None,
     ) -> Insiders:
-        """`cells` are those of the items; `lacked`: for each item against a weaker
+        """`cells` are those of the targets; `lacked`: for each target against a weaker
         adversary, the pieces that he lacks.
         """
         victim = np.full(len(cells), -1) if knowledge.alone else knowledge.owners(cells)
         absent = {
-            item: np.array([*pieces, *victim[[item]]], dtype=np.int64)
-            for item, pieces in (lacked or {}).items()
+            target: np.array([*pieces, *victim[[target]]], dtype=np.int64)
+            for target, pieces in (lacked or {}).items()
         }
         column = polyhedron.columns_of(knowledge.cells)
         lower, upper = polyhedron.own(column, knowledge.lower, knowledge.upper)
@@ -122,7 +122,7 @@ class Insiders:
             owner=knowledge.owner,
             victim=victim,
             outside={
-                item: owners for item, owners in absent.items() if np.isin(owners, knowledge.owner).any()
+                target: owners for target, owners in absent.items() if np.isin(owners, knowledge.owner).any()
             },
             column=column,
             lower=lower,
@@ -150,47 +150,49 @@ class Insiders:
 
     @property
     def usual(self) -> tuple[Floats, Floats]:
-        """The starting bounds of u: the bounds for one item differ from them in a few columns only
+        """The starting bounds of u: the bounds for one target differ from them in a few columns only
         (`differing`).
         """
         return self.free if self.alone else self.all_held
 
-    def against(self, item: int, knowers: Bools) -> tuple[Floats, Floats]:
-        """Bounds of u for these attackers of an item. If they act alone: what these attackers know together.
+    def against(self, target: int, attackers: Bools) -> tuple[Floats, Floats]:
+        """Bounds of u for these attackers of a target. If they act alone: what these attackers know together.
         Otherwise: what all insiders know except the victim and those who stay outside.
         """
         if self.alone:
-            return self.imposed(knowers)
-        return self.imposed(~np.isin(self.owner, self._absent(item))) if self.exempt[item] else self.all_held
+            return self.imposed(attackers)
+        return (
+            self.imposed(~np.isin(self.owner, self._absent(target))) if self.exempt[target] else self.all_held
+        )
 
     @cached_property
     def exempt(self) -> Bools:
-        """(items,): whether some insider takes no part in the attack."""
+        """(targets,): whether some insider takes no part in the attack."""
         return np.asarray((self.victim >= 0) | self.smaller)
 
     @cached_property
     def smaller(self) -> Bools:
-        """(items,): whether a smaller coalition attacks. All members together mostly know such a cell,
+        """(targets,): whether a smaller coalition attacks. All members together mostly know such a cell,
         so no joint search can move it.
         """
         found = np.zeros(len(self.victim), dtype=bool)
         found[list(self.outside)] = True
         return found
 
-    def _absent(self, item: int) -> Ints:
-        """The insiders who take no part in the attack on an item."""
-        return self.outside.get(item, self.victim[[item]])
+    def _absent(self, target: int) -> Ints:
+        """The insiders who take no part in the attack on a target."""
+        return self.outside.get(target, self.victim[[target]])
 
-    def differing(self, item: int) -> Ints:
-        """The columns of u where the bounds against an item may differ from the `usual` ones."""
+    def differing(self, target: int) -> Ints:
+        """The columns of u where the bounds against a target may differ from the `usual` ones."""
         if self.alone:
             return np.unique(self.core[self.core >= 0])
-        theirs = np.isin(self.owner, self._absent(item)) & (self.core >= 0)
+        theirs = np.isin(self.owner, self._absent(target)) & (self.core >= 0)
         return np.unique(self.core[theirs])
 
     def fooled(self, z: Floats) -> Bools:
-        """(items or 1, attackers): whether the point agrees with what the attacker knows; by item,
-        because items have different victims.
+        """(targets or 1, attackers): whether the point agrees with what the attacker knows; by target,
+        because targets have different victims.
         """
         as_known = (z[self.column] >= self.lower - FEASIBILITY) & (z[self.column] <= self.upper + FEASIBILITY)
         if self.alone:
@@ -199,8 +201,8 @@ class Insiders:
         if not len(moved):
             return np.ones((1, 1), dtype=bool)
         found = np.asarray((self.victim == moved[0]) & (len(moved) == 1))
-        for item, absent in self.outside.items():
-            found[item] = np.isin(moved, absent).all()
+        for target, absent in self.outside.items():
+            found[target] = np.isin(moved, absent).all()
         return found[:, None]
 
 
@@ -208,14 +210,14 @@ def knowledge_of(problem: ProtectionProblem, profile: str) -> Knowledge:
     """What the attackers of a profile know. Raises ValueError for an unknown profile, InvalidInput
     for a hidden cell without units.
     """
-    told = profile_of(profile)
-    if told.respondents:
+    definition = profile_of(profile)
+    if definition.respondents:
         _require_units(problem, profile)
-    cells = np.flatnonzero(told.insider(problem))
+    cells = np.flatnonzero(definition.insider(problem))
     short = problem.known[cells] - problem.a[cells]  # 0 for a single unit
     return Knowledge(
         profile,
-        told.alone,
+        definition.alone,
         cells,
         short,
         np.where(short < 0, np.inf, 0.0),

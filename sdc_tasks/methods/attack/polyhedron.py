@@ -244,10 +244,10 @@ def facing(system: AttackSystem, problem: ProtectionProblem, publication: Public
     if not np.array_equal(publication.cells, np.flatnonzero(problem.aggregate)):
         raise ValueError("the publication is not over the aggregate cells of this problem, in their order")
     low, high = slacks(problem, publication)
-    told = system.decided >= 0
-    at = system.decided[told]
+    aggregates = system.decided >= 0
+    at = system.decided[aggregates]
     row_lower, row_upper = system.row_lower.copy(), system.row_upper.copy()
-    row_lower[told], row_upper[told] = low[at] / system.unit, high[at] / system.unit
+    row_lower[aggregates], row_upper[aggregates] = low[at] / system.unit, high[at] / system.unit
     return replace(system, row_lower=row_lower, row_upper=row_upper)
 
 

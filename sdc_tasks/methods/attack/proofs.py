@@ -16,10 +16,11 @@ def proofs_of(attacks: Sequence[Attack], requirements: Requirements) -> Multipli
     """The proofs of successful attacks, by adversary, cell, side and attacker."""
     r = requirements
     attacks = sorted(
-        attacks, key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.knower)
+        attacks,
+        key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.insider),
     )
     at = np.array([each.primary for each in attacks], dtype=np.int64)
-    special = r.knower[at]
+    special = r.insider[at]
 
     def ints(values: Iterable[int]) -> Ints:
         return np.array(list(values), dtype=np.int64)
@@ -28,7 +29,7 @@ def proofs_of(attacks: Sequence[Attack], requirements: Requirements) -> Multipli
         profile=r.profile[at],
         cell=r.primaries[at],
         side=ints(each.side for each in attacks),
-        knower=np.where(special >= 0, special, ints(each.knower for each in attacks)),
+        knower=np.where(special >= 0, special, ints(each.insider for each in attacks)),
         split=ints(each.split for each in attacks),
         reach=np.array([each.reach for each in attacks], dtype=float),
         start=ints(np.cumsum([0, *(len(each.rows) for each in attacks)])),

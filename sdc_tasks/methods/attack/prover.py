@@ -1,9 +1,9 @@
-"""The order of the search, for any solver that finds the points (METHOD §5).
+"""The order of the search, independent of the solver that finds the points (METHOD §5).
 
-Cheap proofs come first: a joint search pushes all open items at once, and its points count for every item.
-Each item that is still open gets its own search. The joint searches find the same in every chunk of an audit.
-Then the items follow lot by lot; each lot starts from the end of the joint searches, as if there were no
-other lot. So a mapped audit finds the same, however it is cut into chunks.
+Cheap proofs come first: a joint search pushes all open targets at once, and its points count for every
+target. Each target that is still open gets its own search. The joint searches find the same in every chunk of
+an audit. Then the targets follow batch by batch; each batch starts from the end of the joint searches, as if
+there were no other batch. So a mapped audit finds the same, however it is cut into chunks.
 """
 
 from __future__ import annotations
@@ -13,101 +13,105 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from sdc_tasks.methods.attack.items import Items
 from sdc_tasks.methods.attack.knowledge import Insiders
-from sdc_tasks.methods.attack.ledger import Ledger
+from sdc_tasks.methods.attack.proof_state import ProofState
+from sdc_tasks.methods.attack.targets import Targets
 from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.table import Bools, Ints
 
-FOR_ALL = -1  # not the number of a lot: what the joint searches find is for all lots
+FOR_ALL = -1  # not the number of a batch: what the joint searches find is for all batches
 
-Lots = Sequence[tuple[int, Ints]]
+Batches = Sequence[tuple[int, Ints]]
 
 
-def tell_settled(work: Progress, provers: Sequence[Prover], what: str) -> None:
-    """Tells how many items of these provers are shown or broken."""
-    of = sum(len(prover.items) for prover in provers)
+def report_proven(work: Progress, provers: Sequence[Prover], what: str) -> None:
+    """Tells how many targets of these provers are shown or broken."""
+    of = sum(len(prover.targets) for prover in provers)
     work.tell(of - sum(prover.left for prover in provers), of, what)
 
 
 class Prover(ABC):
-    """One profile's items in one polyhedron. `profile`: its number in the requirements; `solves`:
-    LPs or MILPs so far, of which `shared` were joint ones; `left`: items that are neither shown
+    """One profile's targets in one polyhedron. `profile`: its number in the requirements; `solves`:
+    LPs or MILPs so far, of which `shared` were joint ones; `left`: targets that are neither shown
     nor broken yet, told by `tell`.
     """
 
     tell: Callable[[], None] = staticmethod(lambda: None)
 
-    def __init__(self, profile: int, items: Items, insiders: Insiders, ledger: Ledger, seed: int) -> None:
-        self.profile, self.items, self.insiders, self.ledger = profile, items, insiders, ledger
+    def __init__(
+        self, profile: int, targets: Targets, insiders: Insiders, state: ProofState, seed: int
+    ) -> None:
+        self.profile, self.targets, self.insiders, self.state = profile, targets, insiders, state
         self.solves = self.shared = 0
-        self._seed, self.left = seed, len(items)
+        self._seed, self.left = seed, len(targets)
 
-    def settle(self, lots: Lots | None = None) -> None:
-        """Shows or breaks every item. With `lots` (number, primaries): after the joint searches,
-        only the items of these primaries.
+    def prove_all(self, batches: Batches | None = None) -> None:
+        """Shows or breaks every target. With `batches` (number, primaries): after the joint searches,
+        only the targets of these primaries.
         """
-        self.settle_jointly()
-        self.settle_each(lots)
+        self.prove_jointly()
+        self.prove_each(batches)
 
-    def settle_jointly(self) -> None:
+    def prove_jointly(self) -> None:
         """Shows what the joint searches show."""
         before = self.solves
         self._jointly(np.random.default_rng(self._seed))
-        self._now_left(int(self.ledger.waiting.sum()))
+        self._now_left(int(self.state.waiting.sum()))
         self.shared += self.solves - before
 
-    def settle_each(self, lots: Lots | None = None) -> None:
-        """Shows or breaks the items, or those of these lots, that the joint searches have left."""
+    def prove_each(self, batches: Batches | None = None) -> None:
+        """Shows or breaks the targets, or those of these batches, that the joint searches have left."""
         order = self._order()
-        waiting = order[self.ledger.waiting[order]]
+        waiting = order[self.state.waiting[order]]
         self._now_left(
             len(waiting)
-            if lots is None
-            else sum(int(np.isin(self.items.cell[waiting], own).sum()) for _, own in lots)
+            if batches is None
+            else sum(int(np.isin(self.targets.cell[waiting], own).sum()) for _, own in batches)
         )
-        if lots is None:
+        if batches is None:
             self._each(waiting, FOR_ALL)
             return
-        mine = [(number, waiting[np.isin(self.items.cell[waiting], primaries)]) for number, primaries in lots]
-        mine = [(number, items) for number, items in mine if len(items)]
-        settled = self.ledger.open.copy()
-        for (_, items), left in zip(mine, self._lot_by_lot(mine), strict=True):
-            settled[items] = left
-        self.ledger.open = settled
+        mine = [
+            (number, waiting[np.isin(self.targets.cell[waiting], primaries)]) for number, primaries in batches
+        ]
+        mine = [(number, targets) for number, targets in mine if len(targets)]
+        settled = self.state.open.copy()
+        for (_, targets), left in zip(mine, self._batch_by_batch(mine), strict=True):
+            settled[targets] = left
+        self.state.open = settled
 
-    def _lot_by_lot(self, lots: Lots) -> Iterator[Bools]:
-        """Searches for the items of each lot (number, items), as if it were alone. Yields
-        which of them stay open, lot by lot.
+    def _batch_by_batch(self, batches: Batches) -> Iterator[Bools]:
+        """Searches for the targets of each batch (number, targets), as if it were alone. Yields
+        which of them stay open, batch by batch.
         """
-        shown = self.ledger.snapshot()
-        for number, items in lots:
-            self.ledger.restore(shown)
+        shown = self.state.snapshot()
+        for number, targets in batches:
+            self.state.restore(shown)
             self._back()
-            self._each(items, number)
-            yield self.ledger.open[items]
+            self._each(targets, number)
+            yield self.state.open[targets]
 
-    def _each(self, items: Ints, lot: int) -> None:
-        for item in items.tolist():
-            if self.ledger.open[item].any():
-                self.attack(item, self.ledger.open[item].copy(), lot)
+    def _each(self, targets: Ints, batch: int) -> None:
+        for target in targets.tolist():
+            if self.state.open[target].any():
+                self.attack(target, self.state.open[target].copy(), batch)
             self._now_left(self.left - 1)
 
-    def _now_left(self, items: int) -> None:
-        self.left = items
+    def _now_left(self, targets: int) -> None:
+        self.left = targets
         self.tell()
 
     @abstractmethod
-    def attack(self, item: int, knowers: Bools, lot: int) -> None:
-        """Searches for one item alone, against each of these attackers; records the attacks that succeed."""
+    def attack(self, target: int, attackers: Bools, batch: int) -> None:
+        """Searches for one target against each of these attackers; records the attacks that succeed."""
 
     @abstractmethod
     def _jointly(self, rng: np.random.Generator) -> None:
-        """Runs the joint searches, which close many items at once."""
+        """Runs the joint searches, which close many targets at once."""
 
     def _order(self) -> Ints:
-        """The order of the searches for single items."""
-        return np.arange(len(self.items))
+        """The order of the searches for single targets."""
+        return np.arange(len(self.targets))
 
     @abstractmethod
     def _back(self) -> None:

@@ -24,10 +24,10 @@ class Requirements:
     data; all arrays of shape (rows,).
 
     A row is a primary (flat index) against `adversaries[profile]`: first the `profiles`, each with all that
-    it knows, then the `weaker` ones, each for some primaries. Rows ascend by profile, cell and `knower`.
+    it knows, then the `weaker` ones, each for some primaries. Rows ascend by profile, cell and `insider`.
     `down`, `up`, `slide`: levels cut at the external bounds and at what the national tables alone protect.
     `cut`: whether the national tables cut the row; no treatment of the aggregates can repair this
-    under-protection, and its NSI is told. `knower`: −1, or the one attacker of the row: if attackers act
+    under-protection, and its NSI is told. `insider`: −1, or the one attacker of the row: if attackers act
     alone and the national tables protect less against him than promised, he has a row of his own. `why`
     proves the cuts; `whole` (cuts, 5): the cuts by integer knowledge (`Evidence.whole_cut`).
     """
@@ -38,7 +38,7 @@ class Requirements:
     slide: Floats = field(repr=False)
     cut: Bools = field(repr=False)
     profile: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
-    knower: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    insider: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     profiles: tuple[str, ...] = field(kw_only=True)
     weaker: tuple[Adversary, ...] = field(default=(), kw_only=True, repr=False)
     why: Multipliers = field(default_factory=Multipliers, repr=False)
@@ -49,15 +49,20 @@ class Requirements:
         n = len(self.primaries)
         if not len(self.profile):
             object.__setattr__(self, "profile", np.zeros(n, dtype=np.int64))
-        if not len(self.knower):
-            object.__setattr__(self, "knower", np.full(n, -1, dtype=np.int64))
+        if not len(self.insider):
+            object.__setattr__(self, "insider", np.full(n, -1, dtype=np.int64))
 
     def digest(self, salt: Secret) -> str:
         """Digest of the requirements, keyed by the salt of the problem: with it an audit
         names the requirements that it used.
         """
-        names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
-        arrays = (name.encode() + np.ascontiguousarray(getattr(self, name)).tobytes() for name in names)
+        # the digest of stored requirements has the column of insiders under its first name
+        names = {name: name for name in ("primaries", "down", "up", "slide", "cut", "profile")}
+        names["knower"] = "insider"
+        arrays = (
+            stored.encode() + np.ascontiguousarray(getattr(self, name)).tobytes()
+            for stored, name in names.items()
+        )
         weaker = [f"{each.profile}{each.lacks}" for each in self.weaker]
         return salt.derive("requirements").digest("|".join([*self.profiles, *weaker]).encode(), *arrays)
 
@@ -96,7 +101,7 @@ class Requirements:
         less. Nobody needs to attack it.
         """
         found, of_cell = np.zeros(len(self.primaries), dtype=bool), dict[tuple[str, int], list[int]]()
-        for row in np.flatnonzero(self.knower < 0).tolist():
+        for row in np.flatnonzero(self.insider < 0).tolist():
             of_cell.setdefault(
                 (self.adversaries[self.profile[row]].profile, int(self.primaries[row])), []
             ).append(row)
@@ -124,7 +129,7 @@ class Requirements:
         """Is every requirement equal to the promise, except in rows that are marked as cut to the national
         baseline?
         """
-        general = self.rows((self.knower < 0) & (self.profile < len(self.profiles)))
+        general = self.rows((self.insider < 0) & (self.profile < len(self.profiles)))
         if self.profiles != promise.profiles or not all(
             np.array_equal(getattr(general, name), getattr(promise, name))
             for name in ("primaries", "profile")
@@ -144,7 +149,7 @@ class Requirements:
         return (
             whole
             and bool((least >= 0).all())
-            and bool(self.cut[self.knower >= 0].all())
+            and bool(self.cut[self.insider >= 0].all())
             and bool((self.cut | as_promised)[more].all())
         )
 
@@ -161,7 +166,7 @@ class Requirements:
         """Some of the rows."""
         parts = {
             name: getattr(self, name)[chosen]
-            for name in ("primaries", "down", "up", "slide", "cut", "profile", "knower")
+            for name in ("primaries", "down", "up", "slide", "cut", "profile", "insider")
         }
         return Requirements(**parts, profiles=self.profiles, weaker=self.weaker)
 
@@ -173,11 +178,11 @@ class Requirements:
         """
         level = {name: getattr(self, name).copy() for name in ("down", "up", "slide")}
         cut, special = self.cut.copy(), dict[tuple[int, int], dict[str, float]]()
-        for row, name, knower, most in reached:
-            if knower < 0:
+        for row, name, insider, most in reached:
+            if insider < 0:
                 level[name][row], cut[row] = min(level[name][row], most), True
             else:
-                known = special.setdefault((row, knower), {})
+                known = special.setdefault((row, insider), {})
                 known[name] = min(known.get(name, np.inf), most)
         pairs = sorted(special)
         at = np.array([row for row, _ in pairs], dtype=np.int64)
@@ -192,11 +197,13 @@ class Requirements:
             slide=np.concatenate([level["slide"], more["slide"]]),
             cut=np.concatenate([cut, np.ones(len(at), dtype=bool)]),
             profile=np.concatenate([self.profile, self.profile[at]]),
-            knower=np.concatenate([self.knower, np.array([knower for _, knower in pairs], dtype=np.int64)]),
+            insider=np.concatenate(
+                [self.insider, np.array([insider for _, insider in pairs], dtype=np.int64)]
+            ),
             profiles=self.profiles,
             weaker=self.weaker,
         )
-        return whole.rows(np.lexsort((whole.knower, whole.primaries, whole.profile)))
+        return whole.rows(np.lexsort((whole.insider, whole.primaries, whole.profile)))
 
     @cached_property
     def strongest(self) -> Requirements:

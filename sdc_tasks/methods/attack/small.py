@@ -5,8 +5,8 @@ A derived count is a sum or difference of compositions that is again the sum ove
 − EU27_2020 is one country), less everything public in it. It is the count of the countries that hide
 theirs: it must be 0, or at least b.
 
-    told_S(c) = Σ_k λ_k value_k(c) − Σ public inner cells of S under c,    λ ∈ {−1, 0,
-    1},   Σ_k λ_k members_k = the set S
+    implied_S(c) = Σ_k λ_k value_k(c) − Σ public inner cells of S under c,
+    λ ∈ {−1, 0, 1},   Σ_k λ_k members_k = the set S
 
 Inner cells are those whose codes have no parts. Differences along a hierarchy are sums of
 cells that are published as well.
@@ -27,7 +27,7 @@ from sdc_tasks.model.tolerances import INTEGRALITY
 ALL_SUMS = 7  # compositions up to which all sums and differences are looked at; of more, those of up to three
 
 
-def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
+def revealed_small_counts(problem: ProtectionProblem, publication: Publication) -> Ints:
     """The aggregate cells (flat indices, ascending) that tell a small count, alone or as the
     first one of a sum or difference.
     """
@@ -44,9 +44,9 @@ def small_told(problem: ProtectionProblem, publication: Publication) -> Ints:
     found = np.zeros(value.shape, dtype=bool)
     for factors, members in combined(space):
         at = int(np.flatnonzero(factors)[0])
-        told = factors[factors != 0] @ value[factors != 0] - known[members].sum(axis=0)
+        implied = factors[factors != 0] @ value[factors != 0] - known[members].sum(axis=0)
         # False if one of them is withheld (NaN)
-        found[at] |= (told > INTEGRALITY) & (told < least - INTEGRALITY)
+        found[at] |= (implied > INTEGRALITY) & (implied < least - INTEGRALITY)
     return publication.cells[np.flatnonzero(found.ravel())]
 
 

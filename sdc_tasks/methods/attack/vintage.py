@@ -75,7 +75,7 @@ def earlier(
             )
             by = pieces.mask(piece[start])
             if name in seen:
-                rows.told_too(seen[name], by)
+                rows.add_source(seen[name], by)
                 continue
             news = (
                 np.flatnonzero(abs(national) @ (~known.now[mine]) > 0)
@@ -84,15 +84,15 @@ def earlier(
             )
             table = _placed(sp.csr_array(national[news]), known.column[mine], known.width)
             seen[name] = rows.add(table, np.zeros(len(news)), np.zeros(len(news)), by)
-        told = np.flatnonzero(~publication.withheld & ~contradicted(then, publication))
+        published = np.flatnonzero(~publication.withheld & ~contradicted(then, publication))
         truth, exact = then.a[publication.cells], publication.exact
         place = np.concatenate([known.column[unknown], np.full(space.size - len(unknown), -1)])
         rows.add(
-            _placed(sp.csr_array(space.aggregate_relations[told]), place, known.width),
-            np.where(exact, 0.0, publication.lower - truth)[told],
-            np.where(exact, 0.0, publication.upper - truth)[told],
+            _placed(sp.csr_array(space.aggregate_relations[published]), place, known.width),
+            np.where(exact, 0.0, publication.lower - truth)[published],
+            np.where(exact, 0.0, publication.upper - truth)[published],
             pieces.mask(piece[0]),
-            publication.rounded[told],
+            publication.rounded[published],
         )
     if revision is not None:
         several = len(pieces.names) > 1
@@ -110,7 +110,7 @@ def earlier(
             if not several:
                 rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
             else:  # whoever lacks a version knows no revision to or from its values
-                at, by = known.told_together(first, second)
+                at, by = known.common_sources(first, second)
                 rows.add(
                     known.picked(first[at]) - known.picked(second[at]), low[at], high[at], by, assumed=True
                 )
@@ -209,7 +209,7 @@ class _Unknowns:
             (np.ones(len(there)), (there, self.column[which[there]])), shape=(len(which), self.width)
         )
 
-    def told_together(self, first: Ints, second: Ints) -> tuple[Ints, Bools]:
+    def common_sources(self, first: Ints, second: Ints) -> tuple[Ints, Bools]:
         """For each pair of values, each way to have both: the pair, and the pieces that it
         takes, none for a present value.
         """
@@ -287,8 +287,8 @@ def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pi
     )
     held_in = np.zeros_like(public_in)
     for into, some in ((public_in, public), (held_in, np.ones(len(piece), dtype=bool))):
-        told = np.flatnonzero(some & (piece >= 0))
-        into[which[told], piece[told]] = True
+        published = np.flatnonzero(some & (piece >= 0))
+        into[which[published], piece[published]] = True
     hidden = np.flatnonzero(~public[: len(mine)])
     column[mine[hidden]] = hidden
     later = np.flatnonzero(~now & ~always)
@@ -364,7 +364,7 @@ class _Rows:
         self._by.append(np.broadcast_to(by, (len(low), self._by[0].shape[1]))[kept].copy())
         return len(self._by) - 1
 
-    def told_too(self, block: int, by: Bools) -> None:
+    def add_source(self, block: int, by: Bools) -> None:
         """These pieces tell the rows of a block as well."""
         self._by[block] |= by
 

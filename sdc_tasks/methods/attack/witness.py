@@ -15,21 +15,21 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 @dataclass(frozen=True)
 class Witness:
-    """Deviations `value` of the `columns` of z (ascending), 0 elsewhere. `lot`: the part of an audit
-    that found it, −1 for all lots.
+    """Deviations `value` of the `columns` of z (ascending), 0 elsewhere. `batch`: the part of an audit
+    that found it, −1 for all batches.
 
     `sound`: whether the table is a witness, and whether its mirror image is.
     """
 
     columns: Ints = field(repr=False)
     value: Floats = field(repr=False)
-    lot: int = -1
+    batch: int = -1
     sound: tuple[bool, bool] = (True, True)
 
     @classmethod
-    def of(cls, z: Floats, lot: int, sound: tuple[bool, bool]) -> Witness:
+    def of(cls, z: Floats, batch: int, sound: tuple[bool, bool]) -> Witness:
         columns = np.flatnonzero(z)
-        return cls(columns, z[columns], lot, sound)
+        return cls(columns, z[columns], batch, sound)
 
     def dense(self, n: int) -> Floats:
         """All n deviations."""
@@ -39,14 +39,14 @@ class Witness:
 
 
 def fewest(proven: Sequence[Bools]) -> list[int]:
-    """Positions of a few witnesses that together prove as much as all. `proven`: the items that each one
-    proves. A greedy choice: the next witness is the one that proves most of the remaining items.
+    """Positions of a few witnesses that together prove as much as all. `proven`: the targets that each one
+    proves. A greedy choice: the next witness is the one that proves most of the remaining targets.
     """
     if not proven:
         return []
     what = _as_rows(proven)
-    by_item = sp.csc_array(what)
-    left, chosen = np.diff(by_item.indptr) > 0, list[int]()
+    by_target = sp.csc_array(what)
+    left, chosen = np.diff(by_target.indptr) > 0, list[int]()
     more: Ints = np.asarray(what.sum(axis=1)).ravel()
     while left.any():
         best = int(more.argmax())
@@ -54,15 +54,15 @@ def fewest(proven: Sequence[Bools]) -> list[int]:
         mine = what.indices[what.indptr[best] : what.indptr[best + 1]]
         mine = mine[left[mine]]
         left[mine] = False
-        more -= np.bincount(by_item[:, mine].indices, minlength=len(proven))
+        more -= np.bincount(by_target[:, mine].indices, minlength=len(proven))
     return sorted(chosen)
 
 
 def _as_rows(proven: Sequence[Bools]) -> sp.csr_array:
-    items = [np.flatnonzero(each) for each in proven]
-    start = np.cumsum([0, *map(len, items)])
+    targets = [np.flatnonzero(each) for each in proven]
+    start = np.cumsum([0, *map(len, targets)])
     return sp.csr_array(
-        (np.ones(start[-1], dtype=np.int64), np.concatenate(items), start),
+        (np.ones(start[-1], dtype=np.int64), np.concatenate(targets), start),
         shape=(len(proven), len(proven[0])),
     )
 

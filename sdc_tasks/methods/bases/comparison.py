@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from sdc_tasks.methods.bases.cta_rule import choose
+from sdc_tasks.methods.bases.integer import integer_safe
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.printed.implied import sharpen
+from sdc_tasks.methods.bases.printed.implied import tighten_to_implied_intervals
 from sdc_tasks.methods.bases.rules import (
     AUDIT,
     CTA,
@@ -18,23 +19,22 @@ from sdc_tasks.methods.bases.rules import (
     Case,
     bound,
     by_audit,
-    by_cover,
-    by_growth,
+    cutting_plane_choice,
+    witness_guided_choice,
 )
 from sdc_tasks.methods.bases.suppression import by_suppression, published_again
-from sdc_tasks.methods.bases.whole import whole
 from sdc_tasks.model.profiles import profile_of
-from sdc_tasks.model.results import Adjustment, Outcome, Publication, Rung, Tables
-from sdc_tasks.model.table import CellSpace, Floats
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
+from sdc_tasks.model.table import CellSpace, Floats, Ints
 
 ALONE = "the CTA rule alone"
 LOST = "information lost (weight · half-width, withheld cells included)"
 TABLES, RULES = "tables", "rules"  # what is kept beside the publications by other rules
-Kept = Publication | Adjustment | Tables
+Kept = Publication | Adjustment | CandidateWitnesses
 Keep = Callable[[str, Kept], None]
 
 
-def is_grown(
+def uses_witness_guided_search(
     space: CellSpace, group: Collection[str], profiles: Sequence[str], options: BasesOptions
 ) -> bool:
     """Are the bases of these linked indicators grown from tables? Not where respondents
@@ -53,23 +53,59 @@ def least_lossy(
 
     The CTA rule is skipped unless its choice, before any repair, loses less than the choice by the audit:
     repair only adds loss. The rule suppression stands beside the audit alone. A large table has one rule,
-    without a bound (`is_grown`). `keep` receives the publication by each other rule; the publication by the
-    CTA rule before any repair (`ALONE`); and, as RULES, a rung for each rule with its loss, the bound on the
-    least loss, and how many requirements the CTA rule leaves broken.
+    without a bound (`uses_witness_guided_search`). `keep` receives the publication by each other rule; the
+    publication by the CTA rule before any repair (`ALONE`); and, as RULES, a rung for each rule with its
+    loss, the bound on the least loss, and how many requirements the CTA rule leaves broken.
     """
-    ladder, space, rungs, least = case.ladder, case.problem.space, list[Rung](), None
-    grown = is_grown(space, space.indicators, case.requirements.profiles, options)
+    ladder, space = case.ladder, case.problem.space
+    grown = uses_witness_guided_search(space, space.indicators, case.requirements.profiles, options)
+    found, rungs, least = _proposals(case, options, None if grown else x, trusted, grown, keep)
+    if options.sharpen:
+        found = {
+            name: tighten_to_implied_intervals(case.problem, ladder, choice) for name, choice in found.items()
+        }
+    losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
+    best = min(reversed(losses), key=losses.__getitem__)
+    if case.problem.integral.any():
+        found[best] = integer_safe(case, found[best])
+        if options.rule == "suppression":
+            found[best] = published_again(case, found[best])
+        losses[best] = ladder.loss_of(found[best])
+    if grown:
+        case.note(
+            "a large table: bases are grown from tables. No bound on the loss was computed; the smallest "
+            "loss may be less"
+        )
+    summary = ", ".join(f"{ladder.loss_for_log(choice)} by {name}" for name, choice in found.items())
+    case.note(f"{LOST}: {summary}; taken: {best}")
+    for name, choice in found.items():
+        rungs.append(
+            Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best)
+        )
+        if name != best:
+            keep(name, ladder.publication(choice))
+    keep(RULES, Adjustment(rungs=tuple(rungs)))
+    return case.ladder.publication(found[best])
+
+
+def _proposals(
+    case: Case, options: BasesOptions, x: Floats | None, trusted: bool, grown: bool, keep: Keep
+) -> tuple[dict[str, Ints], list[Rung], float | None]:
+    """The safe choice of each rule, by its name; a rung for the CTA rule before any repair; and the bound on
+    the least loss, None if no rule computes one.
+    """
+    ladder, rungs, least = case.ladder, list[Rung](), None
     thorough = options.rule == "minimum-uncertainty" and not grown
     if grown:
         case.progress(f"bases by {GROWN}")
-        first = by_growth(case)
+        first = witness_guided_choice(case)
     else:
         case.progress(f"bases by {AUDIT}")
         first = by_audit(case)
     found = {GROWN if grown else AUDIT: first}
     if options.rule == "suppression":
         found[SUPPRESSION], least = by_suppression(case, found[AUDIT])
-    elif x is not None and not grown:
+    elif x is not None:
         start = choose(case.problem, ladder, x)
         if trusted and ladder.loss_of(start) < ladder.loss_of(found[AUDIT]):
             case.progress(f"bases by {CTA}")
@@ -92,29 +128,6 @@ def least_lossy(
             )
     if thorough:
         case.progress(f"bases by {LEAST}")
-        found[LEAST] = by_cover(case, min(found.values(), key=ladder.loss_of))
+        found[LEAST] = cutting_plane_choice(case, min(found.values(), key=ladder.loss_of))
         least = bound(case)
-    if options.sharpen:
-        found = {name: sharpen(case.problem, ladder, choice) for name, choice in found.items()}
-    losses = {name: ladder.loss_of(choice) for name, choice in found.items()}
-    best = min(reversed(losses), key=losses.__getitem__)
-    if case.problem.integral.any():
-        found[best] = whole(case, found[best])
-        if options.rule == "suppression":
-            found[best] = published_again(case, found[best])
-        losses[best] = ladder.loss_of(found[best])
-    if grown:
-        case.note(
-            "a large table: bases are grown from tables. No bound on the loss was computed; the smallest "
-            "loss may be less"
-        )
-    told = ", ".join(f"{ladder.told(choice)} by {name}" for name, choice in found.items())
-    case.note(f"{LOST}: {told}; taken: {best}")
-    for name, choice in found.items():
-        rungs.append(
-            Rung(name, Outcome.FEASIBLE, losses[name], least, None, 0.0, "repaired", chosen=name == best)
-        )
-        if name != best:
-            keep(name, ladder.publication(choice))
-    keep(RULES, Adjustment(rungs=tuple(rungs)))
-    return case.ladder.publication(found[best])
+    return found, rungs, least

@@ -65,7 +65,7 @@ class Ladder:
         """Information lost by the choice, over all cells."""
         return float(self.loss[np.arange(len(choice)), choice].sum())
 
-    def told(self, choice: Ints) -> str:
+    def loss_for_log(self, choice: Ints) -> str:
         """The loss as a log may tell it: to three digits, and only if many cells lose. The loss of
         a few cells, together with the published bases, would tell their values, because the
         weights follow from the values.
@@ -161,14 +161,10 @@ def ladder_of(
         np.isfinite(base), weights[:, None] * half, (size * options.maximum_relative_base)[:, None]
     )
     loss[:, 1:] += (size * options.rounding_charge)[:, None]
-    never_told = problem.withheld[cells]
-    value[never_told], base[never_told], low[never_told], high[never_told], loss[never_told] = (
-        np.nan,
-        np.inf,
-        np.inf,
-        np.inf,
-        0.0,
-    )
+    never_published = problem.withheld[cells]
+    value[never_published], loss[never_published] = np.nan, 0.0
+    for array in (base, low, high):
+        array[never_published] = np.inf
     return Ladder(cells, value, base, low, high, loss)
 
 

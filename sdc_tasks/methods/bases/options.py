@@ -44,9 +44,9 @@ class BasesOptions(Strict):
 
     Rule cta: repair starts from the adjusted table and from all exact, and the result that loses less is
     taken. Rule minimum-uncertainty: from that result, `passes` searches look for less loss; the bases of a
-    table with `grown_from` national cells or more are grown from tables instead (`search/growth.py`), without
-    CTA. Rule suppression: every cell is exact or withheld, and as little as possible is withheld. The audit
-    decides in the end. `gap` is used by `sdc what-if` only.
+    table with `grown_from` national cells or more are grown from tables instead (`search/witness_guided.py`),
+    without CTA. Rule suppression: every cell is exact or withheld, and as little as possible is withheld. The
+    audit decides in the end. `gap` is used by `sdc what-if` only.
 
     `strata`: cells of one composition and indicator share a base, separately by `level` or `code` of the
     named hierarchies; {}: of none. `sharpen`: no cell is coarser than the interval that the other

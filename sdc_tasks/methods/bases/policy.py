@@ -15,16 +15,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
+from sdc_tasks.methods.attack import Attacker, Requirements, integer_attacks
 from sdc_tasks.methods.bases.aware.floors import floors_of
 from sdc_tasks.methods.bases.aware.rule import aware, left_by
 from sdc_tasks.methods.bases.comparison import Keep, least_lossy
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.printed.additive import additive
-from sdc_tasks.methods.bases.printed.charter import charter
 from sdc_tasks.methods.bases.printed.implied import box
 from sdc_tasks.methods.bases.printed.possible import possible
+from sdc_tasks.methods.bases.printed.visible_share_rule import visible_share_rule
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.methods.bases.strata import strata_of
@@ -97,10 +97,10 @@ def safe_bases(
         publication = _possible(case, publication)
         publication = _withstanding(case, publication, _additive(case, publication, decimals))
     if options.visible_share is not None:
-        told = charter(
+        with_sums = visible_share_rule(
             case.problem, case.attacker, publication, options.visible_share, case.weights, case.note
         )
-        publication = _withstanding(case, publication, told)
+        publication = _withstanding(case, publication, with_sums)
     if (
         options.additive or options.strata is not None
     ):  # what adds up stays so; cells of a stratum share their base
@@ -142,7 +142,7 @@ def _withstanding(case: Case, safe: Publication, other: Publication) -> Publicat
     """
     if other.digest == safe.digest or not case.problem.integral.any():
         return other
-    if whole_attacks(case.problem, other, case.requirements, case.seed).short:
+    if integer_attacks(case.problem, other, case.requirements, case.seed).short:
         case.note("integer knowledge: published without this, which whole tables do not show to be safe")
         return safe
     return other

@@ -2,12 +2,12 @@
 bases that are higher than needed.
 
     the audit alone        starts from all exact; raises bases where an attack succeeds (`search/repair.py`)
-    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`); then
-    as above minimum uncertainty    starts from the better of both; finds the least loss that meets all cuts
-    so far (`cover.py`); makes it safe,
-                           which gives new cuts; repeats this; at the end it lowers every cell that can be
-                           lowered
-    grown from tables      for large tables, in place of these three (`search/growth.py`)
+    the CTA rule           starts from what the adjusted table says each cell needs ([1]; `cta_rule.py`);
+                           then as above
+    minimum uncertainty    a cutting-plane method: starts from the better of both; finds the least loss that
+                           satisfies all cuts so far (`cover.py`); repairs the result, which gives new cuts;
+                           repeats this; at the end it lowers every cell that can be lowered
+    grown from tables      for large tables, in place of these three (`search/witness_guided.py`)
     suppression            knows exact and withheld alone: the least set of withheld cells (`suppression.py`)
 
 The same cuts give a lower bound on the loss of any safe choice on the ladder. `search/minimum_uncertainty.py`
@@ -28,9 +28,9 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.search.cover import cover, least, spare
 from sdc_tasks.methods.bases.search.cut import apart_from, cut_of
 from sdc_tasks.methods.bases.search.extension import Extension
-from sdc_tasks.methods.bases.search.growth import Growth
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.search.repair import Stuck, repair
+from sdc_tasks.methods.bases.search.witness_guided import WitnessGuidedSearch
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -82,13 +82,13 @@ class Case:
 
     def broken(self, publication: Publication) -> int:
         """How many requirements a publication breaks."""
-        self.attacker.face(publication)
-        self.attacker.settle()
+        self.attacker.set_publication(publication)
+        self.attacker.prove_all()
         return len(self.attacker.broken)
 
     def passes(self, publication: Publication) -> bool:
         """Does a publication break no requirement?"""
-        self.attacker.face(publication)
+        self.attacker.set_publication(publication)
         return not self.attacker.breaks()
 
 
@@ -97,14 +97,14 @@ def by_audit(case: Case) -> Ints:
     return case.safe(choose(case.problem, case.ladder, None))
 
 
-def by_growth(case: Case) -> Ints:
+def witness_guided_choice(case: Case) -> Ints:
     """A safe choice for a large table. What no table shows is left to the attack and repair."""
     lowest = choose(case.problem, case.ladder, None)
-    grown = Growth(case.attacker, case.ladder, lowest, case.progress).run(case.options.lowering)
+    grown = WitnessGuidedSearch(case.attacker, case.ladder, lowest, case.progress).run(case.options.lowering)
     return case.safe(grown.choice) if grown.left else grown.choice
 
 
-def by_cover(case: Case, choice: Ints) -> Ints:
+def cutting_plane_choice(case: Case, choice: Ints) -> Ints:
     """A safe choice that loses no more than the given safe one."""
     best, loss = choice, case.ladder.loss_of(choice)
     for number in range(case.options.passes):
@@ -117,9 +117,9 @@ def by_cover(case: Case, choice: Ints) -> Ints:
         except Stuck:  # the wishes leave no safe choice from there
             break
         lost = case.ladder.loss_of(found)
-        told = [case.ladder.told(each) for each in (proposed, found, best)]
+        losses = [case.ladder.loss_for_log(each) for each in (proposed, found, best)]
         case.progress(
-            f"search {number}: proposed loss {told[0]}, after repair {told[1]}, best before {told[2]}"
+            f"search {number}: proposed loss {losses[0]}, after repair {losses[1]}, best before {losses[2]}"
         )
         if lost < loss:
             best, loss = found, lost

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import whole_attacks
+from sdc_tasks.methods.attack import integer_attacks
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.methods.bases.rules import Case, tighten
 from sdc_tasks.model.table import Ints
@@ -44,8 +44,8 @@ def by_suppression(case: Case, safe: Ints) -> tuple[Ints, float]:
             break
         found = case.safe(cover)
         case.progress(
-            f"search {number}: proposed loss {case.ladder.told(cover)}, after repair "
-            f"{case.ladder.told(found)}"
+            f"search {number}: proposed loss {case.ladder.loss_for_log(cover)}, after repair "
+            f"{case.ladder.loss_for_log(found)}"
         )
         if case.ladder.loss_of(found) < case.ladder.loss_of(best):
             best = found
@@ -67,7 +67,7 @@ def published_again(case: Case, choice: Ints) -> Ints:
         publication = case.ladder.publication(lower)
         if (
             not case.broken(publication)
-            and not whole_attacks(case.problem, publication, case.requirements, case.seed).short
+            and not integer_attacks(case.problem, publication, case.requirements, case.seed).short
         ):
             choice = lower
     return choice

@@ -231,10 +231,10 @@ def _failing(found: Requirements, needs: Requirements) -> Ints:
     """The primaries of which the attacker learns more than `needs` allow: their levels, as far as they can be
     reached.
     """
-    least = {(profile, primary, knower): levels for profile, primary, knower, levels in _rows(needs)}
+    least = {(profile, primary, insider): levels for profile, primary, insider, levels in _rows(needs)}
     wrong = []
-    for profile, primary, knower, levels in _rows(found):
-        asked = least.get((profile, primary, knower), least[profile, primary, -1])
+    for profile, primary, insider, levels in _rows(found):
+        asked = least.get((profile, primary, insider), least[profile, primary, -1])
         if any(got < level * (1 - FEASIBILITY) for got, level in zip(levels, asked, strict=True)):
             wrong.append(primary)
     return np.unique(np.array(wrong, dtype=np.int64))
@@ -243,4 +243,4 @@ def _failing(found: Requirements, needs: Requirements) -> Ints:
 def _rows(of: Requirements) -> Iterator[tuple[int, int, int, tuple[float, float, float]]]:
     """(profile, primary, attacker, levels) of each row."""
     levels = zip(of.down.tolist(), of.up.tolist(), of.slide.tolist(), strict=True)
-    return zip(of.profile.tolist(), of.primaries.tolist(), of.knower.tolist(), levels, strict=True)
+    return zip(of.profile.tolist(), of.primaries.tolist(), of.insider.tolist(), levels, strict=True)

@@ -123,8 +123,8 @@ def _totals_of(table: SensitiveTable, cells: Ints) -> Ints:
 
 def _leaned(attacker: Attacker, publication: Publication) -> Ints:
     """The aggregates (positions, ascending) that successful attacks use."""
-    attacker.face(publication)
-    attacker.settle()
+    attacker.set_publication(publication)
+    attacker.prove_all()
     return np.unique(
         np.concatenate([np.zeros(0, dtype=np.int64), *(attack.decided for attack in attacker.broken)])
     )

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.attack import Attacker, Requirements, whole_attacks
+from sdc_tasks.methods.attack import Attacker, Requirements, integer_attacks
 from sdc_tasks.methods.parts import Part
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
@@ -120,11 +120,11 @@ class _Judge:
         holds against every other attacker.
         """
         if self._attacker is not None:
-            self._attacker.face(publication)
-            self._attacker.settle()
+            self._attacker.set_publication(publication)
+            self._attacker.prove_all()
             return len(self._attacker.broken)
         whole = self._part.into(Publication.nothing(np.flatnonzero(self._part.whole.aggregate)), publication)
-        short = whole_attacks(self._part.whole, whole, self._requirements, self._seed).short
+        short = integer_attacks(self._part.whole, whole, self._requirements, self._seed).short
         return int(
             np.isin(self._requirements.primaries[[each.row for each in short]], self._part.cells).sum()
         )

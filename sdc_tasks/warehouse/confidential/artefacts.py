@@ -14,14 +14,14 @@ from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import (
     Adjustment,
     AuditReport,
+    CandidateWitnesses,
     Evidence,
-    JointPoints,
     Multipliers,
     Outcome,
     Publication,
     Rung,
     Secondaries,
-    Tables,
+    SharedWitnesses,
 )
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -34,14 +34,20 @@ Artefact = (
     | Publication
     | AuditReport
     | Secondaries
-    | Tables
-    | JointPoints
+    | CandidateWitnesses
+    | SharedWitnesses
 )
+
+
+# Types, and fields of requirements, that are stored under another name than they have in the program, so
+# that artefacts keep their bytes and those of an earlier version can be read.
+_TYPE_STORED_AS: dict[type, str] = {CandidateWitnesses: "Tables", SharedWitnesses: "JointPoints"}
+_STORED_AS = {"insider": "knower"}
 
 
 def to_bytes(item: Artefact) -> bytes:
     """The bytes of an artefact. Equal artefacts give equal bytes."""
-    header: dict[str, Any] = {"type": type(item).__name__}
+    header: dict[str, Any] = {"type": _TYPE_STORED_AS.get(type(item), type(item).__name__)}
     arrays: dict[str, Any] = {}
     for each in fields(item):
         value = getattr(item, each.name)
@@ -50,9 +56,10 @@ def to_bytes(item: Artefact) -> bytes:
         unknown_before |= each.name in ("weaker", "unjudged") and not value
         if unknown_before:
             continue
-        parts = _arrays_of(each.name, value)
+        stored = _STORED_AS.get(each.name, each.name) if isinstance(item, Requirements) else each.name
+        parts = _arrays_of(stored, value)
         if parts is None:
-            header[each.name] = _plain(each.name, value)
+            header[stored] = _plain(each.name, value)
         else:
             arrays |= parts
     return pack(header, arrays)
@@ -98,6 +105,7 @@ def _part(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
 
 def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirements:
     why = Multipliers.of(_part("why.", arrays))
+    arrays |= {name: arrays.pop(stored) for name, stored in _STORED_AS.items() if stored in arrays}
     weaker = tuple(Adversary(profile, tuple(lacks)) for profile, lacks in header.pop("weaker", ()))
     return Requirements(**{**header, "profiles": tuple(header["profiles"])}, **arrays, why=why, weaker=weaker)
 
@@ -151,7 +159,7 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "Adjustment": _adjustment,
     "Publication": lambda header, arrays: Publication(**arrays),
     "AuditReport": _report,
-    "Tables": lambda header, arrays: Tables(**header, **arrays),
-    "JointPoints": lambda header, arrays: JointPoints(**header, **arrays),
+    "Tables": lambda header, arrays: CandidateWitnesses(**header, **arrays),
+    "JointPoints": lambda header, arrays: SharedWitnesses(**header, **arrays),
     "Secondaries": lambda header, arrays: Secondaries(**header, **arrays),
 }

@@ -9,23 +9,23 @@ from typing import TypeVar
 
 import numpy as np
 
-from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.knowledge import knowledge_of
 from sdc_tasks.methods.attack.lp.prover import Attack, LpProver, sizes_of
 from sdc_tasks.methods.attack.polyhedron import attack_system
-from sdc_tasks.methods.attack.prover import Lots, tell_settled
+from sdc_tasks.methods.attack.prover import Batches, report_proven
 from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.methods.attack.targets import SIDES
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress
-from sdc_tasks.model.results import JointPoints, Publication, Tables
+from sdc_tasks.model.results import CandidateWitnesses, Publication, SharedWitnesses
 from sdc_tasks.model.table import Bools, Floats
 
 Result = TypeVar("Result")
 
 
 class Attacker:
-    """All attackers that `needs` names. Until the first call of `face`, no aggregate is published."""
+    """All attackers that `needs` names. No aggregate is published until `set_publication` is called."""
 
     def __init__(
         self, problem: ProtectionProblem, needs: Requirements, seed: int = 1, work: Progress | None = None
@@ -43,7 +43,7 @@ class Attacker:
             prover.tell = self._tell
 
     def _tell(self) -> None:
-        tell_settled(self._work, self._provers, "requirements settled")
+        report_proven(self._work, self._provers, "requirements settled")
 
     @property
     def provers(self) -> Sequence[LpProver]:
@@ -77,12 +77,12 @@ class Attacker:
         own[[row for prover in self._provers for row in prover.own_rows]] = True
         return own
 
-    def face(self, publication: Publication) -> None:
-        """Faces another publication. What was shown against the last one is forgotten; its witnesses are
-        tried first.
+    def set_publication(self, publication: Publication) -> None:
+        """Attacks another publication from now on. Proofs against the last one are dropped; its witnesses
+        are tried first.
         """
         for prover in self._provers:
-            prover.face(publication)
+            prover.set_publication(publication)
 
     def shown(self, attack: Attack) -> bool:
         """Was a witness found, since this attack succeeded, that makes it fail?"""
@@ -104,24 +104,24 @@ class Attacker:
     def _prover_of(self, attack: Attack) -> LpProver:
         return next(prover for prover in self._provers if prover.holds(attack))
 
-    def settle(self, lots: Lots | None = None) -> None:
-        """Proves or breaks every requirement, or only those of some lots of primaries, each lot as
+    def prove_all(self, batches: Batches | None = None) -> None:
+        """Proves or breaks every requirement, or only those of some batches of primaries, each batch as
         if it were alone (see prover.py).
 
         No prover reads what another one finds, and joint searches let other threads run, so the provers share
         the processors. The result is that of one prover after the other.
         """
-        self._side_by_side(lambda prover: prover.settle(lots))
+        self._side_by_side(lambda prover: prover.prove_all(batches))
 
     def breaks(self) -> bool:
         """Is any requirement broken? A publication that breaks many is told from a few attacks."""
         if not any(prover.breaks_some() for prover in self._provers):
-            self.settle()
+            self.prove_all()
         return bool(self.broken)
 
-    def settle_alone(self) -> None:
+    def prove_separately(self) -> None:
         """As `settle`, where joint searches would show nothing."""
-        self._side_by_side(lambda prover: prover.settle_each())
+        self._side_by_side(lambda prover: prover.prove_each())
 
     def propose(self) -> tuple[list[list[Witness]], list[int]]:
         """Runs the joint searches alone. For each prover: the witnesses that they found, in
@@ -131,18 +131,18 @@ class Attacker:
         found = self._side_by_side(LpProver.propose)
         return found, [prover.solves - solved for prover, solved in zip(self._provers, before, strict=True)]
 
-    def settle_from(self, joint: JointPoints, lots: Lots) -> None:
+    def prove_from(self, joint: SharedWitnesses, batches: Batches) -> None:
         """As `settle`, where the joint searches were run elsewhere. Their points are
         checked again, like all others.
         """
         for number, prover in enumerate(self._provers):
             prover.recount(joint.of(number, prover.width), int(joint.lps[number]))
-        self._side_by_side(lambda prover: prover.settle_each(lots))
+        self._side_by_side(lambda prover: prover.prove_each(batches))
 
     def _side_by_side(self, search: Callable[[LpProver], Result]) -> list[Result]:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             most_first = sorted(
-                self._provers, key=lambda prover: -int(prover.ledger.waiting.sum())
+                self._provers, key=lambda prover: -int(prover.state.waiting.sum())
             )  # they end last
             searches = {prover: threads.submit(search, prover) for prover in most_first}
             try:
@@ -165,8 +165,8 @@ class Attacker:
         for prover in self._provers:
             reached = prover.reached(by_tables)
             for side, target in found.items():
-                chosen = prover.items.side == side
-                target[prover.items.row[chosen]] = reached[chosen]
+                chosen = prover.targets.side == side
+                target[prover.targets.row[chosen]] = reached[chosen]
         return {SIDES[side]: each for side, each in found.items()}
 
     def at_most(self, attacks: Sequence[Attack], lower: Floats, upper: Floats) -> Floats:
@@ -176,7 +176,7 @@ class Attacker:
         """
         return np.array([self._prover_of(attack).at_most(attack, lower, upper) for attack in attacks])
 
-    def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
+    def active_bounds(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
         """For each attack, which must be on the whole table: (position among the suppressed cells, by how
         much the reach grows with the upper bound of that cell if positive, with its lower bound if
         negative). A cell may be named twice.
@@ -184,21 +184,21 @@ class Attacker:
         found = dict[int, tuple[tuple[int, float], ...]]()
         for prover in self._provers:
             mine = [number for number, attack in enumerate(attacks) if prover.holds(attack)]
-            found |= dict(zip(mine, prover.holding([attacks[number] for number in mine]), strict=True))
+            found |= dict(zip(mine, prover.active_bounds([attacks[number] for number in mine]), strict=True))
         return [found[number] for number in range(len(attacks))]
 
     def witnesses(self) -> Iterator[tuple[int, Witness]]:
         """(profile, witness in the unit of the data): witnesses that prove everything proven; only a
-        few of those that all lots share.
+        few of those that all batches share.
         """
         for prover in self._provers:
             yield from ((prover.profile, witness) for witness in prover.witnesses())
 
-    def tables(self, publication: Publication) -> Tables:
+    def tables(self, publication: Publication) -> CandidateWitnesses:
         """The tables among those found lately that show what they can against this publication; no LP is
         solved. Deviations of the suppressed cells, in the unit of the data.
         """
-        self.face(publication)
+        self.set_publication(publication)
         n, found = (
             len(self._provers[0].cells) if self._provers else 0,
             [witness for _, witness in self.witnesses()],
@@ -206,17 +206,17 @@ class Attacker:
         own = [
             each.columns < n for each in found
         ]  # without unknown values of earlier deliveries, which not every attacker has
-        return Tables(
-            **Tables.rows(
+        return CandidateWitnesses(
+            **CandidateWitnesses.rows(
                 [(each.columns[mine], each.value[mine]) for each, mine in zip(found, own, strict=True)]
             )
         )
 
-    def offer(self, witnesses: Iterable[Floats], news: bool = False) -> None:
+    def try_witnesses(self, witnesses: Iterable[Floats], only_if_useful: bool = False) -> None:
         """Counts tables found elsewhere (z of the suppressed cells, unit of the data) and their mirror
-        images, if they are witnesses. `news`: only those that may show what is not shown yet; then `reached`
-        tells of the others no more than their needs.
+        images, if they are witnesses. `only_if_useful`: only those that may prove a target that is still
+        open; then `reached` gives no more than the need of every other target.
         """
         for z in witnesses:
             for prover in self._provers:
-                prover.offer(z, news)
+                prover.try_witness(z, only_if_useful)

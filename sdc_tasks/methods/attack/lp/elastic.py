@@ -1,4 +1,4 @@
-"""A table that shows one item and asks for the cheapest additional slack of the aggregates.
+"""A witness of one target that needs the cheapest additional slack of the aggregates.
 
     min  Σ_k c⁻_k s⁻_k + c⁺_k s⁺_k + ε Σ |u|   over   low − s⁻ ≤ A u ≤ high + s⁺,   lower ≤ u
     ≤ upper,   σ u_p ≥ need,   s ≥ 0
@@ -36,10 +36,10 @@ class ElasticPart:
         self._rows = np.flatnonzero(np.diff(A.indptr) > 0)
         A = sp.csr_array(A[self._rows])
         decided = system.decided[system.core_rows[self._rows]]
-        self._told = np.flatnonzero(decided >= 0)
-        self.aggregates = decided[self._told]
-        n, e = len(columns), len(self._told)
-        give = sp.csr_array((np.ones(e), (self._told, np.arange(e))), shape=(len(self._rows), e))
+        self._aggregate_rows = np.flatnonzero(decided >= 0)
+        self.aggregates = decided[self._aggregate_rows]
+        n, e = len(columns), len(self._aggregate_rows)
+        give = sp.csr_array((np.ones(e), (self._aggregate_rows, np.arange(e))), shape=(len(self._rows), e))
         self._rise, self._fall = np.maximum(bounds[1][columns], 0.0), np.maximum(-bounds[0][columns], 0.0)
         self._slack = 2 * n + np.arange(2 * e)
         self._low, self._high = self._limits(system)
@@ -57,8 +57,8 @@ class ElasticPart:
         """LPs solved so far."""
         return self._live.solves
 
-    def face(self, system: AttackSystem) -> None:
-        """Faces another publication."""
+    def set_system(self, system: AttackSystem) -> None:
+        """Sets the row bounds of another publication."""
         low, high = self._limits(system)
         new = np.flatnonzero((low != self._low) | (high != self._high))
         if len(new):
@@ -117,8 +117,8 @@ class ElasticParts:
         """LPs solved so far."""
         return sum(part.solves for part in self._parts.values())
 
-    def face(self, system: AttackSystem) -> None:
-        """Faces another publication."""
+    def set_system(self, system: AttackSystem) -> None:
+        """Sets the polyhedron of another publication."""
         self._system = system
 
     def around(self, column: int) -> Iterator[ElasticPart]:
@@ -129,5 +129,5 @@ class ElasticParts:
                 self._parts[at] = ElasticPart(
                     self._system, self._core, np.flatnonzero(label == label[column]), self._bounds
                 )
-            self._parts[at].face(self._system)
+            self._parts[at].set_system(self._system)
             yield self._parts[at]

@@ -1,4 +1,4 @@
-"""Joint LPs: all open items of a prover are pushed at once, in random senses.
+"""Joint LPs: all open targets of a prover are pushed at once, in random senses.
 
 Parts of the table (`blocks.py`) come before the whole table; first inside the box |z| ≤ a, where the
 mirror image −z is a witness too.
@@ -13,20 +13,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.blocks import Level
-from sdc_tasks.methods.attack.items import Items, mirrored
 from sdc_tasks.methods.attack.knowledge import Insiders
-from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
+from sdc_tasks.methods.attack.proof_state import ProofState
+from sdc_tasks.methods.attack.targets import Targets, mirrored
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import ROUNDING, ZERO
 from sdc_tasks.solver.lp import LiveLP, Status
 
 JOINT_ROUNDS = 12  # joint LPs on one part inside the mirror box, and as many outside
-FEW_ITEMS = 10  # so few open items are not worth a joint LP
+FEW_TARGETS = 10  # so few open targets are not worth a joint LP
 JOINT_WORTH = (
-    40  # own LPs take as long as a joint LP of the whole table: one that closes fewer items is the last
+    40  # own LPs take as long as a joint LP of the whole table: one that closes fewer targets is the last
 )
-JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the items open is the last
+JOINT_OPEN_SHARE = 0.85  # a round that leaves more than this share of the targets open is the last
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,14 +38,14 @@ class JointSearch:
     system: AttackSystem
     by_column: sp.csc_array
     levels: list[Level]
-    items: Items
+    targets: Targets
     insiders: Insiders
-    ledger: Ledger
+    state: ProofState
     count: Callable[[Floats], None]
 
     def run(self, rng: np.random.Generator) -> int:
         """Closes what joint LPs can; returns how many LPs were solved."""
-        return sum(self._at_all_levels(knowers, rng) for knowers in self._circles())
+        return sum(self._at_all_levels(attackers, rng) for attackers in self._circles())
 
     def _circles(self) -> Iterator[Bools]:
         """Groups of attackers that one point must fool. If attackers act alone: all of them, then halves,
@@ -54,37 +54,37 @@ class JointSearch:
         A point that fools the respondent of a cell cannot protect that cell. In a half without him, a point
         can.
         """
-        insiders, n = self.insiders, self.ledger.open.shape[1]
+        insiders, n = self.insiders, self.state.open.shape[1]
         yield np.ones(n, dtype=bool)
         if insiders.alone:
             fixed = insiders.column[insiders.lower == insiders.upper]
-            own = np.flatnonzero(np.isin(self.items.column, fixed))
+            own = np.flatnonzero(np.isin(self.targets.column, fixed))
             for bit in range(int(np.ceil(np.log2(max(n, 1))))):
                 for value in (0, 1):
                     half = (np.arange(n) >> bit) & 1 == value
-                    if self.ledger.open[own][:, half].any(axis=1).sum() > FEW_ITEMS:
+                    if self.state.open[own][:, half].any(axis=1).sum() > FEW_TARGETS:
                         yield half
 
-    def _at_all_levels(self, knowers: Bools, rng: np.random.Generator) -> int:
-        """Rounds of max Σ σ_p z_p / need_p over the open items, z_p held at its need;
+    def _at_all_levels(self, attackers: Bools, rng: np.random.Generator) -> int:
+        """Rounds of max Σ σ_p z_p / need_p over the open targets, z_p held at its need;
         rounds inside the mirror box first.
         """
         if not self.levels:
             return 0
-        bounds = self.insiders.imposed(knowers) if self.insiders.alone else self.insiders.all_held
-        pushed = self.items.pushable(bounds) & ~self.insiders.smaller
+        bounds = self.insiders.imposed(attackers) if self.insiders.alone else self.insiders.all_held
+        pushed = self.targets.pushable(bounds) & ~self.insiders.smaller
         solved = 0
         for level in self.levels:
-            label = level.label(len(bounds[0]))[self.items.core]
+            label = level.label(len(bounds[0]))[self.targets.core]
             for number, columns in enumerate(level.parts):
                 solved += self._in_part(
-                    knowers, bounds, columns, pushed & (label == number), level.interior, rng
+                    attackers, bounds, columns, pushed & (label == number), level.interior, rng
                 )
         return solved
 
     def _in_part(
         self,
-        knowers: Bools,
+        attackers: Bools,
         bounds: tuple[Floats, Floats],
         columns: Ints,
         mine: Bools,
@@ -95,22 +95,22 @@ class JointSearch:
         system = self.system
 
         def waiting() -> Bools:
-            return np.asarray(mine & self.ledger.open[:, knowers].any(axis=1))
+            return np.asarray(mine & self.state.open[:, attackers].any(axis=1))
 
         worth = JOINT_WORTH if len(columns) == system.core.shape[1] else 0
-        few = worth if worth and interior else FEW_ITEMS
+        few = worth if worth and interior else FEW_TARGETS
         if int(waiting().sum()) <= few:
             return 0
         low, high = system.row_lower[system.core_rows], system.row_upper[system.core_rows]
-        told = np.isfinite(low) | np.isfinite(high)
+        bounded = np.isfinite(low) | np.isfinite(high)
         columns = columns[_free(sp.csr_array(self.by_column[:, columns]), (low == 0) & (high == 0))]
         if not len(columns):
             return 0
         A = sp.csr_array(self.by_column[:, columns])
-        rows = np.flatnonzero(told & (np.diff(A.indptr) > 0))
+        rows = np.flatnonzero(bounded & (np.diff(A.indptr) > 0))
         local = np.full(system.core.shape[1], -1)
         local[columns] = np.arange(len(columns))
-        mine = mine & (local[self.items.core] >= 0)
+        mine = mine & (local[self.targets.core] >= 0)
         lower, upper = bounds[0][columns], bounds[1][columns]
         live = LiveLP(np.zeros(len(columns)), sp.csr_array(A[rows]), low[rows], high[rows], lower, upper)
         if interior:
@@ -121,7 +121,7 @@ class JointSearch:
                 if (before := int((open_ := waiting()).sum())) <= few:
                     break
                 which = np.flatnonzero(open_)
-                push = self.items.push(which, local[self.items.core[which]], box, ROUNDING, rng)
+                push = self.targets.push(which, local[self.targets.core[which]], box, ROUNDING, rng)
                 live.set_cost(everything, push.cost)
                 live.set_bounds(everything, push.lower, push.upper)
                 result = live.solve()

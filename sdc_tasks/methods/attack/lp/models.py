@@ -46,8 +46,8 @@ class LiveModel:
         self._vertex: Basis | None = None
         self._back = True
 
-    def face(self, system: AttackSystem) -> None:
-        """Faces another publication, which often differs from the last one in a few rows only."""
+    def set_system(self, system: AttackSystem) -> None:
+        """Sets the row bounds of another publication, which often differs from the last one in a few rows."""
         before, (low, high) = self._faced, self._limits(system)
         new = np.flatnonzero((low != before[0]) | (high != before[1]))
         self._live.set_row_bounds(new, low[new], high[new])
@@ -119,12 +119,12 @@ class Models:
         """The models made so far."""
         return list(self._models.values())
 
-    def face(self, system: AttackSystem) -> None:
+    def set_system(self, system: AttackSystem) -> None:
         """Gives every model the polyhedron of another publication."""
         before, self._system = self._system, system
         same = (system.row_lower == before.row_lower) & (system.row_upper == before.row_upper)
         for model in self.live if not same.all() else ():
-            model.face(system)
+            model.set_system(system)
 
     def around(self, column: int, in_parts: bool) -> Iterator[LiveModel]:
         """The models in which to attack a column of the core; the last ones are the indicators linked to

@@ -1,24 +1,26 @@
 """The prover by linear programs (METHOD §5): its proofs hold against attackers who do
 not know which values are whole.
 
-Every LP point is a witness for *all* items, so the extremes of all points count. Witnesses of one
-publication are tried on the next. Joint LPs (`joint.py`) push all open items at once. An item that is
+Every LP point is a witness for *all* targets, so the extremes of all points count. Witnesses of one
+publication are tried on the next. Joint LPs (`joint.py`) push all open targets at once. A target that is
 still open gets its own hot-started LP, in parts of a large table first. A failure is always the optimum of
 its own LP, and its multipliers are kept. Witnesses are checked by arithmetic
 (`AttackSystem.are_witnesses`); the solver is never trusted.
 
 Each prover has requirements of one profile and of similar size, in their own unit, so that one table
-can hold 0.01 and 1e12. A point counts for the items of its own prover only: its tolerance could be as
+can hold 0.01 and 1e12. A point counts for the targets of its own prover only: its tolerance could be as
 large as a smaller requirement.
 
-If attackers act alone, one LP that holds all of them to what they know can prove an item against all. If it
+If attackers act alone, one LP that holds all of them to what they know can prove a target against all. If it
 fails, its multipliers name the few attackers who matter.
 
 In a coalition the cells of all members except the victim are fixed, and in a smaller one also those of other
-respondents who stay outside. A point that moves the cells of a victim serves no other one, so each victim,
-and each primary that a smaller coalition attacks, has LPs of its own, in parts of the table first: they open
-the bounds of these cells on the live model and close them again. There the attacked cell stops at its level:
-such points move few other cells, so that their mirror images are often witnesses too.
+respondents who stay outside. A feasible point
+cannot prove two victims at once, because it moves cells that the other victims' attackers know. Each victim,
+and each primary that a smaller coalition attacks, therefore gets separate LPs, in parts of the table first:
+they relax the bounds of the victim's cells on the live model and restore them afterwards. There the attacked
+cell is bounded by its level: such points move few other cells, so that their mirror images are often
+witnesses too.
 """
 
 from __future__ import annotations
@@ -32,15 +34,15 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.attack.blocks import Level, around, is_large, levels, lineage
-from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
-from sdc_tasks.methods.attack.ledger import Ledger
 from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
 from sdc_tasks.methods.attack.lp.models import LiveModel, Models
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, facing
+from sdc_tasks.methods.attack.proof_state import ProofState
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP, Targets
 from sdc_tasks.methods.attack.witness import Witness, fewest
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -50,7 +52,7 @@ from sdc_tasks.solver.lp import Status
 
 LEVEL_DECADES = 4  # powers of ten by which the levels of one prover differ at most
 POOL_WITNESSES = 300  # kept for the next publication
-FIRST_ATTACKS = 12  # items that are attacked before all others to see whether a publication breaks many
+FIRST_ATTACKS = 12  # targets that are attacked before all others to see whether a publication breaks many
 
 
 def _none() -> Ints:
@@ -63,7 +65,7 @@ class Attack:
     uses.
 
     `primary`: the row of the requirements. `side`: −1 (down), 1 (up), or 0 for the sliding level, whose reach
-    is the sum of both sides. `knower`: the attacker, if attackers act alone; else −1.
+    is the sum of both sides. `insider`: the attacker, if attackers act alone; else −1.
 
     `price` (dual values): how much the reach grows per unit of slack given to the aggregate cell at that
     position of the publication; positive for the upper slack (upper − a), negative for the lower one (a −
@@ -77,7 +79,7 @@ class Attack:
     reach: float = field(repr=False)
     decided: Ints = field(repr=False)
     price: Floats = field(repr=False)
-    knower: int = -1
+    insider: int = -1
     rows: Ints = field(default_factory=_none, repr=False)
     multiplier: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     split: int = 0
@@ -119,10 +121,12 @@ class LpProver(Prover):
             np.select([side == DOWN, side == UP], [needs.down[row], needs.up[row]], needs.slide[row])
             / size.unit
         )
-        items = Items.of(needs, self._system, row, side, need)
-        insiders = Insiders.of(knowledge, self._system, items.cell, needs.lacked(row))
-        ledger = Ledger(items, insiders, knowledge.asked(needs, row), need * (1 - FEASIBILITY), spared=False)
-        super().__init__(profile, items, insiders, ledger, seed)
+        targets = Targets.of(needs, self._system, row, side, need)
+        insiders = Insiders.of(knowledge, self._system, targets.cell, needs.lacked(row))
+        state = ProofState(
+            targets, insiders, knowledge.asked(needs, row), need * (1 - FEASIBILITY), skip_proven=False
+        )
+        super().__init__(profile, targets, insiders, state, seed)
         where = _where(problem, self._system)
         self._levels, self._around, self._by_column = (
             levels(*where),
@@ -163,7 +167,7 @@ class LpProver(Prover):
         self._useful, self._pooled = list(witnesses), max(POOL_WITNESSES, len(witnesses))
 
     def elastic(self) -> ElasticParts:
-        """The models that look for a table of one item: small parts of the table, larger ones, and the
+        """The models that look for a table of one target: small parts of the table, larger ones, and the
         country.
         """
         country = self._around[0]
@@ -177,7 +181,7 @@ class LpProver(Prover):
 
     def forget(self) -> None:
         """Forgets what was found against the present publication."""
-        self.ledger.forget()
+        self.state.forget()
         self._useful = []
         self.own_rows = set[int]()
         self.clear()
@@ -187,9 +191,9 @@ class LpProver(Prover):
         self.broken: list[Attack] = []
         self.failed: list[Attack] = []
 
-    def face(self, publication: Publication) -> None:
-        """Faces another publication. What was shown against the last one is forgotten; its witnesses are
-        tried first.
+    def set_publication(self, publication: Publication) -> None:
+        """Attacks another publication from now on. Proofs against the last one are dropped; its witnesses
+        are tried first.
         """
         pool = self._useful[-self._pooled :]
         self.forget()
@@ -198,30 +202,31 @@ class LpProver(Prover):
             self._count(witness.dense(self._system.A.shape[1]))
 
     def shift(self, publication: Publication) -> None:
-        """Faces another publication for which everything shown so far still holds."""
+        """Attacks another publication against which every proof so far still holds."""
         self._system = facing(self._system, self._problem, publication)
-        self._models.face(self._system)
+        self._models.set_system(self._system)
 
-    def offer(self, z: Floats, news: bool = False) -> None:
+    def try_witness(self, z: Floats, only_if_useful: bool = False) -> None:
         """Counts a table found elsewhere (z of the suppressed cells, unit of the data) and its mirror image,
-        if they are witnesses. `news`: only if they may show what is not shown yet.
+        if they are witnesses. `only_if_useful`: only if they may prove a target that is still open.
         """
-        whole = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
-        whole[: len(z)] = z / self._system.unit
-        if not news or (self._may_show(whole) & self.ledger.waiting).any():
-            self._count(whole)
+        point = np.zeros(self._system.A.shape[1])  # unknown values of earlier deliveries stay at the truth
+        point[: len(z)] = z / self._system.unit
+        if not only_if_useful or (self._may_show(point) & self.state.waiting).any():
+            self._count(point)
 
     def _may_show(self, z: Floats) -> Bools:
-        """(items,): a table shows no item that it moves by less than needed."""
+        """(targets,): a table shows no target that it moves by less than needed."""
         return np.asarray(
-            (self.items.side == SLIDE) | (np.abs(z[self.items.column]) >= self.items.need * (1 - FEASIBILITY))
+            (self.targets.side == SLIDE)
+            | (np.abs(z[self.targets.column]) >= self.targets.need * (1 - FEASIBILITY))
         )
 
     def breaks_some(self) -> bool:
-        """Is one of a few items broken?"""
-        few = np.linspace(0, len(self.items) - 1, min(FIRST_ATTACKS, len(self.items))).astype(int)
-        self._now_left(int(self.ledger.waiting.sum()))
-        self._each(few[self.ledger.waiting[few]], FOR_ALL)
+        """Is one of a few targets broken?"""
+        few = np.linspace(0, len(self.targets) - 1, min(FIRST_ATTACKS, len(self.targets))).astype(int)
+        self._now_left(int(self.state.waiting.sum()))
+        self._each(few[self.state.waiting[few]], FOR_ALL)
         return bool(self.broken)
 
     def propose(self) -> list[Witness]:
@@ -229,7 +234,7 @@ class LpProver(Prover):
         order.
         """
         before = len(self._useful)
-        self.settle_jointly()
+        self.prove_jointly()
         return self._useful[before:]
 
     def recount(self, points: Iterable[Floats], lps: int) -> None:
@@ -242,16 +247,16 @@ class LpProver(Prover):
         self.shared += lps
 
     def reached(self, by_tables: bool = False) -> Floats:
-        """How far each item reaches against its strongest attacker, in the unit of the data. If
-        the item is met, at least its need; or, `by_tables`, as far as a table was found, which may
+        """How far each target reaches against its strongest attacker, in the unit of the data. If
+        the target is met, at least its need; or, `by_tables`, as far as a table was found, which may
         miss the need by the tolerance.
         """
-        items, reach = self.items, self.ledger.reach
-        met = reach if by_tables else np.maximum(reach, items.need)
-        seen = np.where(self.ledger.waiting, np.minimum(reach, items.need), met) * self._system.unit
-        lowest = np.full(len(items), np.inf)
+        targets, reach = self.targets, self.state.reach
+        met = reach if by_tables else np.maximum(reach, targets.need)
+        seen = np.where(self.state.waiting, np.minimum(reach, targets.need), met) * self._system.unit
+        lowest = np.full(len(targets), np.inf)
         for attack in self.broken:
-            at = self.item_of(attack)
+            at = self.target_of(attack)
             lowest[at] = min(lowest[at], attack.reach)
         return np.where(np.isfinite(lowest), lowest, seen)
 
@@ -271,8 +276,8 @@ class LpProver(Prover):
             most = np.where(pull == 0, 0.0, np.maximum(pull * low, pull * high))
         return float((most.sum() + attack.multiplier @ ends) * system.unit)
 
-    def holding(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
-        """The bounds of single cells that hold each attack: see `Attacker.holding`."""
+    def active_bounds(self, attacks: Sequence[Attack]) -> list[tuple[tuple[int, float], ...]]:
+        """The bounds of single cells that hold each attack: see `Attacker.active_bounds`."""
         system, found = self._system, []
         (_, below), (_, above) = system.core_ends()
         for attack in attacks:
@@ -288,53 +293,55 @@ class LpProver(Prover):
 
     def _pull(self, attack: Attack, side: int, rows: slice) -> Floats:
         """(core,): the reduced costs of one side of an attack, from its multipliers."""
-        item = self.item_of(attack)
+        target = self.target_of(attack)
         pull = np.asarray(-(attack.multiplier[rows] @ self._system.core[self._core_row[attack.rows[rows]]]))
-        if self.items.sign[item] != 0:  # not fixed by the national relations
-            pull[self.items.core[item]] += side * self.items.sign[item]
+        if self.targets.sign[target] != 0:  # not fixed by the national relations
+            pull[self.targets.core[target]] += side * self.targets.sign[target]
         return pull
 
     def holds(self, attack: Attack) -> bool:
-        """Is this attack on one of the items?"""
-        return bool(((self.items.row == attack.primary) & (self.items.side == attack.side)).any())
+        """Is this attack on one of the targets?"""
+        return bool(((self.targets.row == attack.primary) & (self.targets.side == attack.side)).any())
 
-    def item_of(self, attack: Attack) -> int:
-        """The item of an attack."""
-        return int(np.flatnonzero((self.items.row == attack.primary) & (self.items.side == attack.side))[0])
+    def target_of(self, attack: Attack) -> int:
+        """The target of an attack."""
+        return int(
+            np.flatnonzero((self.targets.row == attack.primary) & (self.targets.side == attack.side))[0]
+        )
 
     def is_shown(self, attack: Attack) -> bool:
         """Was a witness found that makes this attack fail?"""
-        return not self.ledger.open[self.item_of(attack), max(attack.knower, 0)]
+        return not self.state.open[self.target_of(attack), max(attack.insider, 0)]
 
     def again(self, attack: Attack) -> None:
         """Repeats an attack on the present publication."""
         self.attack(
-            self.item_of(attack), np.arange(self.ledger.open.shape[1]) == max(attack.knower, 0), FOR_ALL
+            self.target_of(attack), np.arange(self.state.open.shape[1]) == max(attack.insider, 0), FOR_ALL
         )
 
     def witnesses(self) -> Iterator[Witness]:
-        """Witnesses that prove everything proven, in the unit of the data; only a few of those that all lots
-        share.
+        """Witnesses that prove everything proven, in the unit of the data; only a few of those that all
+        batches share.
         """
-        shared = [witness for witness in self._useful if witness.lot == FOR_ALL]
-        if not self.insiders.alone and not (self.items.side == SLIDE).any():
+        shared = [witness for witness in self._useful if witness.batch == FOR_ALL]
+        if not self.insiders.alone and not (self.targets.side == SLIDE).any():
             shared = [shared[i] for i in fewest([self._proven(witness) for witness in shared])]
-        for witness in (*shared, *(witness for witness in self._useful if witness.lot != FOR_ALL)):
+        for witness in (*shared, *(witness for witness in self._useful if witness.batch != FOR_ALL)):
             yield replace(witness, value=witness.value * self._system.unit)
 
     def _proven(self, witness: Witness) -> Bools:
-        """(items,): whether the witness or its mirror image proves the item."""
-        items = self.items
-        proven = np.zeros(len(items), dtype=bool)
+        """(targets,): whether the witness or its mirror image proves the target."""
+        targets = self.targets
+        proven = np.zeros(len(targets), dtype=bool)
         z = witness.dense(self._system.A.shape[1])
         for point, sound in zip((z, -z), witness.sound, strict=True):
             if sound:
                 proven |= self.insiders.fooled(point)[:, 0] & (
-                    items.side * point[items.column] >= items.need * (1 - FEASIBILITY)
+                    targets.side * point[targets.column] >= targets.need * (1 - FEASIBILITY)
                 )
         return proven
 
-    def _count(self, z: Floats, lot: int = FOR_ALL, sound: tuple[bool, bool] | None = None) -> None:
+    def _count(self, z: Floats, batch: int = FOR_ALL, sound: tuple[bool, bool] | None = None) -> None:
         """Counts a point and its mirror image, if they are witnesses. `sound`: whether
         they are, if that is known already.
         """
@@ -343,11 +350,11 @@ class LpProver(Prover):
         sound = self._system.are_witnesses(z) if sound is None else sound
         if not any(sound):
             return
-        news = self.ledger.count(z, sound)
+        news = self.state.count(z, sound)
         if (
-            news.closed or (self.items.side == SLIDE).any()
+            news.closed or (self.targets.side == SLIDE).any()
         ):  # halves of a sliding level come from different witnesses
-            self._useful.append(Witness.of(z, lot, sound))
+            self._useful.append(Witness.of(z, batch, sound))
 
     # --- the strategy ---------------------------------------------------------------------------------------
 
@@ -371,127 +378,149 @@ class LpProver(Prover):
 
     def _search_at(self, levels: list[Level], rng: np.random.Generator) -> None:
         search = JointSearch(
-            self._system, self._by_column, levels, self.items, self.insiders, self.ledger, self._count_jointly
+            self._system,
+            self._by_column,
+            levels,
+            self.targets,
+            self.insiders,
+            self.state,
+            self._count_jointly,
         )
         self.solves += search.run(rng)
 
     def _count_jointly(self, z: Floats) -> None:
         self._count(z)
-        self._now_left(int(self.ledger.waiting.sum()))
+        self._now_left(int(self.state.waiting.sum()))
 
     def _order(self) -> Ints:
-        """Items for which an insider stays outside come last: the fewer, the earlier, for its points serve
+        """Targets for which an insider stays outside come last: the fewer, the earlier, for its points serve
         those where more do. The sliding level of each cell comes after the other sides, which may prove it.
         """
-        items = self.items
-        absent = np.zeros(len(items), dtype=np.int64)
+        targets = self.targets
+        absent = np.zeros(len(targets), dtype=np.int64)
         absent[list(self.insiders.outside)] = [len(each) for each in self.insiders.outside.values()]
-        return np.lexsort((items.side != DOWN, items.side == SLIDE, items.row, absent, self.insiders.exempt))
+        return np.lexsort(
+            (targets.side != DOWN, targets.side == SLIDE, targets.row, absent, self.insiders.exempt)
+        )
 
     def _back(self) -> None:
         for model in self._models.live:
             model.back()
 
-    def attack(self, item: int, knowers: Bools, lot: int) -> None:
+    def attack(self, target: int, attackers: Bools, batch: int) -> None:
         """Solves one LP for all of these attackers together. If the attack succeeds, each
         attacker whom it needs has his own LP.
         """
-        groups = [knowers]
+        groups = [attackers]
         while groups:
             group = groups.pop()
-            found, matter, whole = self._strongest(item, group, lot)
+            found, matter, whole = self._strongest(target, group, batch)
             if found.reach >= found.need * (1 - FEASIBILITY):
-                self.ledger.open[item] &= ~group
+                self.state.open[target] &= ~group
                 if whole and not matter.any():
                     self.failed.append(found)
             elif not matter.any():  # no attacker's own knowledge is needed: all of them succeed
                 self.broken.append(found)
             elif matter.sum() == 1:  # one attacker's own knowledge is enough
-                self.broken.append(replace(found, knower=int(np.flatnonzero(matter)[0])))
+                self.broken.append(replace(found, insider=int(np.flatnonzero(matter)[0])))
                 groups += [group & ~matter] if (group & ~matter).any() else []
             else:
                 groups += [group & ~matter] if (group & ~matter).any() else []
                 groups += [np.arange(len(group)) == k for k in np.flatnonzero(matter).tolist()]
 
-    def _strongest(self, item: int, group: Bools, lot: int) -> tuple[Attack, Bools, bool]:
-        """The strongest attack on an item by a group of attackers who share their knowledge, the attackers
+    def _strongest(self, target: int, group: Bools, batch: int) -> tuple[Attack, Bools, bool]:
+        """The strongest attack on a target by a group of attackers who share their knowledge, the attackers
         whose knowledge it needs, and whether the attack was on the whole table, not on a part.
         """
-        items, insiders, system, unit = self.items, self.insiders, self._system, self._system.unit
-        (lower, upper), columns, usual = (
-            insiders.against(item, group),
-            insiders.differing(item),
-            insiders.usual,
-        )
-        side, need, exempt = int(items.side[item]), items.need[item], bool(insiders.exempt[item])
-        ways, halves = (DOWN, UP) if side == SLIDE else (side,), [_Half()]
-        fixed = items.sign[item] == 0  # by the national relations: no LP is needed
-        if exempt and not fixed:
-            column = items.core[[item]]
-            columns = np.union1d(columns, column)
-            lower[column], upper[column] = np.maximum(lower[column], -need), np.minimum(upper[column], need)
-        for model in (
-            self._models.around(int(items.core[item]), in_parts=exempt or self._is_large) if not fixed else ()
-        ):
-            model.prepare()
-            model.set_bounds(columns, lower[columns], upper[columns])
-            halves = [self._reach(model, item, way, group, lot) for way in ways]
-            model.set_bounds(columns, usual[0][columns], usual[1][columns])
-            met = sum(half.reach for half in halves) >= need * (1 - FEASIBILITY)
-            if met or all(half.whole for half in halves):
-                break
+        targets, insiders, system, unit = self.targets, self.insiders, self._system, self._system.unit
+        bounds, fixed = insiders.against(target, group), targets.sign[target] == 0
+        # the national relations alone fix some cells: they need no LP
+        halves = [_Half()] if fixed else self._halves(target, group, batch, bounds)
         matter = np.zeros(len(group), dtype=bool)
         if insiders.alone and not fixed:
-            known = insiders.core >= 0
-            at = insiders.core[known]
-            for half in halves:
-                up = half.reduced[at] > DUAL
-                leaned = np.where(
-                    up, insiders.core_lower[known] >= lower[at], insiders.core_upper[known] <= upper[at]
-                )
-                matter[known] |= leaned & (np.abs(half.reduced[at]) > DUAL) & group[known]
+            matter = self._needed_insiders(halves, group, bounds)
         rows = np.concatenate([half.rows for half in halves])
-        told = system.decided[rows] >= 0
+        aggregates = system.decided[rows] >= 0
         multiplier = np.concatenate([half.multiplier for half in halves])
         found = Attack(
-            primary=int(items.row[item]),
-            side=side,
-            need=float(need * unit),
+            primary=int(targets.row[target]),
+            side=int(targets.side[target]),
+            need=float(targets.need[target] * unit),
             reach=sum(half.reach for half in halves) * unit,
-            decided=system.decided[rows[told]],
-            price=multiplier[told],
+            decided=system.decided[rows[aggregates]],
+            price=multiplier[aggregates],
             rows=system.source[rows],
             multiplier=multiplier,
             split=len(halves[0].rows),
         )
         return found, matter, all(half.whole for half in halves)
 
-    def _reach(self, model: LiveModel, item: int, side: int, group: Bools, lot: int) -> _Half:
-        """max σ z_p in a model, at least up to the need of the item, in units, with its proof."""
-        items, system = self.items, self._system
-        way = float(side * items.sign[item])
+    def _halves(self, target: int, group: Bools, batch: int, bounds: tuple[Floats, Floats]) -> list[_Half]:
+        """How far each side of a target reaches: in ever larger parts of the table, until the need is met or
+        no larger part would help. `bounds`: those of u against the group; where an insider takes no part,
+        they are cut at the need.
+        """
+        targets, insiders, usual = self.targets, self.insiders, self.insiders.usual
+        (lower, upper), columns = bounds, insiders.differing(target)
+        side, need, exempt = int(targets.side[target]), targets.need[target], bool(insiders.exempt[target])
+        if exempt:
+            column = targets.core[[target]]
+            columns = np.union1d(columns, column)
+            lower[column], upper[column] = np.maximum(lower[column], -need), np.minimum(upper[column], need)
+        halves = list[_Half]()
+        for model in self._models.around(int(targets.core[target]), in_parts=exempt or self._is_large):
+            model.prepare()
+            model.set_bounds(columns, lower[columns], upper[columns])
+            halves = [
+                self._reach(model, target, way, group, batch)
+                for way in ((DOWN, UP) if side == SLIDE else (side,))
+            ]
+            model.set_bounds(columns, usual[0][columns], usual[1][columns])
+            met = sum(half.reach for half in halves) >= need * (1 - FEASIBILITY)
+            if met or all(half.whole for half in halves):
+                break
+        return halves
+
+    def _needed_insiders(self, halves: Sequence[_Half], group: Bools, bounds: tuple[Floats, Floats]) -> Bools:
+        """(attackers,): those of a group whose own bounds are active in the proof of an attack: the bound has
+        a reduced cost, and no bound of anybody else is as tight.
+        """
+        insiders, needed = self.insiders, np.zeros(len(group), dtype=bool)
+        known = insiders.core >= 0
+        at = insiders.core[known]
+        for half in halves:
+            up = half.reduced[at] > DUAL
+            active = np.where(
+                up, insiders.core_lower[known] >= bounds[0][at], insiders.core_upper[known] <= bounds[1][at]
+            )
+            needed[known] |= active & (np.abs(half.reduced[at]) > DUAL) & group[known]
+        return needed
+
+    def _reach(self, model: LiveModel, target: int, side: int, group: Bools, batch: int) -> _Half:
+        """max σ z_p in a model, at least up to the need of the target, in units, with its proof."""
+        targets, system = self.targets, self._system
+        way = float(side * targets.sign[target])
         for afresh in (False, True):
-            result, whole = model.push(int(items.core[item]), way, afresh)
+            result, whole = model.push(int(targets.core[target]), way, afresh)
             self.solves += 1
             z = system.R @ result.x
             sound, fooled = system.are_witnesses(z), self.insiders.fooled(z)
             if (
                 result.status is Status.OPTIMAL
                 and sound[0]
-                and fooled[item if len(fooled) > 1 else 0, group].all()
+                and fooled[target if len(fooled) > 1 else 0, group].all()
             ):
                 break
         else:
             raise Unprotectable(
-                f"the attacker's LP for {self._problem.space.key(int(items.cell[item]))} could not be solved "
-                f"reliably "
-                f"({result.status}); nothing can be certified. Remedy: check the magnitudes of that "
-                f"country's table"
+                f"the attacker's LP for {self._problem.space.key(int(targets.cell[target]))} could not be "
+                f"solved reliably ({result.status}); nothing can be certified. Remedy: check the "
+                f"magnitudes of that country's table"
             )
-        self.own_rows.add(int(items.row[item]))
-        self._count(z, lot, sound)
+        self.own_rows.add(int(targets.row[target]))
+        self._count(z, batch, sound)
         rows = np.flatnonzero(np.abs(result.dual) > DUAL)
-        reach, at = float(side * z[items.column[item]]), system.core_rows[model.rows[rows]]
+        reach, at = float(side * z[targets.column[target]]), system.core_rows[model.rows[rows]]
         # A reach that is real stays a requirement, however small beside its level. Rounding is none: a
         # baseline would ask for it, and nothing could give it.
         if abs(reach) < 10 * ROUNDING:

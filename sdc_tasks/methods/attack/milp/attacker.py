@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sdc_tasks.methods.attack.items import SIDES
 from sdc_tasks.methods.attack.knowledge import knowledge_of
-from sdc_tasks.methods.attack.milp.prover import MilpProver, Shortfall, Whole
-from sdc_tasks.methods.attack.milp.system import whole_system
-from sdc_tasks.methods.attack.prover import Lots, tell_settled
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness, MilpProver, Shortfall
+from sdc_tasks.methods.attack.milp.system import integer_system
+from sdc_tasks.methods.attack.prover import Batches, report_proven
 from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.methods.attack.targets import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Ints
 
 
-class WholeAttacker:
+class IntegerAttacker:
     """The attackers of all profiles of `needs`, for the integral cells. Without a
     publication: the national tables alone.
 
@@ -31,29 +31,29 @@ class WholeAttacker:
         publication: Publication | None,
         needs: Requirements,
         seed: int = 1,
-        tried: Sequence[Whole] = (),
+        tried: Sequence[IntegerWitness] = (),
         work: Progress | None = None,
     ) -> None:
         self._provers: list[MilpProver] = []
         self._work = work or Progress()
-        spared = needs.implied & (publication is not None)  # a baseline must know each level
-        asked = np.flatnonzero(problem.integral[needs.primaries] & ~spared)
+        implied = needs.implied & (publication is not None)  # a baseline must know each level
+        asked = np.flatnonzero(problem.integral[needs.primaries] & ~implied)
         for adversary, numbers in needs.worlds:
             rows = asked[np.isin(needs.profile[asked], numbers)]
             if len(rows):
                 furthest = max(float(getattr(needs, side)[rows].max()) for side in SIDES.values())
-                system = whole_system(problem, publication, adversary, furthest)
+                system = integer_system(problem, publication, adversary, furthest)
                 self._provers.append(
                     MilpProver(
                         system, needs, knowledge_of(problem, adversary.profile), numbers[0], rows, seed
                     )
                 )
         for prover in self._provers:
-            prover.offer(tried)
+            prover.try_witnesses(tried)
             prover.tell = self._tell
 
     def _tell(self) -> None:
-        tell_settled(self._work, self._provers, "requirements settled by whole tables")
+        report_proven(self._work, self._provers, "requirements settled by whole tables")
 
     @property
     def milps(self) -> int:
@@ -75,21 +75,23 @@ class WholeAttacker:
         """The requirements for which no whole table was found."""
         return sorted(
             (each for prover in self._provers for each in prover.short),
-            key=lambda s: (s.row, s.side, s.knower),
+            key=lambda s: (s.row, s.side, s.insider),
         )
 
-    def settle(self, lots: Lots) -> None:
+    def prove_all(self, batches: Batches) -> None:
         """Shows or breaks the requirements of the primaries of each (number, primaries), as
-        if no other lot were asked for.
+        if no other batch were asked for.
         """
         for prover in self._provers:
-            prover.settle(lots)
+            prover.prove_all(batches)
 
-    def witnesses(self) -> Iterator[Whole]:
-        """The whole tables that prove what was shown: first those that all lots share, then lot by lot."""
+    def witnesses(self) -> Iterator[IntegerWitness]:
+        """The whole tables that prove what was shown: first those that all batches share, then batch by
+        batch.
+        """
         for prover in self._provers:
             yield from prover.useful
 
     def prover_of(self, row: int) -> MilpProver:
         """The prover of a row of the requirements."""
-        return next(prover for prover in self._provers if row in prover.items.row)
+        return next(prover for prover in self._provers if row in prover.targets.row)

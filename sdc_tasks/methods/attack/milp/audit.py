@@ -16,33 +16,33 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.items import SIDES
-from sdc_tasks.methods.attack.milp.attacker import WholeAttacker
-from sdc_tasks.methods.attack.milp.prover import Shortfall, Whole
-from sdc_tasks.methods.attack.prover import Lots
+from sdc_tasks.methods.attack.milp.attacker import IntegerAttacker
+from sdc_tasks.methods.attack.milp.prover import IntegerWitness, Shortfall
+from sdc_tasks.methods.attack.prover import Batches
 from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.methods.attack.targets import SIDES
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress
 from sdc_tasks.model.results import AuditReport, Evidence, Publication
 from sdc_tasks.model.tolerances import INTEGRALITY, NOTICEABLE
 
 
-def whole_audit(
+def integer_audit(
     report: AuditReport,
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
-    lots: Lots,
+    batches: Batches,
     seed: int,
     work: Progress,
 ) -> AuditReport:
-    """The report of the LP audit on these lots (number, primaries), extended by integer
+    """The report of the LP audit on these batches (number, primaries), extended by integer
     knowledge for the integral cells.
     """
     if not problem.integral[requirements.primaries].any():
         return report
-    attacker = WholeAttacker(problem, publication, requirements, seed, work=work)
-    attacker.settle(lots)
+    attacker = IntegerAttacker(problem, publication, requirements, seed, work=work)
+    attacker.prove_all(batches)
     worst = {name: getattr(report, name).copy() for name in SIDES.values()}
     held, undecided = report.held.copy(), report.undecided.copy()
     by_milp = np.isin(report.primaries, requirements.primaries[attacker.own_rows])
@@ -64,7 +64,7 @@ def whole_audit(
     )
 
 
-def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work: Progress) -> Requirements:
+def integer_baseline(problem: ProtectionProblem, requirements: Requirements, work: Progress) -> Requirements:
     """The requirements of the LP baseline, cut further to what whole national tables alone reach."""
     integral = problem.integral[requirements.primaries]
     if not integral.any():
@@ -72,29 +72,29 @@ def whole_baseline(problem: ProtectionProblem, requirements: Requirements, work:
     levels = {name: getattr(requirements, name) for name in SIDES.values()}
     floor = {name: np.where(integral, np.floor(level + INTEGRALITY), level) for name, level in levels.items()}
     least = replace(requirements, **floor)
-    attacker = WholeAttacker(problem, None, least, work=work)
-    attacker.settle([(0, least.cells)])
-    reached, told = [], []
+    attacker = IntegerAttacker(problem, None, least, work=work)
+    attacker.prove_all([(0, least.cells)])
+    reached, cuts = [], []
     for short in attacker.short:
-        row, alone = short.row, int(least.knower[short.row])
-        told.append(
+        row, alone = short.row, int(least.insider[short.row])
+        cuts.append(
             (
                 int(least.profile[row]),
                 int(least.primaries[row]),
                 short.side,
-                alone if alone >= 0 else short.knower,
+                alone if alone >= 0 else short.insider,
                 short.most,
             )
         )
-        reached.append((row, SIDES[short.side], -1 if alone >= 0 else short.knower, short.most))
+        reached.append((row, SIDES[short.side], -1 if alone >= 0 else short.insider, short.most))
     return replace(
-        least.cut_to(reached), why=least.why, whole=np.array(sorted(told), dtype=np.int64).reshape(-1, 5)
+        least.cut_to(reached), why=least.why, whole=np.array(sorted(cuts), dtype=np.int64).reshape(-1, 5)
     )
 
 
 def joined(parts: Sequence[Evidence]) -> dict[str, Any]:
-    """The whole tables of several chunks as evidence: first, once, those that all chunks share; then lot by
-    lot.
+    """The whole tables of several chunks as evidence: first, once, those that all chunks share; then batch by
+    batch.
     """
     lot = np.concatenate(
         [np.where(part.whole_lot < 0, -1 if n == 0 else -2, part.whole_lot) for n, part in enumerate(parts)]
@@ -117,7 +117,7 @@ def joined(parts: Sequence[Evidence]) -> dict[str, Any]:
     }
 
 
-def _evidence(found: Iterable[Whole]) -> dict[str, Any]:
+def _evidence(found: Iterable[IntegerWitness]) -> dict[str, Any]:
     tables = list(found)
     start = np.cumsum([0, *(len(each.column) for each in tables)])
     column = np.concatenate([np.zeros(0, dtype=np.int64), *(each.column for each in tables)])
@@ -125,7 +125,7 @@ def _evidence(found: Iterable[Whole]) -> dict[str, Any]:
     return {
         "whole": sp.csr_array((value, column, start), shape=(len(tables), int(column.max(initial=-1)) + 1)),
         "whole_profile": np.array([each.profile for each in tables], dtype=np.int64),
-        "whole_lot": np.array([each.lot for each in tables], dtype=np.int64),
+        "whole_lot": np.array([each.batch for each in tables], dtype=np.int64),
     }
 
 

@@ -30,7 +30,7 @@ LEAST_BOX, MOST_BOX = 1e4, 1e9  # whole numbers: its least and largest size
 
 
 @dataclass(frozen=True, repr=False)
-class WholeSystem(Polyhedron):
+class IntegerSystem(Polyhedron):
     """The polyhedron of the whole tables, in the unit of the data: z is whole where `integral`. A row of
     integral columns has whole ends.
 
@@ -49,7 +49,9 @@ class WholeSystem(Polyhedron):
         arithmetic, exact on whole numbers.
         """
         row = self.A @ z
-        slack = np.where(self.whole_rows, 0.0, FEASIBILITY + ROUNDING * np.asarray(abs(self.A) @ np.abs(z)))
+        slack = np.where(
+            self.integral_rows, 0.0, FEASIBILITY + ROUNDING * np.asarray(abs(self.A) @ np.abs(z))
+        )
         edge = np.where(self.integral, 0.0, FEASIBILITY)
         return bool(
             (z[self.integral] == np.rint(z[self.integral])).all()
@@ -63,7 +65,7 @@ class WholeSystem(Polyhedron):
         return np.where(self.integral[columns], np.ceil(lower - INTEGRALITY), lower), upper
 
     @cached_property
-    def whole_rows(self) -> Bools:
+    def integral_rows(self) -> Bools:
         """Whether a row has integral columns only."""
         return np.asarray(abs(self.A) @ (~self.integral).astype(float) == 0)
 
@@ -81,7 +83,7 @@ class WholeSystem(Polyhedron):
         return self.area[self.first]
 
 
-def whole_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
+def integer_slacks(problem: ProtectionProblem, publication: Publication) -> tuple[Floats, Floats]:
     """(below, above): the slack that a publication leaves around each true aggregate value;
     whole numbers for integral cells.
     """
@@ -100,9 +102,9 @@ def _is_whole(x: Floats) -> Bools:
     return np.asarray(np.abs(finite - np.rint(finite)) <= INTEGRALITY)
 
 
-def whole_system(
+def integer_system(
     problem: ProtectionProblem, publication: Publication | None, adversary: Adversary, furthest: float
-) -> WholeSystem:
+) -> IntegerSystem:
     """The attacker's polyhedron. Without a publication: no aggregate is published. `furthest`: the largest
     need.
     """
@@ -112,23 +114,23 @@ def whole_system(
     earlier = problem.earlier.known_to(adversary)
     integral = np.concatenate([problem.integral[base.cells], earlier.integral])
     low, high = base.row_lower.copy(), base.row_upper.copy()
-    told = base.decided >= 0
+    aggregates = base.decided >= 0
     if publication is not None:
-        below, above = whole_slacks(problem, publication)
-        low[told], high[told] = below[base.decided[told]], above[base.decided[told]]
-    whole_row = np.asarray(abs(base.A) @ (~integral).astype(float) == 0)
-    rounded = np.concatenate([np.zeros(len(told) - len(earlier.rounded), dtype=bool), earlier.rounded])
+        below, above = integer_slacks(problem, publication)
+        low[aggregates], high[aggregates] = below[base.decided[aggregates]], above[base.decided[aggregates]]
+    integral_row = np.asarray(abs(base.A) @ (~integral).astype(float) == 0)
+    rounded = np.concatenate([np.zeros(len(aggregates) - len(earlier.rounded), dtype=bool), earlier.rounded])
     tie = (
-        whole_row & rounded & (high > INTEGRALITY) & _is_whole(high)
+        integral_row & rounded & (high > INTEGRALITY) & _is_whole(high)
     )  # intervals of earlier releases, read in the same way
     high = np.where(tie, high - 1, high)
     low, high = (
-        np.where(whole_row, np.ceil(low - INTEGRALITY), low),
-        np.where(whole_row, np.floor(high + INTEGRALITY), high),
+        np.where(integral_row, np.ceil(low - INTEGRALITY), low),
+        np.where(integral_row, np.floor(high + INTEGRALITY), high),
     )
     kept = np.flatnonzero(np.isfinite(low[base.core_rows]) | np.isfinite(high[base.core_rows]))
     shape = problem.space.national_shape
-    return WholeSystem(
+    return IntegerSystem(
         cells=base.cells,
         A=base.A,
         row_lower=low,

@@ -20,11 +20,11 @@ ENDS_PASSES = 10  # over all relations
 class Public:
     """The tables x that fit a publication, from public figures: `row_lower ≤ A x ≤ row_upper`,
     `lower ≤ x ≤ upper`, over the suppressed cells, in `unit`s. `decided` (rows,): the position of
-    the aggregate cell in the publication, −1 for a relation of a national table. `told`: the problem
-    with nothing in its hidden cells.
+    the aggregate cell in the publication, −1 for a relation of a national table. `problem`: the problem
+    with 0 in its hidden cells.
     """
 
-    told: ProtectionProblem
+    problem: ProtectionProblem
     cells: Ints
     A: sp.csr_array
     row_lower: Floats
@@ -53,11 +53,13 @@ class Public:
         low, high = np.concatenate([fixed, lower - sums])[kept], np.concatenate([fixed, upper - sums])[kept]
         size = np.abs(low[np.isfinite(low)])
         unit = float(2.0 ** np.round(np.log2(np.median(size[size > 0])))) if (size > 0).any() else 1.0
-        told = replace(
+        public_problem = replace(
             problem, a=known, lpl=np.zeros(space.size), upl=np.zeros(space.size), spl=np.zeros(space.size),
             lb=np.minimum(problem.lb, known), known=np.full(space.size, np.nan), deliveries=(), levels=None,
         )  # fmt: skip
-        return cls(told, cells, sp.csr_array(rows[kept]), low / unit, high / unit, decided[kept], unit)
+        return cls(
+            public_problem, cells, sp.csr_array(rows[kept]), low / unit, high / unit, decided[kept], unit
+        )
 
     def among(self, cells: Ints) -> tuple[Floats, Floats]:
         """(lower, upper) bounds of some suppressed cells, from one relation after the
@@ -68,7 +70,7 @@ class Public:
 
     @cached_property
     def _box(self) -> tuple[Floats, Floats]:
-        lower, upper = self.told.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
+        lower, upper = self.problem.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
         by_row = sp.csr_array(self.A)
         row, cell, plus = (
             np.repeat(np.arange(by_row.shape[0]), np.diff(by_row.indptr)),
@@ -94,7 +96,7 @@ class Public:
         lower end, and an interior point, in which a solver may set cells to an end. The share is what each
         cell of its longest relation can have at once, halved.
         """
-        lower, upper = self.told.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
+        lower, upper = self.problem.lb[self.cells] / self.unit, np.full(len(self.cells), np.inf)
         if bounds is not None:
             column = np.searchsorted(self.cells, bounds[0])
             lower[column], upper[column] = (
@@ -124,11 +126,11 @@ class Public:
         inner.interior()
         if (inside := inner.solve()).status is Status.OPTIMAL:
             found.append(inside.x)
-        x = self.told.a.copy()
+        x = self.problem.a.copy()
         x[self.cells] = np.clip(np.mean(found, axis=0), lower, upper) * self.unit
-        first = self.told.space.first_aggregate
-        x[first:] = sp.csr_array(self.told.space.aggregate_relations[:, :first]) @ x[:first]
-        return replace(self.told, a=x)
+        first = self.problem.space.first_aggregate
+        x[first:] = sp.csr_array(self.problem.space.aggregate_relations[:, :first]) @ x[:first]
+        return replace(self.problem, a=x)
 
     @cached_property
     def _together(self) -> Ints:

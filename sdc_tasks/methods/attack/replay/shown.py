@@ -18,8 +18,8 @@ from scipy.sparse.linalg import splu
 
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.polyhedron import attack_system, facing
-from sdc_tasks.methods.attack.replay.left import Left, left
 from sdc_tasks.methods.attack.replay.public import Public
+from sdc_tasks.methods.attack.replay.residual import ResidualUncertainty, residual_uncertainty
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.witness import Witness, stacked
 from sdc_tasks.model.problem import ProtectionProblem
@@ -33,8 +33,8 @@ BALANCES = 6  # times: each one leaves a small part of what was open
 
 @dataclass(frozen=True)
 class Widths:
-    """`table` (tables, hidden cells): deviations from the truth, or, where `centre` (tables,) is at least 0,
-    from that table. `narrow` (primaries,): is left too little, and has a claim. Confidential.
+    """Rows of `table` (tables, hidden cells) are deviations from table `centre[i]`; −1 means the true table.
+    `narrow` (primaries,): is left too little, and has a claim. Confidential.
     """
 
     table: sp.csr_array = field(repr=False)
@@ -44,9 +44,11 @@ class Widths:
 
 def without_claim(problem: ProtectionProblem, needs: Requirements, step: Floats, seed: int) -> Bools:
     """(primaries,): the test fails with nothing published, so that no publication can be blamed. It follows
-    from public figures. Arguments as of `left`.
+    from public figures. Arguments as of `residual_uncertainty`.
     """
-    return left(problem, needs, Publication.nothing(np.flatnonzero(problem.aggregate)), step, seed).narrow
+    return residual_uncertainty(
+        problem, needs, Publication.nothing(np.flatnonzero(problem.aggregate)), step, seed
+    ).narrow
 
 
 def widths(
@@ -57,28 +59,34 @@ def widths(
     seed: int,
     never: Bools,
 ) -> Widths:
-    """What a publication leaves each primary. `never`: `without_claim`; other arguments as of `left`."""
+    """What a publication leaves each primary. `never`: `without_claim`; other arguments as of
+    `residual_uncertainty`.
+    """
     for levels in (
         LEVELS
     ):  # what is printed may differ from what the rule tested, and tell the same: then another W shows it
-        found = left(problem, needs, publication, step, seed, levels)
+        found = residual_uncertainty(problem, needs, publication, step, seed, levels)
         if not (found.narrow & ~never).any():
             break
     return Widths(*_tables(problem, needs, publication, found, seed), found.narrow & ~never)
 
 
 def _tables(
-    problem: ProtectionProblem, needs: Requirements, publication: Publication, found: Left, seed: int
+    problem: ProtectionProblem,
+    needs: Requirements,
+    publication: Publication,
+    found: ResidualUncertainty,
+    seed: int,
 ) -> tuple[sp.csr_array, Ints]:
     """The tables of W and of S."""
     window, cells = found.window, np.flatnonzero(problem.suppressed)
     if window is None:
         return sp.csr_array((0, 0)), np.zeros(0, dtype=np.int64)
     reached = replace(needs, down=window.down, up=window.up, slide=np.zeros(len(needs.primaries)))
-    middle = replace(Public.of(problem, publication).told, a=window.middle)
+    middle = replace(Public.of(problem, publication).problem, a=window.middle)
     attacker = Attacker(middle, reached, seed)
-    attacker.face(publication)
-    attacker.settle()
+    attacker.set_publication(publication)
+    attacker.prove_all()
     parts = [(window.middle, [each for _, each in attacker.witnesses()])]
     if window.inside is not None:
         columns = np.searchsorted(cells, needs.primaries)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdc_tasks.methods.attack.milp.audit import whole_baseline
+from sdc_tasks.methods.attack.milp.audit import integer_baseline
 from sdc_tasks.methods.attack.proofs import joined, proofs_of
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.weaker.family import Family, Question
@@ -50,7 +50,7 @@ def complete(problem: ProtectionProblem, least: Requirements, work: Progress) ->
 
 def _cut_fully(needs: Requirements) -> list[tuple[str, int]]:
     """(profile, primary): the requirements against the strongest of a profile that are less than promised."""
-    rows = np.flatnonzero(needs.cut & (needs.knower < 0) & (needs.profile < len(needs.profiles)))
+    rows = np.flatnonzero(needs.cut & (needs.insider < 0) & (needs.profile < len(needs.profiles)))
     return [
         (needs.profiles[n], cell)
         for n, cell in zip(needs.profile[rows].tolist(), needs.primaries[rows].tolist(), strict=True)
@@ -80,15 +80,15 @@ def _least(
         weaker=weaker,
     )
     proofs = proofs_of([attack for each in left for attack in each.attacks], least)
-    return whole_baseline(problem, replace(least, why=proofs), work)
+    return integer_baseline(problem, replace(least, why=proofs), work)
 
 
 def _together(found: Sequence[Requirements], weaker: tuple[Adversary, ...]) -> Requirements:
     if len(found) == 1:
         return found[0]
-    names = ("primaries", "down", "up", "slide", "cut", "profile", "knower")
+    names = ("primaries", "down", "up", "slide", "cut", "profile", "insider")
     parts = {name: np.concatenate([getattr(each, name) for each in found]) for name in names}
-    order = np.lexsort((parts["knower"], parts["primaries"], parts["profile"]))
+    order = np.lexsort((parts["insider"], parts["primaries"], parts["profile"]))
     return Requirements(
         **{name: array[order] for name, array in parts.items()},
         profiles=found[0].profiles,

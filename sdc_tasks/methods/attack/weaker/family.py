@@ -43,14 +43,14 @@ class Family:
 
     def learn(self, needs: Requirements) -> None:
         """Takes over the requirements against all attackers of an adversary together."""
-        for number, cell, knower, levels in zip(
+        for number, cell, insider, levels in zip(
             needs.profile.tolist(),
             needs.primaries.tolist(),
-            needs.knower.tolist(),
+            needs.insider.tolist(),
             _levels(needs),
             strict=True,
         ):
-            if knower < 0:
+            if insider < 0:
                 who = needs.adversaries[number]
                 self.levels.setdefault((who.profile, cell), {})[frozenset(who.lacks)] = levels
 

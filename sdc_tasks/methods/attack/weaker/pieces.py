@@ -27,8 +27,8 @@ def pieces_of(problem: ProtectionProblem, profile: str, cells: Ints) -> list[fro
         ):
             of_area.setdefault(area, set()).update(np.flatnonzero(pieces).tolist())
         return [frozenset(of_area.get(area, ())) for area in linked[cells // n].tolist()]
-    told = profile_of(profile)
-    if not told.respondents or told.alone:
+    definition = profile_of(profile)
+    if not definition.respondents or definition.alone:
         return [frozenset()] * len(cells)
     known = knowledge_of(problem, profile)
     for cell, owner in zip(known.cells.tolist(), known.owner.tolist(), strict=True):

@@ -16,10 +16,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.prover import Attack
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system
+from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.table import Floats, Ints
@@ -81,12 +81,13 @@ class Unpublished:
             for i in range(earlier.rows.shape[0]):
                 by = tuple(np.flatnonzero(earlier.told_by[i] & has).tolist())
                 (needed if earlier.assumed[i] else row_by)[first + i] = by
-        told = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
-        entries = sp.coo_array(system.A[told])
+        bounded = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
+        entries = sp.coo_array(system.A[bounded])
         both = sp.csr_array(
-            (np.ones(entries.nnz), (entries.row, len(told) + entries.col)), shape=(len(told) + width,) * 2
+            (np.ones(entries.nnz), (entries.row, len(bounded) + entries.col)),
+            shape=(len(bounded) + width,) * 2,
         )
-        component = connected_components(both, directed=False)[1][len(told) :]
+        component = connected_components(both, directed=False)[1][len(bounded) :]
         return cls(
             problem, system, knowledge_of(problem, who.profile), row_by, needed, component.astype(np.int64)
         )

@@ -2,17 +2,17 @@
 
     1. The key takes options away (`floors`).
     2. The finest choice that is left is published if it passes two tests: the audit, and
-       `attack/replay/left.py`, which asks whether the
-       tables that pass leave every primary as wide an interval as both its levels together.
-    3. Otherwise a search goes on over what is left. It may use the true values as it likes: for every
-       table for which its result passes
-       both tests, another key publishes that result in step 2.
+       `attack/replay/residual.py`, which tests whether the tables that pass leave every primary an interval
+       as wide as both its levels together.
+    3. Otherwise a search goes on over the options that are left. It may use the true values without
+       restriction: for every table for which its result passes both tests, another key publishes that
+       result in step 2.
 
 A table that passes is a level away from both ends of what is published, and two levels must be left between.
 So the search asks for a sliding level of about four levels for each primary, and repair raises bases until
-all have it. What is still too narrow is raised by what it lacks (`attack/replay/lack.py`) and gets a wider
-sliding level; and so on. In the end bases are lowered as long as both tests pass, by counted work. To
-withhold everything always passes: then nothing was decided.
+all have it. What is still too narrow is raised by what it lacks (`attack/replay/width_deficit.py`) and gets a
+wider sliding level; and so on. In the end bases are lowered as long as both tests pass, by counted work.
+Withholding everything always passes, because the result no longer depends on the data.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attack, Attacker, Requirements
-from sdc_tasks.methods.attack.replay.lack import Shortage, lacks
-from sdc_tasks.methods.attack.replay.left import Left, left
+from sdc_tasks.methods.attack.replay.residual import ResidualUncertainty, residual_uncertainty
+from sdc_tasks.methods.attack.replay.width_deficit import WidthDeficit, width_deficits
 from sdc_tasks.methods.bases.aware.floors import Floors
 from sdc_tasks.methods.bases.comparison import RULES, Keep
 from sdc_tasks.methods.bases.ladder import Ladder
@@ -133,8 +133,8 @@ class Tests:
     def __init__(self, case: Case, decimals: Sequence[int]) -> None:
         self._case, self.needs, self.lps, self.lps_each = case, case.requirements.strongest, 0, 0
         self._step = case.problem.space.last_decimals(decimals)
-        self._free, self._left = hides_something(case.problem), dict[bytes, Left]()
-        self.never = left(
+        self._free, self._found = hides_something(case.problem), dict[bytes, ResidualUncertainty]()
+        self.never = residual_uncertainty(
             case.problem, self.needs, Publication.nothing(case.ladder.cells), self._step, case.seed
         ).narrow
 
@@ -149,8 +149,8 @@ class Tests:
         """
         if (choice[self._free] == self._case.ladder.withheld).all():
             return np.zeros(len(self.needs.primaries), dtype=bool)
-        if (key := choice.tobytes()) not in self._left:
-            found = left(
+        if (key := choice.tobytes()) not in self._found:
+            found = residual_uncertainty(
                 self._case.problem,
                 self.needs,
                 self._case.ladder.publication(choice),
@@ -159,12 +159,14 @@ class Tests:
             )
             self.lps += found.lps
             self.lps_each = max(self.lps_each, found.lps)
-            self._left[key] = found
-        return self._left[key].narrow & ~self.never
+            self._found[key] = found
+        return self._found[key].narrow & ~self.never
 
-    def lacks(self, choice: Ints) -> list[Shortage]:
+    def width_deficits(self, choice: Ints) -> list[WidthDeficit]:
         """What a tested choice would need."""
-        return lacks(self._left[choice.tobytes()], self.narrow(choice), self._step[self.needs.primaries])
+        return width_deficits(
+            self._found[choice.tobytes()], self.narrow(choice), self._step[self.needs.primaries]
+        )
 
 
 def _lowered(case: Case, tests: Tests, choice: Ints) -> Ints:
@@ -223,13 +225,21 @@ class Widening:
         """The choice raised by what it lacks, as far as it can be."""
         ladder, needs = self._case.ladder, self._tests.needs
         higher, most = choice.copy(), np.full(len(choice), ladder.withheld)
-        for lack in sorted(
-            self._tests.lacks(choice), key=lambda lack: (-lack.missing / lack.need, lack.primary)
+        for deficit in sorted(
+            self._tests.width_deficits(choice),
+            key=lambda deficit: (-deficit.missing / deficit.need, deficit.primary),
         ):
-            missing = lack.missing * TANGENT_LESS + MORE_EACH_TIME * (number + 1) * lack.need
-            attack = Attack(max(lack.primary, 0), 0, lack.need, lack.need - missing, lack.decided, lack.price)
+            missing = deficit.missing * TANGENT_LESS + MORE_EACH_TIME * (number + 1) * deficit.need
+            attack = Attack(
+                max(deficit.primary, 0),
+                0,
+                deficit.need,
+                deficit.need - missing,
+                deficit.decided,
+                deficit.price,
+            )
             with suppress(Stuck):
-                raise_to(cut_of(attack, needs, ladder, choice), lack.need, ladder, higher, most)
+                raise_to(cut_of(attack, needs, ladder, choice), deficit.need, ladder, higher, most)
         return higher
 
     def _ask(self, rows: Bools) -> None:
@@ -244,7 +254,7 @@ class Widening:
         )
         wider = replace(needs, slide=self._slide.copy(), profiles=case.requirements.profiles)
         attacker = Attacker(case.problem, wider, case.seed)
-        attacker.offer(
+        attacker.try_witnesses(
             witness.dense(int(case.problem.suppressed.sum()))
             for _, witness in self._slides.attacker.witnesses()
         )
@@ -259,7 +269,7 @@ def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
         replace(needs, down=none, up=none, slide=slide, profiles=case.requirements.profiles),
         case.seed,
     )
-    alone.settle()
+    alone.prove_all()
     for attack in alone.broken:
         most[attack.primary] = min(most[attack.primary], attack.reach * (1 - FEASIBILITY))
     return most

@@ -46,31 +46,31 @@ def additive(
     `decimals`: the grid of each aggregate cell. `lowest`, `highest`: public bounds of each aggregate
     cell, such as its external bound.
     """
-    told, exact, per_unit = ~publication.withheld, publication.exact, 10.0**decimals
+    published, exact, per_unit = ~publication.withheld, publication.exact, 10.0**decimals
     M = sp.csr_array(sp.kron(sp.eye_array(len(space.aggregates)), space.national_relations, format="csr"))
-    middle = np.where(told, np.nan_to_num(publication.value), 0.0) * per_unit
+    middle = np.where(published, np.nan_to_num(publication.value), 0.0) * per_unit
     middle[exact] = np.rint(middle[exact])
     half = np.where(publication.rounded, publication.base, 0.0) * per_unit / 2
     lower = np.where(
         exact,
         middle,
-        np.ceil(np.maximum(np.where(told, middle - half, -np.inf), lowest * per_unit) - INTEGRALITY),
+        np.ceil(np.maximum(np.where(published, middle - half, -np.inf), lowest * per_unit) - INTEGRALITY),
     )
     upper = np.where(
         exact,
         middle,
-        np.floor(np.minimum(np.where(told, middle + half, np.inf), highest * per_unit) + INTEGRALITY),
+        np.floor(np.minimum(np.where(published, middle + half, np.inf), highest * per_unit) + INTEGRALITY),
     )
     weight = np.where(publication.rounded, 1 / np.maximum(2 * half, 1.0), 0.0)
     near = _nearest(M, middle, weight, lower, upper)
-    if near is not None and (np.abs(near - np.rint(near))[told] > INTEGRALITY).any():
-        near = neighbour_of(M, middle, weight, lower, upper, near, told)
+    if near is not None and (np.abs(near - np.rint(near))[published] > INTEGRALITY).any():
+        near = neighbour_of(M, middle, weight, lower, upper, near, published)
     if near is None:
         return None
-    value = np.where(told, np.rint(near), 0.0)
+    value = np.where(published, np.rint(near), 0.0)
     most = INTEGRALITY + ROUNDING * np.abs(middle[exact])
     off = np.abs(middle - publication.value * per_unit)[exact] > most
-    if off.any() or _amiss(M, value, told):
+    if off.any() or _amiss(M, value, published):
         return None
     moved = publication.rounded & (value != middle)
     wider = (
@@ -94,22 +94,28 @@ def _nearest(M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upp
 
 
 def neighbour_of(
-    M: sp.csr_array, middle: Floats, weight: Floats, lower: Floats, upper: Floats, near: Floats, told: Bools
+    M: sp.csr_array,
+    middle: Floats,
+    weight: Floats,
+    lower: Floats,
+    upper: Floats,
+    near: Floats,
+    published: Bools,
 ) -> Floats | None:
     """The nearest additive point on the grid among those next to a point: each published cell goes up or
     down.
     """
     below, rows = np.floor(near + INTEGRALITY), np.zeros(M.shape[0])
     first, last = (
-        np.where(told, np.maximum(lower, below), lower),
-        np.where(told, np.minimum(upper, below + 1), upper),
+        np.where(published, np.maximum(lower, below), lower),
+        np.where(published, np.minimum(upper, below + 1), upper),
     )
     if (first > last).any():
         return None
     pieces = nearest(middle, weight, first, last)
     model = pieces.model(M, rows, rows)
     x = solve_milp(
-        replace(model, binary=pieces.binary[told[pieces.column[pieces.binary]]]),
+        replace(model, binary=pieces.binary[published[pieces.column[pieces.binary]]]),
         "highs",
         np.inf,
         0.0,
@@ -118,7 +124,7 @@ def neighbour_of(
     return None if x is None else pieces.value(x)
 
 
-def _amiss(M: sp.csr_array, value: Floats, told: Bools) -> bool:
+def _amiss(M: sp.csr_array, value: Floats, published: Bools) -> bool:
     """Does a relation between published cells fail to add up exactly?"""
-    between = abs(M) @ (~told).astype(float) == 0
+    between = abs(M) @ (~published).astype(float) == 0
     return bool((M @ value)[between].any())

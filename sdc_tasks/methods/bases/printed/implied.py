@@ -1,5 +1,5 @@
-"""Sharpening: no cell is coarser than the interval that the other published cells leave. This costs no
-protection.
+"""Tightening to implied intervals (`sharpen` in a domain file): no cell is coarser than the interval that the
+other published cells imply. This costs no protection.
 
 A published parent and its other published parts leave an interval for a part. So do a composition and a
 public member for another composition, and parts for their total. A base coarser than that interval protects
@@ -12,10 +12,10 @@ too: the new X is no smaller, whatever else the attacker knows. The box comes fr
 propagation along the relations M x = 0, one relation at a time. It is wider than the tightest box, which
 would take two linear programs for each cell.
 
-A cell may still be coarser than what one relation tells (`outdone`). Then no finer base of the ladder has an
-interval around its nearest multiple that contains the implied one. To print a finer base would tell
-something, and only an audit could say to whom. Such a cell stays as it is, because withholding it would
-protect nobody either, and the report names it.
+A cell may still be coarser than what one relation implies (`dominated_by_relation`). Then no finer base of
+the ladder has an interval around its nearest multiple that contains the implied one. To print a finer base
+would tell something, and only an audit could say to whom. Such a cell stays as it is, because withholding it
+would protect nobody either, and the report names it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ BOX_PASSES = 20  # over all relations; each pass tightens the box, which is vali
 NARROWER_WIDTH = 0.99  # times a published width: an interval below this counts as narrower
 
 
-def sharpen(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
-    """The sharpened choice: no cell loses more than in the given choice, and it is as safe."""
+def tighten_to_implied_intervals(problem: ProtectionProblem, ladder: Ladder, choice: Ints) -> Ints:
+    """The tightened choice: no cell loses more than in the given choice, and it is as safe."""
     low, high = implied(problem, ladder, choice)
     contains = (ladder.low >= low[:, None] * (1 - ROUNDING)) & (ladder.high >= high[:, None] * (1 - ROUNDING))
     loss = np.where(contains, ladder.loss, np.inf)
@@ -76,7 +76,7 @@ def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats)
     return low[cells], high[cells]
 
 
-def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
+def dominated_by_relation(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Rounded cells for which one relation alone leaves a narrower interval, inside the published one.
 
     The relation is the parent less its other parts, the sum of the parts, or the sum of the
@@ -88,9 +88,9 @@ def outdone(problem: ProtectionProblem, publication: Publication) -> Bools:
     own = _own(problem, publication)
     low[cells], high[cells] = np.minimum(free[0], own[0]), np.minimum(free[1], own[1])
     M = sp.csr_array(problem.space.relations)
-    told = [np.full(problem.space.size, np.inf) for _ in range(2)]
-    _tighten(M, low, high, *told)
-    below, above = (np.minimum(each[cells], most) for each, most in zip(told, free, strict=True))
+    by_relation = [np.full(problem.space.size, np.inf) for _ in range(2)]
+    _tighten(M, low, high, *by_relation)
+    below, above = (np.minimum(each[cells], most) for each, most in zip(by_relation, free, strict=True))
     inside = (below <= own[0] * (1 + ROUNDING)) & (above <= own[1] * (1 + ROUNDING))
     return np.asarray(publication.rounded & inside & (below + above < NARROWER_WIDTH * publication.base))
 

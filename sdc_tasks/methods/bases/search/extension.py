@@ -33,7 +33,7 @@ NEED_DECADES = 4  # needs within one live model differ by at most this many powe
 
 
 @dataclass(frozen=True)
-class Lack:
+class SlackDeficit:
     """The additional slack (below, above) of every aggregate cell that a requirement
     needs, and the cut that proves it.
     """
@@ -98,16 +98,16 @@ class Extension:
     def lps(self) -> int:
         return sum(model.live.solves for model in self._models)
 
-    def face(self, low: Floats, high: Floats) -> None:
+    def set_slacks(self, low: Floats, high: Floats) -> None:
         """Sets the slacks of the present publication, one entry per aggregate cell; infinite for a withheld
         cell.
         """
         for model in self._models:
-            model.face(low, high)
+            model.set_slacks(low, high)
 
-    def lack(self, demand: Demand) -> Lack | None:
+    def deficit(self, demand: Demand) -> SlackDeficit | None:
         """What the present publication lacks for the demand; None if the demand is met."""
-        return self._models[demand.model].lack(demand, self.count)
+        return self._models[demand.model].deficit(demand, self.count)
 
 
 class _Elastic:
@@ -117,10 +117,10 @@ class _Elastic:
         self.system: AttackSystem = attack_system(problem).scaled(
             float(2.0 ** np.round(np.log2(10.0 ** (NEED_DECADES * (size - 0.5)))))
         )
-        told: Bools = self.system.decided[self.system.core_rows] >= 0
-        self._A = sp.csr_array(self.system.core[np.flatnonzero(~told)])
-        self._B = sp.csr_array(self.system.core[np.flatnonzero(told)])
-        self._cells = self.system.decided[self.system.core_rows[told]]
+        aggregate: Bools = self.system.decided[self.system.core_rows] >= 0
+        self._A = sp.csr_array(self.system.core[np.flatnonzero(~aggregate)])
+        self._B = sp.csr_array(self.system.core[np.flatnonzero(aggregate)])
+        self._cells = self.system.decided[self.system.core_rows[aggregate]]
         self._lower, self._upper = self.system.core_bounds()
         self._weight = weights[self._cells]
         # Scaled to 1 where they are typical; the prices come back in the scale of the weights.
@@ -165,12 +165,12 @@ class _Elastic:
         picked = sp.csr_array(self.system.R[self.system.columns_of(np.array([cell]))])
         return (int(picked.indices[0]), int(picked.data[0])) if picked.nnz else (0, 0)
 
-    def face(self, low: Floats, high: Floats) -> None:
+    def set_slacks(self, low: Floats, high: Floats) -> None:
         unit = self.system.unit
         self._low, self._high = -low[self._cells] / unit, high[self._cells] / unit
         self.live.set_row_bounds(self._rows, self._low, self._high)
 
-    def lack(self, demand: Demand, count: int) -> Lack | None:
+    def deficit(self, demand: Demand, count: int) -> SlackDeficit | None:
         column, need = np.array([demand.column]), demand.need / self.system.unit
         if self._shown(demand, need):
             return None
@@ -193,7 +193,7 @@ class _Elastic:
         below, above = np.zeros(count), np.zeros(count)
         slack = np.maximum(result.x[n:], 0.0) * unit
         below[self._cells], above[self._cells] = slack[:m], slack[m:]
-        return Lack(below, above, self._cut(result, demand, lower, upper))
+        return SlackDeficit(below, above, self._cut(result, demand, lower, upper))
 
     def _keep(self, demand: Demand, u: Floats) -> None:
         at = self._number[demand]
@@ -223,10 +223,10 @@ class _Elastic:
         pull = self._B.T @ price - self._A.T @ (result.dual[:split] * self._scale)
         low, up = self._lower.copy(), self._upper.copy()
         low[demand.column], up[demand.column] = lower, upper
-        told = np.flatnonzero(price * self._free)
+        priced = np.flatnonzero(price * self._free)
         return Cut(
-            self._cells[told],
-            price[told],
+            self._cells[priced],
+            price[priced],
             float(np.minimum(pull * low, pull * up).sum()) * self.system.unit,
             demand.primary,
         )

@@ -84,12 +84,12 @@ def minimum_uncertainty(
     near = best
     for number in range(DEMAND_ROUNDS):
         near, least, recent = _least_for(active, extension, near, max(gap / 2, FIRST_GAP / 4**number), master)
-        near, lacking = widen(extension, extension.demands, near, master.cuts)
-        active = sorted({*recent, *lacking}, key=order)
+        near, unmet = widen(extension, extension.demands, near, master.cuts)
+        active = sorted({*recent, *unmet}, key=order)
         best = min(best, near, key=weights.__matmul__)
         loss = float(weights @ best)
         progress(
-            f"minimum uncertainty, round {number}: loss {loss:.5g}, bound {least.bound:.5g}, {len(lacking)} "
+            f"minimum uncertainty, round {number}: loss {loss:.5g}, bound {least.bound:.5g}, {len(unmet)} "
             f"requirements lacked something, "
             f"{len(master.cuts)} cuts, {extension.lps} LPs"
         )
@@ -115,8 +115,8 @@ def _least_for(
         far = loss - least.bound > BOXED_GAP * loss
         start = master.near(best, box) if far else (best + least.half) / 2
         wanted = [demand for demand in active if last[demand] >= number - LATELY]
-        wider, lacking = widen(extension, wanted, start, master.cuts)
-        last |= dict.fromkeys(lacking, number)
+        wider, unmet = widen(extension, wanted, start, master.cuts)
+        last |= dict.fromkeys(unmet, number)
         better = weights @ wider < loss
         if better:
             best = wider
@@ -131,15 +131,15 @@ def widen(
     """Half-widths at least `half` that meet every demand, and the demands that lacked something;
     what they lacked goes to `cuts`.
     """
-    extension.face(half, half)
-    lacking = []
+    extension.set_slacks(half, half)
+    unmet = []
     for demand in demands:
-        if (lack := extension.lack(demand)) is not None:
-            lacking.append(demand)
-            cuts.append(lack.cut)
-            half = half + lack.below + lack.above
-            extension.face(half, half)
-    return half, lacking
+        if (deficit := extension.deficit(demand)) is not None:
+            unmet.append(demand)
+            cuts.append(deficit.cut)
+            half = half + deficit.below + deficit.above
+            extension.set_slacks(half, half)
+    return half, unmet
 
 
 def _scaled(cut: Cut, weights: Floats) -> Cut:

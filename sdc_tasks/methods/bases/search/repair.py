@@ -59,8 +59,8 @@ def repair(
     most = np.full(len(choice), ladder.withheld) if safe is None else safe
     audits, work = 0, Progress(progress, "repair")
     while True:
-        attacker.face(ladder.publication(choice))
-        attacker.settle()
+        attacker.set_publication(ladder.publication(choice))
+        attacker.prove_all()
         audits += 1
         broken = list(attacker.broken)
         found = [cut_of(attack, attacker.needs, ladder, choice) for attack in broken]

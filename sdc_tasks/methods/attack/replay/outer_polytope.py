@@ -1,9 +1,9 @@
 """W: how far from one table the others reach that fit a publication, from public figures alone (METHOD §9,
 Theorem 4).
 
-W is asked to reach as far as most primaries need. That is quick, and leaves most ends of W nearer than they
-could be. Where S turns out to be too narrow, `farther` looks for the ends that hold it: each is then as far
-as any table goes, with the attack that proves it.
+W is first computed only as far as most primaries need. That is quick, and most of its bounds are tighter than
+they could be. Where S turns out to be too narrow, `farther` relaxes its active bounds: each one becomes the
+optimum of an LP, with the attack that proves it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.model.tolerances import FEASIBILITY
 
-# of the last decimal: nor farther from it than this. A level is lost where a table reaches the next value
-# only
+# Of the last decimal: an end of W is no farther than this from the bound that it counts as reaching. A
+# requirement fails only if the attacker can reach the next representable value.
 STEPS_AT_END = 0.1
 BESIDE_OTHERS = 1.05  # times what one primary alone needs: the cuts of the others count too
 End = tuple[int, int]  # side (−1 down, 1 up) and row of the needs
@@ -49,11 +49,11 @@ class LevelLine:
         return np.minimum(high / (1 + self.slope), high - self.least)
 
 
-class Around:
-    """W around a table that fits, `middle`. Arrays (primaries,), unit of the data: `at`, their values in it;
-    `low`, `high`, the ends of W; `top`, at least the largest value with which the publication passes the
-    audit. `ended`: the attacks that end W, by side and row. `lps`: linear programs solved. `nation`: (lowest,
-    highest) that the relations of the national tables allow.
+class OuterPolytope:
+    """W, the outer polytope, around a table `middle` that fits. Arrays (primaries,), unit of the data: `at`,
+    their values in it; `low`, `high`, the ends of W; `top`, at least the largest value with which the
+    publication passes the audit. `ended`: the attacks that end W, by side and row. `lps`: linear programs
+    solved. `nation`: (lowest, highest) that the relations of the national tables allow.
     """
 
     def __init__(
@@ -126,9 +126,9 @@ class Around:
         attacker = Attacker(
             self.middle, replace(self._needs, down=down, up=up, slide=np.zeros(len(self.at))), self._seed
         )
-        attacker.face(self._publication)
-        attacker.offer(self._found)
-        attacker.settle()
+        attacker.set_publication(self._publication)
+        attacker.try_witnesses(self._found)
+        attacker.prove_all()
         self.lps += attacker.lps
         self._found += [witness.dense(len(self._bounds[0])) for _, witness in attacker.witnesses()]
         reached = attacker.reached(by_tables=True)

@@ -15,11 +15,11 @@ from sdc_tasks.methods.attack import Attacker, Requirements, audit, baseline
 from sdc_tasks.methods.bases.cta_rule import choose
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.bases.search import growth
-from sdc_tasks.methods.bases.search.growth import Growth
+from sdc_tasks.methods.bases.search import witness_guided
 from sdc_tasks.methods.bases.search.repair import repair
+from sdc_tasks.methods.bases.search.witness_guided import WitnessGuidedSearch
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, Outcome, Publication, Tables
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication
 from support.laws import law
 from support.oracles.attack import one_cell_release, releases, shares
 from support.oracles.drawn import divided, drawn_domain, ladder, quiet
@@ -64,7 +64,7 @@ def test_the_audit_needs_no_lp_where_tables_show_everything(draw, in_parts):
         requirements, _ = baseline(problem, ("external",))
         publication, kept, _ = chosen(problem, requirements)
         tables = kept[pipeline.TABLES]
-        assert isinstance(tables, Tables)
+        assert isinstance(tables, CandidateWitnesses)
         report = pipeline.audit(problem, publication, requirements, domain_of(), tried=tables)
     assert report.passed
     assert report.lps == 0
@@ -86,7 +86,7 @@ def test_wherever_lowering_ends_the_choice_is_safe_and_no_worse_than_before(draw
     options = ladder(draw.problem)
     lowest = choose(draw.problem, options, None)
     before, after = (
-        Growth(Attacker(draw.problem, requirements), options, lowest, quiet).run(steps)
+        WitnessGuidedSearch(Attacker(draw.problem, requirements), options, lowest, quiet).run(steps)
         for steps in (0, lowering)
     )
     assert options.loss_of(after.choice) <= options.loss_of(before.choice)
@@ -102,7 +102,8 @@ def test_nothing_is_rounded_where_everything_exact_is_safe(draw):
     exact = choose(draw.problem, options, None)
     if audit(draw.problem, options.publication(exact), requirements).passed:
         assert (
-            Growth(Attacker(draw.problem, requirements), options, exact, quiet).run(0).choice == exact
+            WitnessGuidedSearch(Attacker(draw.problem, requirements), options, exact, quiet).run(0).choice
+            == exact
         ).all()
 
 
@@ -110,9 +111,9 @@ def test_nothing_is_rounded_where_everything_exact_is_safe(draw):
 @given(releases(sliding=False), st.booleans())
 def test_what_an_lp_with_few_steps_does_not_show_is_shown_later(draw, in_parts):
     options = ladder(draw.problem)
-    with divided(in_parts), patch.object(growth, "STEPS", (1, None)):
+    with divided(in_parts), patch.object(witness_guided, "STEPS", (1, None)):
         requirements, _ = baseline(draw.problem, ("external",))
-        found = Growth(
+        found = WitnessGuidedSearch(
             Attacker(draw.problem, requirements), options, choose(draw.problem, options, None), quiet
         ).run(20)
     assert found.left == 0
@@ -126,7 +127,9 @@ def test_by_hand():
     problem = one_cell_release("AT 100 secret 10 | BE 240 public | CY 357 public", EU="AT BE CY")
     requirements, _ = baseline(problem, ("external",))
     options = ladder(problem)
-    found = Growth(Attacker(problem, requirements), options, np.zeros(1, dtype=int), quiet).run(100)
+    found = WitnessGuidedSearch(Attacker(problem, requirements), options, np.zeros(1, dtype=int), quiet).run(
+        100
+    )
     assert options.publication(found.choice).base.tolist() == [50]
     assert (
         repair(Attacker(problem, requirements), options, np.zeros(1, dtype=int), 60, quiet, []).tolist()
@@ -142,7 +145,9 @@ def test_a_cell_that_must_be_exact_stays_exact():
     options = ladder_of(problem, weights, BasesOptions()).keeping(
         np.array([True, False]), np.array([True, False])
     )
-    found = Growth(Attacker(problem, requirements), options, np.zeros(2, dtype=int), quiet).run(100)
+    found = WitnessGuidedSearch(Attacker(problem, requirements), options, np.zeros(2, dtype=int), quiet).run(
+        100
+    )
     publication = options.publication(found.choice)
     assert publication.base.tolist()[0] == 0
     assert publication.base[1] > 0

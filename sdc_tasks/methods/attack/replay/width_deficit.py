@@ -1,7 +1,7 @@
 """What a publication that leaves too little would need (METHOD §9): by how much, and
 which aggregate cells would give it.
 
-How wide a primary is in S (`left.py`) is a concave function of the slacks that the publication leaves: S
+How wide a primary is in S (`residual.py`) is a concave function of the slacks that the publication leaves: S
 grows with the published intervals and with W, and W with the published intervals. So the multipliers of the
 attacks on S, with those of the attacks that end W at the ends of S, are a tangent: one more inequality for
 the search, as an attack that succeeds gives one. Some width also comes from levels that grow with W, and that
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdc_tasks.methods.attack.replay.inside import Holding
-from sdc_tasks.methods.attack.replay.left import Left, Window
+from sdc_tasks.methods.attack.replay.active_bounds import ActiveBounds
+from sdc_tasks.methods.attack.replay.residual import ResidualUncertainty, Window
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
 
@@ -23,7 +23,7 @@ ROUNDED_STEPS = 2  # steps of a value by which rounding to steps may have made S
 
 
 @dataclass(frozen=True)
-class Shortage:
+class WidthDeficit:
     """One primary (row of the needs; −1 for all together) that is narrower than the `need` by `missing`,
     unit of the data. `decided`, `price`: as in an attack, by how much the width grows per unit of slack
     given to these aggregate cells.
@@ -36,30 +36,30 @@ class Shortage:
     price: Floats = field(repr=False)
 
 
-def lacks(found: Left, narrow: Bools, step: Floats) -> list[Shortage]:
+def width_deficits(found: ResidualUncertainty, narrow: Bools, step: Floats) -> list[WidthDeficit]:
     """What `narrow` primaries lack: between the ends of S alone, or in S with all others; where S is empty,
-    what all lack together. `step` (primaries,): as in `left`.
+    what all lack together. `step` (primaries,): as in `residual_uncertainty`.
     """
     window = found.window
     if window is None:
         return []
     none, room = np.zeros(0, dtype=np.int64), window.upper - window.lower
     alone = (room < window.width) & narrow
-    holds = {
-        int(row): Holding(float(room[row]), none, np.zeros(0), ((int(row), 1.0), (int(row), -1.0)))
+    bounds = {
+        int(row): ActiveBounds(float(room[row]), none, np.zeros(0), ((int(row), 1.0), (int(row), -1.0)))
         for row in np.flatnonzero(alone)
     }
-    holds |= {
-        row: hold
-        for row, hold in window.holdings.items()
+    bounds |= {
+        row: active
+        for row, active in window.active_bounds.items()
         if (narrow[row] and not alone[row] if row >= 0 else not alone.any())
     }
-    return [_lack(window, row, hold, step) for row, hold in holds.items()]
+    return [_deficit(window, row, active, step) for row, active in bounds.items()]
 
 
-def _lack(window: Window, row: int, hold: Holding, step: Floats) -> Shortage:
-    at, prices = [hold.decided], [hold.price]
-    for end, weight in (*hold.ends, *([(row, -_more_needed(window, row))] if row >= 0 else [])):
+def _deficit(window: Window, row: int, active: ActiveBounds, step: Floats) -> WidthDeficit:
+    at, prices = [active.decided], [active.price]
+    for end, weight in (*active.ends, *([(row, -_more_needed(window, row))] if row >= 0 else [])):
         if attack := window.ended.get((1 if weight > 0 else -1, end)):
             at.append(attack.decided)
             prices.append(abs(weight) * _grows(window, end, attack.side) * attack.price)
@@ -68,8 +68,8 @@ def _lack(window: Window, row: int, hold: Holding, step: Floats) -> Shortage:
         if row >= 0
         else (1.0, 0.0)
     )
-    return Shortage(
-        row, need * (1 + FEASIBILITY), asked - hold.width, np.concatenate(at), np.concatenate(prices)
+    return WidthDeficit(
+        row, need * (1 + FEASIBILITY), asked - active.width, np.concatenate(at), np.concatenate(prices)
     )
 
 

@@ -1,4 +1,4 @@
-"""What has been shown so far about the items of a prover."""
+"""What has been shown so far about the targets of a prover."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdc_tasks.methods.attack.items import DOWN, SLIDE, UP, Items
 from sdc_tasks.methods.attack.knowledge import Insiders
+from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP, Targets
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, repr=False)
 class Shown:
-    """The state of a ledger at one time."""
+    """A snapshot of a `ProofState`."""
 
     open: Bools
     low: Floats
@@ -22,7 +22,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class News:
-    """What a new point has shown: whether it `closed` an item, and whether it made a sliding
+    """What a new point has shown: whether it `closed` a target, and whether it made a sliding
     level `wider`.
     """
 
@@ -30,23 +30,25 @@ class News:
     wider: bool
 
 
-class Ledger:
-    """`open` (items, attackers): not shown yet. `low`, `high` (items,): the least and the largest deviation
-    of the cell in points that fool every attacker.
+class ProofState:
+    """`open` (targets, attackers): not shown yet. `low`, `high` (targets,): the least and the largest
+    deviation of the cell in points that fool every attacker.
 
-    `enough` (items,): the reach from which a need counts as met. `asked` (items, attackers): against
-    whom each item must hold. `spared`: if attackers act alone, a point need not fool an attacker against
-    whom the item is already shown.
+    `enough` (targets,): the reach from which a need counts as met. `asked` (targets, attackers): against
+    whom each target must hold. `skip_proven`: ignore insiders against whom the target is already proven
+    (only where insiders act alone).
     """
 
-    def __init__(self, items: Items, insiders: Insiders, asked: Bools, enough: Floats, spared: bool) -> None:
-        self._items, self._insiders, self._asked, self._enough = items, insiders, asked, enough
-        self._spared = spared and insiders.alone
+    def __init__(
+        self, targets: Targets, insiders: Insiders, asked: Bools, enough: Floats, skip_proven: bool
+    ) -> None:
+        self._targets, self._insiders, self._asked, self._enough = targets, insiders, asked, enough
+        self._skip_proven = skip_proven and insiders.alone
         self.forget()
 
     def forget(self) -> None:
         """Forgets everything that was shown."""
-        n = len(self._items)
+        n = len(self._targets)
         self.open, self.low, self.high = self._asked.copy(), np.zeros(n), np.zeros(n)
 
     def snapshot(self) -> Shown:
@@ -59,28 +61,28 @@ class Ledger:
 
     @property
     def waiting(self) -> Bools:
-        """(items,): open against some attacker."""
+        """(targets,): open against some attacker."""
         return np.asarray(self.open.any(axis=1))
 
     @property
     def reach(self) -> Floats:
-        """(items,): how far each item reaches in the points that fool every attacker."""
-        side = self._items.side
+        """(targets,): how far each target reaches in the points that fool every attacker."""
+        side = self._targets.side
         return np.where(side == DOWN, -self.low, np.where(side == UP, self.high, self.high - self.low))
 
     def count(self, z: Floats, sound: tuple[bool, bool]) -> News:
-        """Counts a point z and its mirror image −z for all items. `sound` says which of the two is a
+        """Counts a point z and its mirror image −z for all targets. `sound` says which of the two is a
         witness; the other one is ignored.
         """
-        moved = np.flatnonzero(z[self._items.column])  # a point shows nothing of other items
-        column, side, enough = self._items.column[moved], self._items.side[moved], self._enough[moved]
+        moved = np.flatnonzero(z[self._targets.column])  # a point shows nothing of other targets
+        column, side, enough = self._targets.column[moved], self._targets.side[moved], self._enough[moved]
         sliding, closed, wider = side == SLIDE, False, False
         for point, ok in zip((z, -z), sound, strict=True):
             if not ok:
                 continue
             seen, fooled, open_ = point[column], self._insiders.fooled(point), self.open[moved]
             fooled = fooled if len(fooled) == 1 else fooled[moved]
-            everybody = (fooled | ~open_).all(axis=1) if self._spared else fooled.all(axis=1)
+            everybody = (fooled | ~open_).all(axis=1) if self._skip_proven else fooled.all(axis=1)
             low, high, waiting = self.low[moved], self.high[moved], open_.any(axis=1)
             lower = np.where(everybody, np.minimum(low, seen), low)
             higher = np.where(everybody, np.maximum(high, seen), high)

@@ -1,5 +1,5 @@
 """The questions for a prover: one side of one requirement each, at its place in a
-polyhedron. Items are immutable.
+polyhedron. Targets are immutable.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SIDES = {DOWN: "down", UP: "up", SLIDE: "slide"}
 
 
 @dataclass(frozen=True, repr=False)
-class Items:
-    """Arrays with one entry for each item: its `row` in the requirements, its `cell` and `side`, its `need`
+class Targets:
+    """Arrays with one entry for each target: its `row` in the requirements, its `cell` and `side`, its `need`
     in the unit of the polyhedron, and the `column` of its cell in z. There z = `sign`·u[`core`]; `sign` is 0
     if the national relations fix the cell.
     """
@@ -32,7 +32,7 @@ class Items:
     sign: Floats
 
     @classmethod
-    def of(cls, needs: Requirements, polyhedron: Polyhedron, row: Ints, side: Ints, need: Floats) -> Items:
+    def of(cls, needs: Requirements, polyhedron: Polyhedron, row: Ints, side: Ints, need: Floats) -> Targets:
         cell = needs.primaries[row]
         column = polyhedron.columns_of(cell)
         return cls(row, cell, side, need, column, *polyhedron.place(column))
@@ -41,8 +41,8 @@ class Items:
         return len(self.row)
 
     def pushable(self, bounds: tuple[Floats, Floats]) -> Bools:
-        """(items,): whether a joint push within these bounds of u can serve the item. A sliding level is
-        pushed only if its row has no other item: otherwise these items prove it on the way.
+        """(targets,): whether a joint push within these bounds of u can serve the target. A sliding level is
+        pushed only if its row has no other target: otherwise these targets prove it on the way.
         """
         lone = ~np.isin(self.row, self.row[self.side != SLIDE])
         return np.asarray(
@@ -52,11 +52,11 @@ class Items:
     def push(
         self, which: Ints, core: Ints, bounds: tuple[Floats, Floats], least: float, rng: np.random.Generator
     ) -> Push:
-        """Pushes these items at once, each in the sense that serves it; the sense is
-        random if both senses serve an item.
+        """Pushes these targets at once, each in the sense that serves it; the sense is
+        random if both senses serve a target.
 
-        `core`: the columns of the items among the columns of `bounds`. Cells that are tied to each other move
-        together: as far as the largest of their needs (at least `least`), and no further.
+        `core`: the columns of the targets among the columns of `bounds`. Cells that are tied to each other
+        move together: as far as the largest of their needs (at least `least`), and no further.
         """
         n = len(bounds[0])
         rise, fall = np.zeros(n), np.zeros(n)

@@ -1,4 +1,5 @@
-"""The sum of the visible countries instead of a total that must be withheld: the "charter" rule (METHOD §4).
+"""The visible-share rule: the sum of the visible countries instead of a total that must be withheld (METHOD
+§4).
 
 Let V be the sum of the member countries whose value is public, T the total, and s the share in the domain
 file. If T is withheld, every member is at least 0, V > 0 and V ≥ s T, the table may print V, labelled as such
@@ -46,7 +47,7 @@ def proposed(problem: ProtectionProblem, publication: Publication, share: float)
     )
 
 
-def charter(
+def visible_share_rule(
     problem: ProtectionProblem,
     attacker: Attacker,
     publication: Publication,
@@ -59,25 +60,25 @@ def charter(
 
     `weights`: loss per unit of each aggregate cell; a sum V is worth weight · V.
     """
-    told = proposed(problem, publication, share)
-    count = int(told.visible.sum())
-    while told.visible.any():
-        attacker.face(told)
-        attacker.settle()
+    proposal = proposed(problem, publication, share)
+    count = int(proposal.visible.sum())
+    while proposal.visible.any():
+        attacker.set_publication(proposal)
+        attacker.prove_all()
         broken = list(attacker.broken)
         if not broken:
             break
         for attack in broken:
-            while told.visible.any() and (found := attacker.again(attack, told)) is not None:
-                worth = weights[found.decided] * np.nan_to_num(told.value[found.decided])
+            while proposal.visible.any() and (found := attacker.again(attack, proposal)) is not None:
+                worth = weights[found.decided] * np.nan_to_num(proposal.value[found.decided])
                 dear = np.where(
-                    told.visible[found.decided], worth / np.maximum(np.abs(found.price), TINY), np.inf
+                    proposal.visible[found.decided], worth / np.maximum(np.abs(found.price), TINY), np.inf
                 )
-                leaned = told.cells == told.cells[found.decided[dear.argmin()]]
+                leaned = proposal.cells == proposal.cells[found.decided[dear.argmin()]]
                 # An attack that leans on none of them is at the edge of what counts as met without them.
-                told = publication if np.isinf(dear).all() else told.without(leaned)
+                proposal = publication if np.isinf(dear).all() else proposal.without(leaned)
     progress(
-        f"sums of the visible countries: {int(told.visible.sum())} of {count} that cover {share:.1%} of a "
-        f"withheld total are safe"
+        f"sums of the visible countries: {int(proposal.visible.sum())} of {count} that cover {share:.1%} "
+        f"of a withheld total are safe"
     )
-    return told
+    return proposal

@@ -15,7 +15,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.judge.release import recheck
 from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
-from sdc_tasks.methods.bases.printed.charter import charter, proposed
+from sdc_tasks.methods.bases.printed.visible_share_rule import proposed, visible_share_rule
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -46,9 +46,9 @@ def chosen(problem: ProtectionProblem, **bases: object) -> Publication:
     return pipeline.choose_bases(problem, requirements, Adjustment(), drawn_domain(**bases))
 
 
-def in_charter(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
+def in_visible_share_rule(problem: ProtectionProblem, publication: Publication, share: float) -> Publication:
     attacker = Attacker(problem, baseline(problem, ("external",))[0])
-    return charter(problem, attacker, publication, share, np.ones(len(publication.cells)), quiet)
+    return visible_share_rule(problem, attacker, publication, share, np.ones(len(publication.cells)), quiet)
 
 
 def added_up(problem: ProtectionProblem) -> list[float | None]:
@@ -80,7 +80,7 @@ def test_a_sum_tells_how_much_it_covers():
     """980 covers 95 %: EU ≤ 980/0.95 = 1031.58, so AT ≤ 51.58. That leaves 31.58 above its 20, and all of it
     below.
     """
-    told = in_charter(one_secret(10), everything(one_secret(10), "withheld"), 0.95)
+    told = in_visible_share_rule(one_secret(10), everything(one_secret(10), "withheld"), 0.95)
     assert (told.value.tolist(), told.covers.tolist(), told.withheld.tolist()) == ([980.0], [0.95], [False])
     assert (told.lower[0], told.upper[0]) == (980.0, pytest.approx(1031.5789, abs=1e-4))
     np.testing.assert_allclose(reaches(one_secret(10), told), [[20.0, 980 / 0.95 - 1000]])
@@ -90,12 +90,12 @@ def test_a_sum_tells_how_much_it_covers():
 def test_a_sum_is_not_told_where_it_would_help_or_covers_too_little(level, share):
     """A level of 32 is more than the 31.58 above; 98 % is less than 99 %."""
     problem = one_secret(level)
-    assert in_charter(problem, everything(problem, "withheld"), share).withheld.all()
+    assert in_visible_share_rule(problem, everything(problem, "withheld"), share).withheld.all()
 
 
 def test_just_the_share_is_enough():
     problem = one_secret(0.0)
-    assert in_charter(problem, everything(problem, "withheld"), 0.98).visible.all()
+    assert in_visible_share_rule(problem, everything(problem, "withheld"), 0.98).visible.all()
 
 
 def test_a_release_says_the_sum_where_the_domain_asks_for_it():
@@ -145,7 +145,7 @@ def test_the_sum_of_one_cell_gives_way_where_it_helps_against_another():
     so nothing below is lost for A.
     """
     problem = two_activities()
-    told = in_charter(problem, everything(problem, "withheld"), 0.95)
+    told = in_visible_share_rule(problem, everything(problem, "withheld"), 0.95)
     assert told.visible.tolist() == [True, False, True]
     assert told.value[[0, 2]].tolist() == [1800.0, 1170.0]
     assert shares(problem, told).min() >= 1 - 1e-4
@@ -251,7 +251,7 @@ def test_the_audit_of_a_table_with_sums_is_that_of_the_oracle(draw, share):
 def test_the_rule_leaves_a_safe_table_safe_and_the_rest_of_it_alone(draw, share):
     problem = draw.problem
     before = chosen(problem, maximum_relative_base=0.01)
-    told = in_charter(problem, before, share)
+    told = in_visible_share_rule(problem, before, share)
     same = ~told.visible
     np.testing.assert_array_equal(told.value[same], before.value[same])
     np.testing.assert_array_equal(told.base[same], before.base[same])
@@ -267,7 +267,7 @@ def test_the_rule_leaves_a_safe_table_safe_and_the_rest_of_it_alone(draw, share)
 def test_where_values_may_be_negative_there_is_no_sum(draw):
     assert np.isnan(draw.problem.visible_sums).all()
     nothing = everything(draw.problem, "withheld")
-    assert in_charter(draw.problem, nothing, 0.3).digest == nothing.digest
+    assert in_visible_share_rule(draw.problem, nothing, 0.3).digest == nothing.digest
 
 
 @LAW

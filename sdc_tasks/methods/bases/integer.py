@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack import Shortfall, Whole, whole_attacks, whole_slacks
-from sdc_tasks.methods.attack.items import SLIDE
+from sdc_tasks.methods.attack import IntegerWitness, Shortfall, integer_attacks, integer_slacks
 from sdc_tasks.methods.attack.milp.prover import MilpProver
+from sdc_tasks.methods.attack.targets import SLIDE
 from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.model.table import Floats, Ints
@@ -30,16 +30,16 @@ from sdc_tasks.solver.milp import LiveMilp, Milp
 FURTHER_GAP, FURTHER_NODES = 0.05, 20  # of the MILP for the least additional uncertainty
 
 
-def whole(case: Case, choice: Ints) -> Ints:
+def integer_safe(case: Case, choice: Ints) -> Ints:
     """A safe choice, nowhere below the given safe one, that also withstands integer knowledge.
 
     Raises Stuck if the wishes allow no safe choice, Unprotectable if the limits of the MILPs leave none.
     """
-    slack, tried, afresh = _options(case), list[Whole](), True
+    slack, tried, afresh = _options(case), list[IntegerWitness](), True
     number = 0
     while True:
         number += 1
-        attacker = whole_attacks(
+        attacker = integer_attacks(
             case.problem,
             case.ladder.publication(choice),
             case.requirements,
@@ -74,7 +74,7 @@ def _options(case: Case) -> tuple[Floats, Floats]:
     """
     count = case.ladder.base.shape[1]
     every = [
-        whole_slacks(case.problem, case.ladder.publication(np.full(len(case.ladder.cells), option)))
+        integer_slacks(case.problem, case.ladder.publication(np.full(len(case.ladder.cells), option)))
         for option in range(count)
     ]
     return -np.column_stack([low for low, _ in every]), np.column_stack([high for _, high in every])
@@ -87,15 +87,17 @@ def _raise(
     if `forced`.
     """
     ladder, system = case.ladder, prover.system
-    item, knowers = prover.item_of(short)
-    columns = _near(prover, item)
+    target, attackers = prover.target_of(short)
+    columns = _near(prover, target)
     core = sp.csr_array(sp.csc_array(system.core)[:, columns])
     rows = np.flatnonzero(np.diff(core.indptr) > 0)
     decided = system.decided[system.core_rows[rows]]
-    moved = _least(case, prover, item, columns, rows, slack, choice, prover.insiders.against(item, knowers))
-    told = np.flatnonzero(decided >= 0)
+    moved = _least(
+        case, prover, target, columns, rows, slack, choice, prover.insiders.against(target, attackers)
+    )
+    aggregates = np.flatnonzero(decided >= 0)
     raised = False
-    for i in told[np.argsort(decided[told], kind="stable")].tolist():
+    for i in aggregates[np.argsort(decided[aggregates], kind="stable")].tolist():
         k = int(decided[i])
         down, up = (
             (np.inf, np.inf)
@@ -118,12 +120,15 @@ def _raise(
     if raised or not forced:
         return
     own = np.flatnonzero(
-        core[:, [int(np.searchsorted(columns, prover.items.core[item]))]].toarray().ravel()[rows] != 0
+        core[:, [int(np.searchsorted(columns, prover.targets.core[target]))]].toarray().ravel()[rows] != 0
     )
-    nearest = [*sorted(decided[np.intersect1d(own, told)].tolist()), *sorted(decided[told].tolist())]
+    nearest = [
+        *sorted(decided[np.intersect1d(own, aggregates)].tolist()),
+        *sorted(decided[aggregates].tolist()),
+    ]
     k = next((k for k in nearest if np.isfinite(ladder.loss[k, choice[k] + 1 :]).any()), -1)
     if k < 0:
-        key = case.problem.space.key(int(prover.items.cell[item]))
+        key = case.problem.space.key(int(prover.targets.cell[target]))
         raise Unprotectable(
             f"{key}: no table of whole numbers was found that keeps it protected, with nothing published "
             f"around it. "
@@ -133,11 +138,11 @@ def _raise(
     choice[ladder.together(k, option, choice)] = option
 
 
-def _near(prover: MilpProver, item: int) -> Ints:
-    """Columns of the core: the item's part of the table and its country, restricted to columns linked to the
-    item.
+def _near(prover: MilpProver, target: int) -> Ints:
+    """Columns of the core: the target's part of the table and its country, restricted to columns linked to
+    the target.
     """
-    area, column = prover.system.core_area, int(prover.items.core[item])
+    area, column = prover.system.core_area, int(prover.targets.core[target])
     near = np.union1d(prover.part_around(column), np.flatnonzero(area == area[column]))
     return np.asarray(near[prover.component[near] == prover.component[column]])
 
@@ -145,7 +150,7 @@ def _near(prover: MilpProver, item: int) -> Ints:
 def _least(
     case: Case,
     prover: MilpProver,
-    item: int,
+    target: int,
     columns: Ints,
     rows: Ints,
     slack: tuple[Floats, Floats],
@@ -155,8 +160,8 @@ def _least(
     """(lowest, highest) B z in each of these rows for the tables that need the least additional
     uncertainty; None if none was found.
     """
-    system, items = prover.system, prover.items
-    need = int(items.need[item])
+    system, targets = prover.system, prover.targets
+    need = int(targets.need[target])
     core = sp.csr_array(sp.csr_array(sp.csc_array(system.core)[:, columns])[rows])
     decided = system.decided[system.core_rows[rows]]
     elastic = np.flatnonzero(decided >= 0)
@@ -176,9 +181,9 @@ def _least(
     pick = sp.csr_array((np.ones(e), (elastic, np.arange(e))), shape=(m, e))
     lower, upper = bounds[0][columns].copy(), bounds[1][columns].copy()
     p, sign, side = (
-        int(np.searchsorted(columns, prover.items.core[item])),
-        int(items.sign[item]),
-        int(items.side[item]),
+        int(np.searchsorted(columns, prover.targets.core[target])),
+        int(targets.sign[target]),
+        int(targets.side[target]),
     )
     sliding = side == SLIDE
     tables = 2 if sliding else 1

@@ -2,8 +2,8 @@
 primary as both its levels together.
 
 By Theorem 1 no rule keeps a level on each side of every value. What bases.rule_aware claims is a width, and
-two tables with the same publication prove it. They are looked for within the window of `left`, in which a
-publication should pass the audit for every table.
+two tables with the same publication prove it. They are looked for within the window of
+`residual_uncertainty`, in which a publication should pass the audit for every table.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.methods.attack.replay.left import Window
 from sdc_tasks.methods.attack.replay.remains import Program, Sampled
+from sdc_tasks.methods.attack.replay.residual import Window
 from sdc_tasks.methods.attack.replay.tables import Fitting
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats
 
 
-def pairs(
+def replay_collisions(
     fitting: Fitting,
     problem: ProtectionProblem,
     needs: Requirements,
@@ -33,11 +33,11 @@ def pairs(
     """Looks for two such tables for at most `most` primaries, drawn without repetition from those
     that their national tables protect.
 
-    `window`: that of `left`. `sides` of the result are these primaries. `none`: no two such tables are on
-    the grid; `kept`: both give the publication. A primary that is not kept is not broken for that: other
-    tables may give the same publication.
+    `window`: that of `residual_uncertainty`. `sides` of the result are these primaries. `none`: no two such
+    tables are on the grid; `kept`: both give the publication. A primary that is not kept is not broken for
+    that: other tables may give the same publication.
     """
-    among = [fitting] if window is None else [_within(fitting, problem, needs, window), fitting]
+    among = [fitting] if window is None else [_within_window(fitting, problem, needs, window), fitting]
     wide = np.flatnonzero(~needs.cut)
     drawn = np.sort(np.random.default_rng(seed).permutation(wide)[:most])
     none = kept = 0
@@ -79,7 +79,9 @@ def _shares(problem: ProtectionProblem, needs: Requirements, window: Window | No
     return [near, below, 1.0 - near, 0.5]
 
 
-def _within(fitting: Fitting, problem: ProtectionProblem, needs: Requirements, window: Window) -> Fitting:
+def _within_window(
+    fitting: Fitting, problem: ProtectionProblem, needs: Requirements, window: Window
+) -> Fitting:
     """The tables in which each primary is in the window, or no farther out than in the truth."""
     column = np.searchsorted(fitting.cells, needs.primaries)
     at, step = problem.a[needs.primaries], fitting.step[column]

@@ -1,23 +1,21 @@
-"""Safe bases of a large table, grown from tables that show its requirements (METHOD §4).
+"""Witness-guided search: safe bases of a large table, grown from witnesses of its requirements (METHOD §4).
 
-Attack and repair of a whole table take too long where the table is large: an LP takes seconds, and thousands
-are needed. Here no attack is made. A publication is safe if for each side of each requirement somebody can
-show a table that fits the publication and in which the cell lies its level away. So we collect such tables,
-and publish each aggregate cell in the finest interval that all of them fit:
+Attack and repair take too long where the table is large: an LP takes seconds, and thousands are needed. This
+search makes no attack. A publication is safe if each side of each requirement has a witness: a table that
+fits the publication and in which the cell lies its level away. So witnesses are collected, and each aggregate
+cell is published in the finest interval that all of them fit:
 
-1. With all aggregates exact, joint LPs over parts of the table show most requirements.
-2. Each one that is left gets a table of its own: the one that asks for the least additional loss
-   (`attack/lp/elastic.py`), first in a
-   part of the table, then in its country. The intervals grow until this table fits as well as all earlier
-   ones. Each time half of them are shown, joint LPs look at the rest, as long as that pays. An LP that takes
-   many steps is put off: later tables may show what it asks.
-3. Cells are lowered, those with the largest loss first: the tables that need more than the lower
-   interval go, and what only they showed
-   gets other tables. The change is kept if it loses less. This ends after a counted number of
-   LPs, and is safe wherever it ends.
+1. With all aggregates exact, joint LPs over parts of the table find witnesses of most requirements.
+2. Each remaining requirement gets a witness of its own: the one with the least additional loss
+   (`attack/lp/elastic.py`), first in a part of the table, then in its country. The intervals grow until this
+   table fits as well as all earlier ones. Each time half of the requirements are proven, joint LPs try the
+   rest, as long as that pays. An LP that takes many iterations is postponed: later witnesses may prove its
+   requirement.
+3. Cells are lowered, those with the largest loss first: witnesses that need more than the lower interval are
+   dropped, and requirements that only they proved get other witnesses. The change is kept if it loses less.
+   This ends after a counted number of LPs, and the choice is safe at any time.
 
-Every table is checked by plain arithmetic. What no table shows is left to the attack and repair of small
-tables.
+Every witness is checked by plain arithmetic. Requirements without a witness are left to attack and repair.
 """
 
 from __future__ import annotations
@@ -28,10 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.items import SLIDE
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
 from sdc_tasks.methods.attack.prover import FOR_ALL
+from sdc_tasks.methods.attack.targets import SLIDE
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.progress import Progress, Say
@@ -45,14 +43,14 @@ BEYOND = 1e30  # stands for the slack of a withheld cell
 
 @dataclass(frozen=True, repr=False)
 class FittingTable:
-    """A table, in the units of the prover of this number, and the items that it shows. `cells`, `move`: the
+    """A table, in the units of the prover of this number, and the targets that it shows. `cells`, `move`: the
     aggregate cells that it moves, as positions in the publication, and how far, in the unit of the data.
     """
 
     prover: int
     columns: Ints
     value: Floats
-    items: Ints
+    targets: Ints
     cells: Ints
     move: Floats
 
@@ -65,31 +63,33 @@ class FittingTable:
 
 @dataclass(frozen=True, repr=False)
 class Grown:
-    """A choice, and how it came about: the LPs for single items, and how many items no table shows."""
+    """A choice, and how it came about: the LPs for single targets, and how many targets no table shows."""
 
     choice: Ints
     lps: int
     left: int
 
 
-class Growth:
+class WitnessGuidedSearch:
     """The state of the search. `choice` is the finest one, nowhere below `lowest`, that all `tables` fit."""
 
     def __init__(self, attacker: Attacker, ladder: Ladder, lowest: Ints, progress: Say) -> None:
         self._ladder, self._lowest, self._say = ladder, lowest, progress
         self._provers = attacker.provers
-        self._told = [_Told.of(prover.system) for prover in self._provers]
+        self._aggregate_rows = [_AggregateRows.of(prover.system) for prover in self._provers]
         self._allowed = np.isfinite(ladder.loss) & (np.arange(ladder.loss.shape[1]) >= lowest[:, None])
         self._elastic = [prover.elastic() for prover in self._provers]
-        self._covers = [np.zeros(len(prover.items), dtype=np.int64) for prover in self._provers]
+        self._covers = [np.zeros(len(prover.targets), dtype=np.int64) for prover in self._provers]
         self._last = ladder.loss.shape[1] - 1 - np.isfinite(ladder.loss[:, ::-1]).argmax(axis=1)
         self._tables = list[FittingTable]()
-        self._never = set[tuple[int, int]]()  # items that no table shows
+        self._never = set[tuple[int, int]]()  # targets that no table shows
         self._low, self._high = np.zeros(len(lowest)), np.zeros(len(lowest))
         self.choice = lowest
-        attacker.face(ladder.publication(lowest))  # forgets what was shown against an earlier publication
+        attacker.set_publication(
+            ladder.publication(lowest)
+        )  # forgets what was shown against an earlier publication
         for prover, elastic in zip(self._provers, self._elastic, strict=True):
-            elastic.face(prover.system)
+            elastic.set_system(prover.system)
 
     def run(self, steps: int) -> Grown:
         """The three steps. `steps`: LPs of the third one."""
@@ -101,24 +101,24 @@ class Growth:
         )
         self._show_each()
         self._never = {
-            (number, int(item))
+            (number, int(target))
             for number, covers in enumerate(self._covers)
-            for item in np.flatnonzero(covers == 0)
+            for target in np.flatnonzero(covers == 0)
         }
         self._left = len(self._never)
         self._say(
             f"bases: all but {self._open} requirements are shown after {self.lps} LPs; lost: "
-            f"{self._ladder.told(self.choice)}"
+            f"{self._ladder.loss_for_log(self.choice)}"
         )
         self._lower_each(self.lps + steps)
-        self._say(f"bases: lost after {self.lps} LPs: {self._ladder.told(self.choice)}")
+        self._say(f"bases: lost after {self.lps} LPs: {self._ladder.loss_for_log(self.choice)}")
         for number, prover in enumerate(self._provers):
             prover.keep(self._packed(number))
         return Grown(self.choice, self.lps, self._open)
 
     @property
     def lps(self) -> int:
-        """LPs for tables of single items so far."""
+        """LPs for tables of single targets so far."""
         return sum(elastic.solves for elastic in self._elastic)
 
     @property
@@ -130,21 +130,25 @@ class Growth:
     def _take(self, number: int, z: Floats, sound: tuple[bool, bool]) -> None:
         """Takes a table and its mirror image, as far as they fit and show something new."""
         for point, fits in zip((z, -z), sound, strict=True):
-            if fits and (self._covers[number][(shown := self._shown(number, point)).items] == 0).any():
+            if fits and (self._covers[number][(shown := self._shown(number, point)).targets] == 0).any():
                 self._add(shown)
 
     def _shown(self, number: int, z: Floats) -> FittingTable:
-        items, told, unit = self._provers[number].items, self._told[number], self._provers[number].system.unit
-        met = (items.side != SLIDE) & (items.side * z[items.column] >= items.need * (1 - FEASIBILITY))
-        move = told.rows @ z
+        targets, aggregates, unit = (
+            self._provers[number].targets,
+            self._aggregate_rows[number],
+            self._provers[number].system.unit,
+        )
+        met = (targets.side != SLIDE) & (targets.side * z[targets.column] >= targets.need * (1 - FEASIBILITY))
+        move = aggregates.rows @ z
         # a table may miss an interval by half of what a witness may
         moved, columns = np.flatnonzero(np.abs(move) > FEASIBILITY / 2), np.flatnonzero(z)
         far = np.sign(move[moved]) * (np.abs(move[moved]) - FEASIBILITY / 2) * unit
-        return FittingTable(number, columns, z[columns], np.flatnonzero(met), told.cells[moved], far)
+        return FittingTable(number, columns, z[columns], np.flatnonzero(met), aggregates.cells[moved], far)
 
     def _add(self, shown: FittingTable) -> None:
         self._tables.append(shown)
-        self._covers[shown.prover][shown.items] += 1
+        self._covers[shown.prover][shown.targets] += 1
         np.minimum.at(self._low, shown.cells, shown.move)
         np.maximum.at(self._high, shown.cells, shown.move)
 
@@ -166,13 +170,13 @@ class Growth:
         fits &= self._allowed[cells]
         return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), self._last[cells]))
 
-    def _face(self, choice: Ints) -> None:
+    def _set_choice(self, choice: Ints) -> None:
         """Faces the publication of a choice that all tables fit."""
         self.choice = choice
         publication = self._ladder.publication(choice)
         for prover, elastic in zip(self._provers, self._elastic, strict=True):
             prover.shift(publication)
-            elastic.face(prover.system)
+            elastic.set_system(prover.system)
 
     # --- a table for each requirement -----------------------------------------------------------------------
 
@@ -189,7 +193,7 @@ class Growth:
         """Each time half of what is left of a prover is shown, joint LPs look at the rest, as long as this
         pays: intervals that have grown have room for more.
         """
-        work, items = Progress(self._say, "bases"), sum(map(len, self._covers))
+        work, targets = Progress(self._say, "bases"), sum(map(len, self._covers))
         pays = [True] * len(self._provers)
         for steps in STEPS:
             for number in range(len(self._provers)):
@@ -198,20 +202,20 @@ class Growth:
                     number,
                     steps,
                     pays[number],
-                    lambda: work.tell(items - self._open, items, "requirements shown"),
+                    lambda: work.tell(targets - self._open, targets, "requirements shown"),
                 ):
                     pays[number] = self._show_jointly(number)
 
     def _show_some(self, number: int, steps: int | None, half: bool, tell: Callable[[], None]) -> bool:
-        """Shows items of a prover one by one: `half` of those that are open, or all.
+        """Shows targets of a prover one by one: `half` of those that are open, or all.
         Returns whether it stopped half-way.
         """
         prover, first, stop = self._provers[number], len(self._tables), False
-        order = np.argsort(-prover.items.need, kind="stable")
+        order = np.argsort(-prover.targets.need, kind="stable")
         left = order[self._covers[number][order] == 0]
-        for item in left.tolist():
-            if not self._covers[number][item]:
-                self._show(number, item, steps)
+        for target in left.tolist():
+            if not self._covers[number][target]:
+                self._show(number, target, steps)
                 tell()
                 stop = half and 2 * int((self._covers[number] == 0).sum()) <= len(left)
             if stop:
@@ -219,18 +223,18 @@ class Growth:
         prover.recount((table.dense(prover.width) for table in self._tables[first:]), 0)
         return stop
 
-    def _show(self, number: int, item: int, steps: int | None, capped: int = -1) -> bool:
-        """Finds the table of an item that asks for least, and grows the intervals to it; the cell `capped`
+    def _show(self, number: int, target: int, steps: int | None, capped: int = -1) -> bool:
+        """Finds the table of a target that asks for least, and grows the intervals to it; the cell `capped`
         does not grow. No LP takes more than so many `steps`.
         """
         prover = self._provers[number]
-        items, system = prover.items, prover.system
-        if items.sign[item] == 0 or items.side[item] == SLIDE:
+        targets, system = prover.targets, prover.system
+        if targets.sign[target] == 0 or targets.side[target] == SLIDE:
             return False
-        way, need = float(items.side[item] * items.sign[item]), float(items.need[item])
-        for part in self._elastic[number].around(int(items.core[item])):
+        way, need = float(targets.side[target] * targets.sign[target]), float(targets.need[target])
+        for part in self._elastic[number].around(int(targets.core[target])):
             u = part.reach(
-                int(items.core[item]),
+                int(targets.core[target]),
                 way,
                 need,
                 *self._prices(part.aggregates, need * system.unit, capped),
@@ -240,9 +244,9 @@ class Growth:
                 continue
             z, before = system.R @ u, self._state()
             self._add(self._shown(number, z))
-            self._face(self._fit())
+            self._set_choice(self._fit())
             fits = prover.system.are_witnesses(z)
-            if fits[0] and self._covers[number][item]:
+            if fits[0] and self._covers[number][target]:
                 self._take(number, z, (False, fits[1]))
                 return True
             self._restore(before)
@@ -301,11 +305,11 @@ class Growth:
         gone[entries.table[at][beyond]] = True
         self._covers = [covers.copy() for covers in self._covers]
         for i in np.flatnonzero(gone).tolist():
-            self._covers[self._tables[i].prover][self._tables[i].items] -= 1
+            self._covers[self._tables[i].prover][self._tables[i].targets] -= 1
         bare = [
-            (number, int(item))
+            (number, int(target))
             for number, covers in enumerate(self._covers)
-            for item in np.flatnonzero(covers <= 0)
+            for target in np.flatnonzero(covers <= 0)
         ]
         if len(bare) - self._left > MOST_BARE:
             self._restore(before)
@@ -317,22 +321,22 @@ class Growth:
         np.maximum.at(self._high, entries.cell[kept], entries.move[kept])
         choice = self._fit()
         choice[k] = option
-        self._face(choice)
-        for number, item in sorted(
+        self._set_choice(choice)
+        for number, target in sorted(
             bare,
             key=lambda each: (
-                -self._provers[each[0]].items.need[each[1]] * self._provers[each[0]].system.unit,
+                -self._provers[each[0]].targets.need[each[1]] * self._provers[each[0]].system.unit,
                 each,
             ),
         ):
-            if self._covers[number][item] or (number, item) in self._never:
+            if self._covers[number][target] or (number, target) in self._never:
                 continue
-            if not self._show(number, item, STEPS[0], capped=k) or self._ladder.loss_of(
+            if not self._show(number, target, STEPS[0], capped=k) or self._ladder.loss_of(
                 self.choice
             ) >= loss * (1 - IMPROVEMENT):
                 self._restore(before)
                 return False
-        self._face(self._fit())
+        self._set_choice(self._fit())
         if self._ladder.loss_of(self.choice) >= loss * (1 - IMPROVEMENT):
             self._restore(before)
             return False
@@ -358,7 +362,7 @@ class Growth:
     def _restore(self, state: _State) -> None:
         self._tables, self._low, self._high = list(state.tables), state.low.copy(), state.high.copy()
         self._covers = [covers.copy() for covers in state.covers]
-        self._face(state.choice)
+        self._set_choice(state.choice)
 
     # --- tables for the audit -------------------------------------------------------------------------------
 
@@ -404,14 +408,14 @@ class _Entries:
 
 
 @dataclass(frozen=True, repr=False)
-class _Told:
+class _AggregateRows:
     """The rows of a polyhedron that give the moves of aggregate `cells`."""
 
     rows: sp.csr_array
     cells: Ints
 
     @classmethod
-    def of(cls, system: AttackSystem) -> _Told:
+    def of(cls, system: AttackSystem) -> _AggregateRows:
         at = np.flatnonzero(system.decided >= 0)
         return cls(sp.csr_array(system.A[at]), system.decided[at])
 

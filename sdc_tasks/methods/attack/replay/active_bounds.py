@@ -1,5 +1,5 @@
-"""What holds S, the tables for which a publication passes (METHOD §9): by how much a
-primary's width grows with what.
+"""The bounds of S, the tables for which a publication passes, that are active in an attack (METHOD §9): by
+how much the width of a primary grows with each of them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from sdc_tasks.solver.lp import LiveLP, Status
 
 
 @dataclass(frozen=True)
-class Holding:
-    """What holds a width. `width`: in the unit of the data. By how much it grows: `price`, with the
+class ActiveBounds:
+    """The active bounds of a width. `width`: in the unit of the data. By how much it grows: `price`, with the
     slack of the aggregate cells `decided` (positions in the publication), as in an attack; `ends`,
     with the upper end of S (positive) or the lower one (negative) at a row of the needs. A cell or a
     row may be named on both sides.
@@ -29,7 +29,9 @@ class Holding:
     ends: tuple[tuple[int, float], ...] = field(repr=False)
 
 
-def emptied(public: Public, primaries: Ints, lower: Floats, upper: Floats, width: Floats) -> Holding | None:
+def emptied(
+    public: Public, primaries: Ints, lower: Floats, upper: Floats, width: Floats
+) -> ActiveBounds | None:
     """Why no table fits `public` between the ends of S; arrays (primaries,), unit of the data. Its
     `width` is minus the least sum of what is missing at these ends, each in `width`s that it is
     asked to have. None if tables fit.
@@ -43,12 +45,12 @@ def emptied(public: Public, primaries: Ints, lower: Floats, upper: Floats, width
         sp.csr_array(sp.hstack([sp.vstack([public.A, pick]), slack, -slack])),
         np.append(public.row_lower, lower / unit),
         np.append(public.row_upper, upper / unit),
-        np.concatenate([public.told.lb[public.cells] / unit, np.zeros(2 * m)]),
+        np.concatenate([public.problem.lb[public.cells] / unit, np.zeros(2 * m)]),
         np.full(n + 2 * m, np.inf),
     ).solve()
     if least.status is not Status.OPTIMAL or least.objective <= 0:
         return None
     price, moved = -least.dual[:rows], -least.dual[rows:]
-    told = (public.decided >= 0) & (np.abs(price) > DUAL)
+    priced = (public.decided >= 0) & (np.abs(price) > DUAL)
     ends = tuple((int(row), float(moved[row])) for row in np.flatnonzero(np.abs(moved) > DUAL))
-    return Holding(-float(least.objective), public.decided[told], price[told], ends)
+    return ActiveBounds(-float(least.objective), public.decided[priced], price[priced], ends)

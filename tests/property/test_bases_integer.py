@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 
 from sdc_tasks.methods.attack import Attacker, audit, baseline
+from sdc_tasks.methods.bases.integer import integer_safe as withstand
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, by_audit
-from sdc_tasks.methods.bases.whole import whole as withstand
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from support.laws import law
