@@ -36,8 +36,8 @@ from sdc_tasks.methods.attack import merge
 from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, is_grown
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.wishes import require_fitting
-from sdc_tasks.methods.cta.ladder import climb as climb_rung
-from sdc_tasks.methods.cta.ladder import unneeded
+from sdc_tasks.methods.cta.fallback import climb as climb_rung
+from sdc_tasks.methods.cta.fallback import unneeded
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.joined import Decision, beside, forget, joined
 from sdc_tasks.methods.parts import Part, groups_of, part_of
@@ -51,7 +51,7 @@ from sdc_tasks.model.results import (
     JointPoints,
     Outcome,
     Publication,
-    Secondaries,
+    ReceiverSuppression,
     Tables,
 )
 from sdc_tasks.model.table import Floats
@@ -115,7 +115,7 @@ def secured(
 
 def receiver_sets(
     problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]
-) -> Secondaries:
+) -> ReceiverSuppression:
     """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the
     country has set some itself. `before`: the problems of the versions of the period that are out.
     """

@@ -15,7 +15,14 @@ from sqlalchemy import Engine
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, AuditReport, JointPoints, Publication, Secondaries, Tables
+from sdc_tasks.model.results import (
+    Adjustment,
+    AuditReport,
+    JointPoints,
+    Publication,
+    ReceiverSuppression,
+    Tables,
+)
 from sdc_tasks.solver.tally import solved_lps
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import require_own
@@ -30,7 +37,7 @@ Item = TypeVar(
     Adjustment,
     Publication,
     AuditReport,
-    Secondaries,
+    ReceiverSuppression,
     Tables,
     JointPoints,
 )

@@ -27,6 +27,7 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.blockwise.fix_and_relax import fix_and_relax
 from sdc_tasks.methods.cta.cuts.benders import benders
+from sdc_tasks.methods.cta.l2.quadratic import quadratic
 from sdc_tasks.methods.cta.local import first, levels
 from sdc_tasks.methods.cta.local.regions import dimensions
 from sdc_tasks.methods.cta.local.search import improve
@@ -38,7 +39,6 @@ from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Presolved, presolve
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
-from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.model.weights import Distance

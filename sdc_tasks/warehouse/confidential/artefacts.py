@@ -19,8 +19,8 @@ from sdc_tasks.model.results import (
     Multipliers,
     Outcome,
     Publication,
+    ReceiverSuppression,
     Rung,
-    Secondaries,
     Tables,
 )
 from sdc_tasks.model.secret import Secret
@@ -33,15 +33,20 @@ Artefact = (
     | Adjustment
     | Publication
     | AuditReport
-    | Secondaries
+    | ReceiverSuppression
     | Tables
     | JointPoints
 )
 
 
+# kinds whose stored name is not that of the class: a rename must not change stored bytes
+_STORED_AS = {"ReceiverSuppression": "Secondaries"}
+
+
 def to_bytes(item: Artefact) -> bytes:
     """The bytes of an artefact. Equal artefacts give equal bytes."""
-    header: dict[str, Any] = {"type": type(item).__name__}
+    kind = type(item).__name__
+    header: dict[str, Any] = {"type": _STORED_AS.get(kind, kind)}
     arrays: dict[str, Any] = {}
     for each in fields(item):
         value = getattr(item, each.name)
@@ -153,5 +158,5 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "AuditReport": _report,
     "Tables": lambda header, arrays: Tables(**header, **arrays),
     "JointPoints": lambda header, arrays: JointPoints(**header, **arrays),
-    "Secondaries": lambda header, arrays: Secondaries(**header, **arrays),
+    "Secondaries": lambda header, arrays: ReceiverSuppression(**header, **arrays),
 }

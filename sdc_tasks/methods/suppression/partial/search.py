@@ -1,7 +1,7 @@
 """The narrowest safe intervals, by cutting planes on a linear program ([2] §6; Fischetti & Salazar-González
 2003).
 
-On the classes of the reduced problem (pattern/reduce.py), with v = (below, above):
+On the classes of the reduced problem (pattern/presolve.py), with v = (below, above):
 
     min  W · (below + above),   0 ≤ v ≤ room          W_c = Σ weight_i |t_i| over the cells of class c
     for each item (class p, side, need):   max { ± u_p : M u = 0, −below ≤ u ≤ above } ≥ need
@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import DUAL, SOLVER, TIE_BREAK
 from sdc_tasks.optimise import Cut, CutPool
@@ -57,13 +57,13 @@ def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
             "a minimum of contributors is about those behind blanks, not behind intervals. Remedy: leave it "
             "out, or hide"
         )
-    search = _Search(run, reduce(problem))
+    search = _Search(run, presolve(problem))
     search.begin()
     return search.improve(rounds)
 
 
 class _Search:
-    def __init__(self, run: IntervalRun, table: Reduced) -> None:
+    def __init__(self, run: IntervalRun, table: ReducedProblem) -> None:
         self.run, self.table = run, table
         k = len(table.cost)
         inside = np.flatnonzero(table.reduction.class_of >= 0)
@@ -307,7 +307,7 @@ class _Shown:
     items.
     """
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         self._table = table
         self._far = np.zeros(len(table.item_need))
 

@@ -25,7 +25,7 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
+from sdc_tasks.methods.suppression.classical.completed import complete, grid_for
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.sensitive import SensitiveTable

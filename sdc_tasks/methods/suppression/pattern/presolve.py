@@ -40,7 +40,7 @@ SEVERAL = -2  # respondents of singletons in one class: some of them know it, wh
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedProblem:
     """k classes. `below above` (k): room of u; `reduction`: where each cell went."""
 
     M: sp.csr_array = field(repr=False)
@@ -91,7 +91,7 @@ class Reduced:
         return y
 
 
-def reduce(problem: SensitiveTable) -> Reduced:
+def presolve(problem: SensitiveTable) -> ReducedProblem:
     """The classes and items of a problem. Raises Unprotectable for a primary that the relations fix."""
     M = problem.M
     reduction = fix_and_tie(M, ~problem.fixed & (problem.ub > problem.lb))
@@ -112,7 +112,7 @@ def reduce(problem: SensitiveTable) -> Reduced:
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     relations = reduction.apply(M)
     R = network_form(sp.csr_array(relations[distinct_rows(relations)]))
-    return Reduced(
+    return ReducedProblem(
         M=R,
         below=below,
         above=above,

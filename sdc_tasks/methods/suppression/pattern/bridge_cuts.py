@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import INTEGRALITY
 from sdc_tasks.optimise import Cut
@@ -29,12 +29,12 @@ BRIDGE_VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
 HARDLY_HIDDEN = 0.02  # classes that a point hides less than this are not asked
 
 
-class Bridges:
+class BridgeCuts:
     """The bridgeless inequalities of a reduced table; `rows` (relations' entries, k): those of
     single relations, rows @ y ≥ 0.
     """
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         self.table, k, m = table, len(table.cost), table.M.shape[0]
         M = table.M
         lengths = np.diff(M.indptr)
