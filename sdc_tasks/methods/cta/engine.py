@@ -30,7 +30,7 @@ from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.l2.quadratic import quadratic
 from sdc_tasks.methods.cta.local import first, levels
 from sdc_tasks.methods.cta.local.regions import dimensions
-from sdc_tasks.methods.cta.local.search import improve
+from sdc_tasks.methods.cta.local.search import SearchLimits, improve
 from sdc_tasks.methods.cta.local.settling import heavy_first
 from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem
@@ -97,7 +97,14 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
         run.offer(np.zeros(len(problem.cells)), "nothing to protect")
     elif problem.distance is Distance.L2:
         quadratic(problem, run, options.seed, options.rounds)
-    elif options.method == "milp":
+    else:
+        _by_method(presolved, run, options)
+
+
+def _by_method(presolved: Presolved, run: Run, options: EngineOptions) -> None:
+    """The method that the options name, of a table with L1 distances and sensitive cells."""
+    problem = presolved.problem
+    if options.method == "milp":
         first.all_up(problem, run)  # a start, and a limit on how far cells move
         solve_whole(problem, run, options.solver, options.polygon, options.nodes)
     elif options.method == "bcd":
@@ -204,9 +211,8 @@ def _improve(
 ) -> Floats:
     dimension = dimensions(run.problem.A)[presolved.rows]
     known = starts if run.incumbent is None or repair else [*starts, run.incumbent.z]
-    return improve(
-        presolved.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair
-    )
+    limits = SearchLimits(options.seed, options.rounds, threads, repair)
+    return improve(presolved.problem, run, known, relaxation, dimension, limits)
 
 
 def _prove(

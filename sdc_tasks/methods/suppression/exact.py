@@ -140,6 +140,10 @@ class _Search:
                 break
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
+        self._search_patterns()
+
+    def _search_patterns(self) -> None:
+        """Patterns priced by the last solution of the relaxation, until IN_VAIN searches bring none."""
         failed = 0
         at_once = max(1, self.work.patterns)
         for _ in range(self.work.search // at_once):

@@ -189,7 +189,7 @@ class _Search:
         if self.run.left <= 0:
             return "time"
         k = len(self.table.cost)
-        unit = float(np.median(self.weight[self.weight > 0])) if self.weight.any() else 1.0
+        unit = self._unit()
         low = np.where(self.weight == 0, self.room, self.least)
         master = LiveLP(
             self.weight / unit,
@@ -212,10 +212,7 @@ class _Search:
             if fresh is None:
                 return "time"
             if not fresh:
-                self.best = point
-                last = self.run.incumbent
-                if last is None or float(self.weight @ point) < last.loss * (1 - GIVEN_BACK):
-                    self._offer(point, f"round {count + 1}")
+                self._accept(point, f"round {count + 1}")
                 fresh = self._violated(v)
                 if fresh is None:
                     return "time"
@@ -226,6 +223,17 @@ class _Search:
             master.add_rows(self.pool.matrix(fresh), right, np.full(len(fresh), np.inf))
         self._offer(self.best, "last round")
         return "time" if self.run.left <= 0 else "work"
+
+    def _unit(self) -> float:
+        """The unit of the master's cost, for numbers near 1: the median weight."""
+        return float(np.median(self.weight[self.weight > 0])) if self.weight.any() else 1.0
+
+    def _accept(self, point: Floats, step: str) -> None:
+        """Intervals that meet every item: offered if they lose clearly less than the incumbent."""
+        self.best = point
+        last = self.run.incumbent
+        if last is None or float(self.weight @ point) < last.loss * (1 - GIVEN_BACK):
+            self._offer(point, step)
 
     def _violated(self, v: Floats) -> list[Cut] | None:
         """A new cut for each item that intervals do not meet; None when the time is over."""
