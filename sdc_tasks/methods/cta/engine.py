@@ -4,10 +4,9 @@ run = Run(problem, options.seconds, options.gap, report)     # in the thread tha
 execute(run, options)                                        # in the thread that works
 run.table, run.bound, run.history                            # at any time
 
-auto            polygon bound; alternating projections and elastic LPs for a first table, or level
-by level for a large table with a
-                few heavy cells; local search by regions. A plain two-dimensional table goes to
-                benders, unless rounds are asked for
+auto            polygon bound; a first table by alternating projections and elastic LPs, or level by
+                level if the table is large and has a few heavy cells; local search by regions. A plain
+                two-dimensional table goes to benders, unless rounds are asked for
 milp            the whole model by CBC or HiGHS
 bcd             block coordinate descent ([1] §3)
 fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd

@@ -6,20 +6,17 @@ the cuts found so far. For its solution every item's attacker is asked; items th
 strengthened cuts (attackers.py).
 
 1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the
-   primaries alone meet are met by
-   every pattern and are not asked again. Patterns of a network grow by shortest paths
-   (paths.py), others by linear programs.
-2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point
-   between the master's solution and a
-   point that is known to satisfy all of them (at first everything hidden); where none is violated there, that
-   point moves in. Every few rounds cost · (1 − y*) leads to a new pattern. In other tables bridgeless
-   inequalities (bridge_cuts.py) prove most of the bound, and patterns come from greedy unsuppression
-   (greedy_unsuppress.py). Each round proves a bound by weak duality from the master's multipliers, which is
-   computed again here, so that no bound depends on the solver's arithmetic.
+   primaries alone meet are met by every pattern and are not asked again. Patterns of a network grow by
+   shortest paths (paths.py), others by LPs.
+2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point between
+   the master's solution and a point known to be feasible (at first everything hidden); if none is violated
+   there, the feasible point moves to it. Every few rounds cost · (1 − y*) leads to a new pattern. In other
+   tables bridgeless inequalities (bridge_cuts.py) prove most of the bound, and patterns come from greedy
+   unsuppression (greedy_unsuppress.py). Each round proves a bound by weak duality from the master's
+   multipliers; it is computed again here, so that no bound depends on the solver's arithmetic.
 3. Classes whose reduced cost exceeds what is left of the gap are fixed.
-4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution
-   is attacked; its completion is a
-   pattern. Cuts left out come back when they are violated.
+4. Integer rounds: the master with the cuts that are binding, or nearly, is solved by HiGHS; its solution is
+   attacked; its completion is a pattern. Cuts that were left out return when they are violated.
 
 It ends when the requested gap is proven, by counted work (rounds, nodes), or by the clock. With an `Abort`
 clock no result depends on time.
@@ -260,11 +257,8 @@ class _Search:
             if count == 0:
                 chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)
             model = self._master(rows[chosen], right[chosen])
-            start = None
-            if self.run.incumbent is not None:
-                start = table.classes(self.run.incumbent.hidden).astype(float)
             left = self.run.left
-            result = LiveMilp(model).solve(start, left, self.run.gap_wanted / 2, self.work.nodes)
+            result = LiveMilp(model).solve(self._start(), left, self.run.gap_wanted / 2, self.work.nodes)
             if result.bound is not None:
                 self.run.raise_bound(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:
@@ -282,6 +276,11 @@ class _Search:
                 return "work"
             chosen = np.union1d(np.union1d(chosen, violated), np.arange(before, len(self.pool.right)))
         return "work"
+
+    def _start(self) -> Floats | None:
+        """(k,): the classes that the incumbent hides; None if there is none."""
+        best = self.run.incumbent
+        return None if best is None else self.table.classes(best.hidden).astype(float)
 
     def _master(self, rows: sp.csr_array, right: Floats) -> Milp:
         k = len(self.table.cost)

@@ -38,7 +38,7 @@ def suppress_with_minimum(run: SuppressionRun, search: Callable[[SuppressionRun]
         and run.left > 0
     ):
         more = _promoted(run.problem, inner.incumbent.hidden, problem.primary, barred)
-        for some in (more, more[:1]):  # together, else one
+        for some in (more, more[:1]):  # all at once is faster, but one of them may make the others impossible
             try:
                 further = SuppressionRun(_secret(problem, some), inner.clock, run.gap_wanted)
                 ended = search(further)
@@ -47,7 +47,7 @@ def suppress_with_minimum(run: SuppressionRun, search: Callable[[SuppressionRun]
             problem, inner = further.problem, further
             break
         else:
-            barred[more[:1]] = True  # nobody can keep this one secret
+            barred[more[:1]] = True  # not even this one alone can be protected: another cell of its relation
     return ended
 
 

@@ -1,12 +1,11 @@
 """Local search over senses, region by region, from a table that may still fall short of some levels.
 
     turns   changes a few senses of a region (`regions.py`) at a time: one whose level is expensive (the
-    dual price of its level bounds the
-            gain), often with some of its neighbours in a relation. The LP of the region gives the cost of
-            the closest table; cells that fall short change too, once or twice (an ejection chain); a
-            change without a gain is taken back.
-    milp    optimises all senses of a small region at once, up to a node limit: changes that several
-    turns would have to find together.
+            dual price of its level bounds the gain), often with some of its neighbours in a relation. The
+            LP of the region gives the cost of the closest table; cells that fall short change too, once or
+            twice (an ejection chain); a change without a gain is undone.
+    milp    optimises all senses of a small region at once, up to a node limit: this finds changes that
+            several turns would have to make together.
 
 Several regions are improved at a time, each from the same table. Their moves are then added one by one; a
 move is kept if the whole table is better with it. A z = 0 is linear, so moves of two regions add up, and the
@@ -38,10 +37,8 @@ from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, IMPROVEMENT
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
-REGIONS_AT_ONCE, CELLS_PER_REGION = (
-    4,
-    6000,
-)  # regions improved from the same table, and cells for which there is one more
+REGIONS_AT_ONCE = 4  # regions improved from the same table, at least
+CELLS_PER_REGION = 6000  # cells of a table for which there is one more
 TWICE = 2  # how often every kind of region was tried before the search ends
 REGION_ITERATIONS = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
@@ -51,14 +48,12 @@ ONE_SENSE_SHARE = 0.4  # share of tries that turn one sense only
 PAST_WEIGHT = 0.8  # weight of the past in the gain of a kind of region
 SELDOM = 0.7  # factor on a cell's chance to be a centre again, after a visit
 IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for cells without excess cost around them
-# power of the gain per effort in the chance of a kind of region, where time ends the search; 1 where rounds
-# do
+# exponent of the gain per effort in the chance of a kind of region if time ends the search; 1 if rounds do
 GREED = 2.0
 CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn independently of its gain
 REGION_NODES, REGION_GAP = 20, 0.003  # of a region's MILP
-REACH_LEVELS = (
-    4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
-)
+# levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+REACH_LEVELS = 4.0
 MILP_EFFORT = 8  # effort of an iteration inside a MILP, with its cuts, in iterations of an LP
 MODEL_ITERATIONS = 1.0  # effort of building a region's model, in iterations per cell
 

@@ -64,15 +64,17 @@ class CodeTree:
                 f"out of the table"
             )
         below = self._below(index)
-        known = frozenset[int]().union(*below.values()) | {
-            index[leaf] for leaf in self.leaves if leaf in index
-        }
-        if len(known) < len(labels):
-            missing = next(label for i, label in enumerate(labels) if i not in known)
-            raise InvalidInput(
-                f"{self.source}: the code {missing} of the table is missing. Remedy: add it with its parent"
-            )
+        self._refuse_unknown(index, below)
         return {code: own for code, own in below.items() if own}
+
+    def _refuse_unknown(self, index: Mapping[str, int], below: Mapping[str, frozenset[int]]) -> None:
+        """Raises InvalidInput for the first code of the data that is neither below another nor a leaf."""
+        known, leaves = frozenset[int]().union(*below.values()), frozenset(self.leaves)
+        for label, place in index.items():
+            if place not in known and label not in leaves:
+                raise InvalidInput(
+                    f"{self.source}: the code {label} of the table is missing. Remedy: add it with its parent"
+                )
 
     def _below(self, index: Mapping[str, int]) -> dict[str, frozenset[int]]:
         """For every code that has parts: the codes of the data below it, by `index`."""

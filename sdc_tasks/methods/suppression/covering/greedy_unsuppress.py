@@ -1,5 +1,5 @@
-"""Patterns from above: hide everything, then open classes while every item stays met;
-for tables that are no networks.
+"""Greedy unsuppression: hide everything, then open classes while every item stays met; for tables that are
+no networks.
 
 The deviations that hidden classes S allow are a linear space V = {u : M u = 0, u_i = 0 for i ∉ S}. To open
 class i is to keep the part of V with u_i = 0; what cannot move then is opened with it. So classes fall in
