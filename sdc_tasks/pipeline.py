@@ -32,15 +32,15 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods import attack
+from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept, forget
 from sdc_tasks.methods.attack import merge
 from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, uses_witness_guided_search
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.wishes import require_fitting
-from sdc_tasks.methods.cta.ladder import climb as climb_rung
-from sdc_tasks.methods.cta.ladder import unneeded
+from sdc_tasks.methods.cta.fallback import climb as climb_rung
+from sdc_tasks.methods.cta.fallback import unneeded
 from sdc_tasks.methods.cta.model import release_problem
-from sdc_tasks.methods.joined import Decision, beside, forget, joined
-from sdc_tasks.methods.parts import Part, groups_of, part_of
+from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
@@ -51,7 +51,7 @@ from sdc_tasks.model.results import (
     CandidateWitnesses,
     Outcome,
     Publication,
-    Secondaries,
+    ReceiverSuppression,
     SharedWitnesses,
 )
 from sdc_tasks.model.table import Floats
@@ -115,7 +115,7 @@ def secured(
 
 def receiver_sets(
     problem: ProtectionProblem, country: str, own: bool, domain: Domain, before: Sequence[ProtectionProblem]
-) -> Secondaries:
+) -> ReceiverSuppression:
     """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the
     country has set some itself. `before`: the problems of the versions of the period that are out.
     """
@@ -155,7 +155,7 @@ def climb(
         return unneeded(
             options, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables"
         )
-    part = part_of(problem, codes)
+    part = restrict(problem, codes)
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
     model = release_problem(
         part.problem, part.requirements(requirements).strongest, weights, domain.cta.mirror
@@ -172,7 +172,9 @@ def climb(
     return part.adjusted(found)
 
 
-def _codes_with_adjusted_table(part: Part, requirements: attack.Requirements, domain: Domain) -> list[str]:
+def _codes_with_adjusted_table(
+    part: IndicatorBlock, requirements: attack.Requirements, domain: Domain
+) -> list[str]:
     """The indicators of the part whose bases begin at an adjusted table, and are not grown from tables."""
     space, profiles = part.problem.space, requirements.profiles
     return [
@@ -192,7 +194,7 @@ def groups(problem: ProtectionProblem, domain: Domain) -> tuple[tuple[str, ...],
     )
 
 
-def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
+def to_bases(problem: ProtectionProblem, domain: Domain) -> IndicatorBlock | None:
     """The indicators whose aggregates each get a base of their own; None where there is none. Raises
     InvalidInput for a wish of the domain that fits none of these cells.
     """
@@ -200,7 +202,7 @@ def to_bases(problem: ProtectionProblem, domain: Domain) -> Part | None:
     chosen = [each.code for each in domain.indicators if each.rounding is None]
     if not chosen:
         return None
-    part = part_of(problem, chosen)
+    part = restrict(problem, chosen)
     require_fitting(part.problem, domain.bases.cells)
     return part
 
@@ -217,7 +219,7 @@ def choose_bases(
 ) -> Publication:
     """The safe publication that loses least, of those that the rules of the domain propose
     (methods/bases/comparison.py); or that of one group of linked indicators, with all others
-    withheld: `joined` joins them. An indicator that the domain rounds as a whole table is a
+    withheld: `assemble` puts them together. An indicator that the domain rounds as a whole table is a
     group (methods/rounding/release.py).
 
     `keep` gets what the report compares it with, and as TABLES what `to_try` takes; `note`, or else
@@ -229,9 +231,9 @@ def choose_bases(
         _decision(problem, requirements, adjustment, domain, each, progress, note or progress)
         for each in (every if group is None else every[group : group + 1])
     ]
-    for name, item in beside(problem.space, decisions).items():
+    for name, item in assemble_kept(problem.space, decisions).items():
         keep(name, item)
-    return joined(problem.space, [(each.indicators, each.publication) for each in decisions])
+    return assemble(problem.space, [(each.indicators, each.publication) for each in decisions])
 
 
 def _decision(
@@ -244,7 +246,7 @@ def _decision(
     note: Say,
 ) -> Decision:
     """The decision for one group of indicators: by the rounding of its whole table, or cell by cell."""
-    part = part_of(problem, group)
+    part = restrict(problem, group)
     rounding = next(each for each in domain.indicators if each.code in group).rounding
     if len(group) < len(problem.space.indicators) or rounding is not None:
         note(f"{', '.join(group)}: {'bases' if rounding is None else rounding.method}")
@@ -257,7 +259,7 @@ def _decision(
 
 
 def _by_bases(
-    part: Part,
+    part: IndicatorBlock,
     requirements: attack.Requirements,
     adjustment: Adjustment,
     domain: Domain,

@@ -19,7 +19,7 @@ from sdc_tasks.argus.places import BatchLine, field_text, fields_of, lines_of, n
 from sdc_tasks.argus.tables import Held, below_zero
 from sdc_tasks.intake.tables.crossed import CrossedSuppression
 from sdc_tasks.intake.tables.jj import printed
-from sdc_tasks.methods.suppression.given.instructions import Instruction, What, instructed
+from sdc_tasks.methods.suppression.prior_patterns.instructions import Instruction, What, instructed
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools

@@ -128,7 +128,7 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Secondaries:
+class ReceiverSuppression:
     """The secondaries that the receiver set in the table of a country (flag S), as
     positions in that table, ascending.
 

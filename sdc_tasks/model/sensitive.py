@@ -68,10 +68,10 @@ class SensitiveTable(AdditiveTable):
     `lpl`, `upl`, `spl` are distances ≥ 0, used for `primary` cells only. `cost` (n) ≥ 0: what it costs to
     hide a cell; 0 by default. `respondent`: a number for who stands behind a singleton, −1 where unknown;
     `guarded`: the same for whom the level of a cell protects. `count`: contributors, of whom a pattern hides
-    at least `minimum` together (pattern/enough.py). `beside`, `beside_guarded` (k, n): levels, the same on
-    both sides, that keep all others from further contributors of a cell, and who these are; 0 where there is
-    none. `behind`: who contributes what (pattern/sums.py); `by_rules`: whether rules on contributions found
-    the primaries. Raises InvalidInput as `AdditiveTable`.
+    at least `minimum` together (judge/pattern/min_contributors.py). `beside`, `beside_guarded` (k, n):
+    levels, the same on both sides, that keep all others from further contributors of a cell, and who these
+    are; 0 where there is none. `behind`: who contributes what (pattern/sums.py); `by_rules`: whether rules on
+    contributions found the primaries. Raises InvalidInput as `AdditiveTable`.
     """
 
     lpl: Floats = field(repr=False)

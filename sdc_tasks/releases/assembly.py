@@ -13,7 +13,7 @@ from sdc_tasks.domains.schema import Domain, MissingCountry, Role
 from sdc_tasks.errors import CountryMissing, InvalidInput, Retriable, and_more
 from sdc_tasks.methods.primary import level_lines, protection_levels
 from sdc_tasks.model.problem import Levels, NationalTable, ProtectionProblem
-from sdc_tasks.model.results import Publication, Secondaries
+from sdc_tasks.model.results import Publication, ReceiverSuppression
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, places
 
@@ -194,7 +194,7 @@ def sets_secondaries(table: NationalTable, domain: Domain) -> bool:
     return bool(len(primary)) and bool(np.isin(primary, secondary).all())
 
 
-def with_secondaries(problem: ProtectionProblem, found: Sequence[Secondaries]) -> ProtectionProblem:
+def with_secondaries(problem: ProtectionProblem, found: Sequence[ReceiverSuppression]) -> ProtectionProblem:
     """The problem with the secondaries that the receiver has set: these cells are suppressed."""
     public = problem.public.copy()
     for each in found:

@@ -10,14 +10,14 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.methods.attack import Requirements, replay
-from sdc_tasks.methods.parts import Part
+from sdc_tasks.methods.indicator_blocks import IndicatorBlock
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
 def against_program(
     report: AuditReport,
-    part: Part | None,
+    part: IndicatorBlock | None,
     publication: Publication,
     requirements: Requirements,
     domain: Domain,
@@ -38,7 +38,7 @@ def against_program(
     return replace(report, evidence=evidence, narrow=narrow, unclaimed=unclaimed)
 
 
-def without_claim(part: Part | None, requirements: Requirements, domain: Domain) -> Ints:
+def without_claim(part: IndicatorBlock | None, requirements: Requirements, domain: Domain) -> Ints:
     """The primaries for which the test of the width fails with nothing published, as cells of the whole."""
     if not domain.bases.rule_aware or part is None or not part.problem.primary.any() or _has_earlier(part):
         return np.zeros(0, dtype=np.int64)
@@ -51,11 +51,13 @@ def last_decimals(space: CellSpace, domain: Domain) -> Floats:
     return space.last_decimals(each.decimals for each in domain.indicators if each.code in space.indicators)
 
 
-def _has_earlier(part: Part) -> bool:
+def _has_earlier(part: IndicatorBlock) -> bool:
     return part.problem.earlier.rows.shape != (0, 0)
 
 
-def _asked(part: Part, requirements: Requirements, domain: Domain) -> tuple[Requirements, Floats, Bools]:
+def _asked(
+    part: IndicatorBlock, requirements: Requirements, domain: Domain
+) -> tuple[Requirements, Floats, Bools]:
     """What the test of the width takes: requirements, the last decimal of each cell, and the primaries
     without a claim.
     """

@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
+from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
-from sdc_tasks.methods.joined import Decision, beside, joined
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.steps.desk import Desk
@@ -100,7 +100,7 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
 
     def join() -> Publication:
         decisions = _decisions(desk, release_id, groups)
-        found = joined(problem.space, [(each.indicators, each.publication) for each in decisions])
+        found = assemble(problem.space, [(each.indicators, each.publication) for each in decisions])
         visible = (
             f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
         )
@@ -173,7 +173,7 @@ def _decisions(
 def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Adjustment]:
     """The comparison of the bases: the publications by other rules, and a rung for each rule."""
     problem = load(desk, release_id, "assemble", ProtectionProblem)
-    kept = beside(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain)))
+    kept = assemble_kept(problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain)))
     rules = kept.get(RULES)
     others = {name: item for name, item in kept.items() if isinstance(item, Publication)}
     return others, rules if isinstance(rules, Adjustment) else Adjustment()
@@ -181,7 +181,7 @@ def compared(desk: Desk, release_id: str) -> tuple[Mapping[str, Publication], Ad
 
 def tables_found(desk: Desk, release_id: str, problem: ProtectionProblem) -> CandidateWitnesses | None:
     """The tables that the choice of bases found; None where no indicator goes to bases."""
-    found = beside(
+    found = assemble_kept(
         problem.space, _decisions(desk, release_id, pipeline.groups(problem, desk.domain), only={TABLES})
     ).get(TABLES)
     return found if isinstance(found, CandidateWitnesses) else None

@@ -20,7 +20,7 @@ from sdc_tasks.model.results import (
     AuditReport,
     CandidateWitnesses,
     Publication,
-    Secondaries,
+    ReceiverSuppression,
     SharedWitnesses,
 )
 from sdc_tasks.solver.tally import solved_lps
@@ -37,7 +37,7 @@ Item = TypeVar(
     Adjustment,
     Publication,
     AuditReport,
-    Secondaries,
+    ReceiverSuppression,
     CandidateWitnesses,
     SharedWitnesses,
 )

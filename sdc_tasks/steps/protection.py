@@ -17,7 +17,7 @@ from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.claim import Proof, claim_of
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import AuditReport, Publication, Secondaries, SharedWitnesses
+from sdc_tasks.model.results import AuditReport, Publication, ReceiverSuppression, SharedWitnesses
 from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
@@ -59,7 +59,7 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
         if desk.domain.suppression.active:
             problem = load(desk, release_id, "collect", ProtectionProblem)
             hidden = [
-                load(desk, release_id, "suppress", Secondaries, country)
+                load(desk, release_id, "suppress", ReceiverSuppression, country)
                 for country in problem.space.countries
             ]
             problem = pipeline.with_secondaries(problem, hidden)

@@ -18,7 +18,7 @@ from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Secondaries
+from sdc_tasks.model.results import ReceiverSuppression
 from sdc_tasks.model.table import CellSpace, Ints
 from sdc_tasks.steps.answering import second
 from sdc_tasks.steps.comparison import compare, read_files
@@ -155,7 +155,7 @@ def suppress(desk: Desk, release_id: str, country: str) -> str:
     files = by_country(made_of(desk, release_id))[country]
     problem = load(desk, release_id, "collect", ProtectionProblem)
 
-    def compute() -> Secondaries:
+    def compute() -> ReceiverSuppression:
         table = read_files(desk, files).table
         if table is None:
             raise InvalidInput(
@@ -172,17 +172,17 @@ def suppress(desk: Desk, release_id: str, country: str) -> str:
         if isinstance(error, Unprotectable):
             _tell(desk, files, [Finding("SDC/unprotectable", Severity.ERROR, str(error))])
         raise failed(desk, release_id, error) from None
-    found = load(desk, release_id, "suppress", Secondaries, country)
+    found = load(desk, release_id, "suppress", ReceiverSuppression, country)
     _tell(desk, files, findings_of(found, problem.space))
     if len(found.cells):
         desk.say(f"{country}: {_secondaries(found.cells)} set by the receiver; the NSI is told")
     return digest
 
 
-def set_by_receiver(desk: Desk, release_id: str) -> list[Secondaries]:
+def set_by_receiver(desk: Desk, release_id: str) -> list[ReceiverSuppression]:
     """What the receiver set in each country that was examined, by country."""
     keys = journal.step_outputs(desk.engine, release_id, "suppress")
-    return [load(desk, release_id, "suppress", Secondaries, country) for country in sorted(keys)]
+    return [load(desk, release_id, "suppress", ReceiverSuppression, country) for country in sorted(keys)]
 
 
 def failed(desk: Desk, release_id: str, error: SdcError) -> SdcError:
@@ -195,7 +195,7 @@ def failed(desk: Desk, release_id: str, error: SdcError) -> SdcError:
     return error
 
 
-def findings_of(found: Secondaries, space: CellSpace) -> list[Finding]:
+def findings_of(found: ReceiverSuppression, space: CellSpace) -> list[Finding]:
     """What the NSI of a country is told: keys and numbers, never a value."""
     unsafe, cells, shown, known = (
         _keys(found.country, each, space) for each in (found.unsafe, found.cells, found.shown, found.known)

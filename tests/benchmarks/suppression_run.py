@@ -32,7 +32,7 @@ from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
-from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.report.cta_figures import bare, picture
 
 COMPARED: tuple[PatternMethod, ...] = tuple(name for name in METHODS if name != "auto")
@@ -110,7 +110,7 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
         audit = round(time.process_time() - began, 3)
         assert verdict.safe, "a finished pattern that its own verifier does not find safe"
     if result.pattern is not None and cheaper and len(problem.a) <= MOST_ATTACKED:
-        reduced = reduce(problem)
+        reduced = presolve(problem)
         attackers, y = attackers_of(reduced), reduced.classes(result.pattern).astype(float)
         at_risk = sum(bool(attackers.cuts(item, y)) for item in range(len(reduced.item_need)))
     if result.pattern is not None and problem.grid is not None and len(problem.a) > MOST_ATTACKED:

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.judge.adjusted import verify
-from sdc_tasks.methods.cta.ladder import climb
+from sdc_tasks.methods.cta.fallback import climb
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.model.results import Adjustment

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.judge.pattern import verify
-from sdc_tasks.methods.suppression.baselines import hitas
-from sdc_tasks.methods.suppression.baselines.hypercube import corners
+from sdc_tasks.methods.suppression.classical import hitas
+from sdc_tasks.methods.suppression.classical.hypercube import corners
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import grid_of, recognised

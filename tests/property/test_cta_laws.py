@@ -16,10 +16,10 @@ from pydantic import ValidationError
 from sdc_tasks.errors import Retriable
 from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.attack import Requirements, baseline, promised
-from sdc_tasks.methods.cta import ladder
+from sdc_tasks.methods.cta import fallback
 from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.engine import EngineOptions, execute
-from sdc_tasks.methods.cta.ladder import climb
+from sdc_tasks.methods.cta.fallback import climb
 from sdc_tasks.methods.cta.model import CtaProblem, release_problem
 from sdc_tasks.methods.cta.names import METHODS
 from sdc_tasks.methods.cta.options import RungOptions
@@ -322,7 +322,7 @@ def rung_that_finds(monkeypatch, *tables: np.ndarray, bound: float = 0.0, late: 
             monkeypatch.setattr(time, "monotonic", lambda: math.inf)
             assert run.over()
 
-    monkeypatch.setattr(ladder, "execute", found)
+    monkeypatch.setattr(fallback, "execute", found)
 
 
 def test_each_rung_is_recorded_with_what_it_found(monkeypatch):

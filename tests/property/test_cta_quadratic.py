@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.cta.l2.quadratic import quadratic
+from sdc_tasks.methods.cta.l2.tree import SenseQP, branch
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.run import Run
-from sdc_tasks.methods.cta.squares.quadratic import quadratic
-from sdc_tasks.methods.cta.squares.tree import SenseQP, branch
 from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
@@ -204,8 +204,8 @@ def test_all_senses_at_once_are_no_worse_than_neighbourhoods(monkeypatch):
     problem = two_dimensional(7, 7, 11)
     exact, local = Run(problem), Run(problem)
     quadratic(problem, exact, 1)
-    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.ALL_AT_ONCE", 0)
-    monkeypatch.setattr("sdc_tasks.methods.cta.squares.quadratic.TREE_SENSES", 4)
+    monkeypatch.setattr("sdc_tasks.methods.cta.l2.quadratic.ALL_AT_ONCE", 0)
+    monkeypatch.setattr("sdc_tasks.methods.cta.l2.quadratic.TREE_SENSES", 4)
     quadratic(problem, local, 1)
     assert exact.gap <= 1e-6
     assert exact.protected.verdict.objective <= local.protected.verdict.objective * (1 + 1e-9)

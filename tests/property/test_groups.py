@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.assemble import BY_GROUP, Decision, assemble, assemble_kept
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.bases.comparison import ALONE, RULES
 from sdc_tasks.methods.bases.rules import AUDIT, GROWN, LEAST
-from sdc_tasks.methods.joined import BY_GROUP, Decision, beside, joined
-from sdc_tasks.methods.parts import groups_of, part_of
+from sdc_tasks.methods.indicator_blocks import groups_of, restrict
 from sdc_tasks.model.problem import Earlier, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, linked
@@ -53,13 +53,15 @@ def test_each_group_is_decided_as_if_it_were_alone(drawn, grown_from):
             whole, requirements, Adjustment(), domain, quiet, own.__setitem__, group=group
         )
         apart.insert(0, Decision(indicators, found, own))
-        part = part_of(whole, indicators)
+        part = restrict(whole, indicators)
         alone = pipeline.choose_bases(
             part.problem, part.requirements(requirements), Adjustment(), domain, quiet
         )
         assert part.publication(both).digest == alone.digest
-    assert joined(whole.space, [(each.indicators, each.publication) for each in apart]).digest == both.digest
-    assert told(beside(whole.space, apart)) == told(kept)
+    assert (
+        assemble(whole.space, [(each.indicators, each.publication) for each in apart]).digest == both.digest
+    )
+    assert told(assemble_kept(whole.space, apart)) == told(kept)
     report = pipeline.audit(whole, both, requirements, domain, tried=kept[pipeline.TABLES])
     assert report.passed
 
@@ -164,7 +166,7 @@ def decision(indicator: str, value: float, rungs: list[Rung], **others: Publicat
 def test_where_groups_take_different_rules_each_rule_is_told_with_the_rest_as_it_was_decided():
     first = decision("A", 1, [rung(AUDIT, 8, 4), rung(LEAST, 6, 4, chosen=True)], **{AUDIT: rounded(2)})
     second = decision("B", 3, [rung(AUDIT, 5, 5, chosen=True), rung(LEAST, 7, 5)], **{LEAST: rounded(4)})
-    found = beside(space_of("A", "B"), [first, second])
+    found = assemble_kept(space_of("A", "B"), [first, second])
     assert [(each.method, each.objective, each.bound, each.chosen) for each in found[RULES].rungs] == [
         (AUDIT, 13, 9, False), (LEAST, 13, 9, False), (BY_GROUP, 11, 9, True),
     ]  # fmt: skip
@@ -178,7 +180,7 @@ def test_a_rule_that_all_take_is_the_one_that_was_taken():
         "A", 1, [rung(ALONE, 5, None, unprotected=3), rung(AUDIT, 6, 4, chosen=True)], **{ALONE: rounded(9)}
     )
     second = decision("B", 3, [rung(AUDIT, 5, None, chosen=True)])
-    found = beside(space_of("A", "B"), [first, second])
+    found = assemble_kept(space_of("A", "B"), [first, second])
     assert [
         (each.method, each.objective, each.bound, each.chosen, each.unprotected)
         for each in found[RULES].rungs
@@ -193,7 +195,7 @@ def test_where_no_group_knows_the_rule_of_another_they_are_told_together():
     """One is grown from tables, the other one is not: what each rule alone gives is what is published."""
     first = decision("A", 1, [rung(GROWN, 8, None, chosen=True)])
     second = decision("B", 3, [rung(AUDIT, 5, 4), rung(LEAST, 4, 4, chosen=True)], **{AUDIT: rounded(2)})
-    found = beside(space_of("A", "B"), [first, second])
+    found = assemble_kept(space_of("A", "B"), [first, second])
     assert [(each.method, each.objective, each.bound, each.chosen) for each in found[RULES].rungs] == [
         (AUDIT, 13, None, False), (BY_GROUP, 12, None, True),
     ]  # fmt: skip
@@ -203,8 +205,8 @@ def test_where_no_group_knows_the_rule_of_another_they_are_told_together():
 
 def test_a_group_that_is_rounded_as_a_whole_table_has_no_rules():
     counted = Decision(("A",), rounded(1), {})
-    assert beside(space_of("A"), [counted]) == {}
-    found = beside(
+    assert assemble_kept(space_of("A"), [counted]) == {}
+    found = assemble_kept(
         space_of("A", "B"),
         [
             counted,
@@ -219,14 +221,14 @@ def test_a_group_that_is_rounded_as_a_whole_table_has_no_rules():
 
 
 def test_cells_of_no_group_are_withheld():
-    found = joined(space_of("A", "B"), [(("B",), rounded(3))])
+    found = assemble(space_of("A", "B"), [(("B",), rounded(3))])
     assert found.withheld.tolist() == [True, True, False, False]
 
 
 @pytest.mark.parametrize("codes", [("A",), ("A", "B")])
 def test_tables_of_all_groups_are_tried(codes):
     each = CandidateWitnesses(**CandidateWitnesses.rows([(np.array([0]), np.array([1.0]))]))
-    found = beside(
+    found = assemble_kept(
         space_of(*codes), [Decision((code,), rounded(1), {pipeline.TABLES: each}) for code in codes]
     )
     assert len(found[pipeline.TABLES].sparse) == len(codes)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.judge.release.small import disclosed_small_counts
 from sdc_tasks.methods.attack import attacks, audit, baseline, revealed_small_counts
-from sdc_tasks.methods.parts import part_of
+from sdc_tasks.methods.indicator_blocks import restrict
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.methods.rounding.small_count import CountOptions
@@ -178,7 +178,7 @@ def test_parts_are_attacked_as_the_whole_is(drawn, profiles):
     requirements, _ = baseline(whole, profiles)
     cells = np.flatnonzero(whole.aggregate)
     exact = Publication(cells, whole.a[cells], np.zeros(len(cells)))
-    parts = [part_of(whole, [indicator]) for indicator in both.indicators]
+    parts = [restrict(whole, [indicator]) for indicator in both.indicators]
     assert np.array_equal(np.sort(np.concatenate([part.cells for part in parts])), np.arange(both.size))
     broken = {
         (int(requirements.primaries[each.primary]), each.side) for each in attacks(whole, exact, requirements)
@@ -208,5 +208,5 @@ def test_linked_indicators_are_not_torn_apart():
     zero, no = np.zeros(18), np.zeros(18, dtype=bool)
     problem = ProtectionProblem(space, a, zero, np.full(18, np.inf), zero, zero, zero, no, no, ("drawn",))
     with pytest.raises(ValueError, match="together"):
-        part_of(problem, ["MEN"])
-    assert part_of(problem, ["ALL", "MEN", "WOMEN"]).problem is problem
+        restrict(problem, ["MEN"])
+    assert restrict(problem, ["ALL", "MEN", "WOMEN"]).problem is problem

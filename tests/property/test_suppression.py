@@ -20,7 +20,7 @@ from sdc_tasks.methods.suppression.cubes.search import CubeSearch
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.names import METHODS, PatternMethod
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, Flows, Programs
-from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.model.grid import recognised
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.presolve.network import is_network
@@ -103,7 +103,7 @@ def test_linked_tables_as_cheap_as_the_whole_model_and_safe_by_every_method(
             name
             for name in OTHERS
             if name not in CROSSED
-            and (name not in NETWORKS or (optimum is not None and reduce(problem).network))
+            and (name not in NETWORKS or (optimum is not None and presolve(problem).network))
         ],
         optimum,
     )
@@ -251,7 +251,7 @@ def test_every_cut_holds_for_every_safe_pattern(problem: SensitiveTable, seed: i
     the cut.
     """
     try:
-        table = reduce(problem)
+        table = presolve(problem)
     except Unprotectable:
         return
     rng = np.random.default_rng(seed)
@@ -274,7 +274,7 @@ def test_every_cut_holds_for_every_safe_pattern(problem: SensitiveTable, seed: i
 @law(15)
 def test_a_table_with_one_hierarchy_becomes_a_network(problem: SensitiveTable) -> None:
     try:
-        table = reduce(problem)
+        table = presolve(problem)
     except Unprotectable:
         return
     assert table.network

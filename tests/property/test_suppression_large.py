@@ -13,29 +13,29 @@ import scipy.sparse as sp
 from benchmarks.farm_table import FARMS, MIDDLE, farm_table
 from benchmarks.suppression_sample import not_shown
 from sdc_tasks.judge.pattern import verify
-from sdc_tasks.methods.suppression.cubes import ways as ways_of_codes
-from sdc_tasks.methods.suppression.cubes.ways import Dimension
+from sdc_tasks.methods.suppression.cubes import candidates
+from sdc_tasks.methods.suppression.cubes.candidates import Dimension
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 
 
 @pytest.mark.parametrize("dense", [0, 1_000])
 def test_every_way_of_a_code_obeys_every_family(monkeypatch, dense) -> None:
     """Whether its matrix is sparse or dense."""
-    monkeypatch.setattr(ways_of_codes, "MOST_DENSE", dense)
+    monkeypatch.setattr(candidates, "MOST_DENSE", dense)
     families = ((0, (1, 2)), (1, (3, 4)), (2, (5,)))
     dimension = Dimension(6, families)
     for code in range(6):
-        ways = dimension.every(code)
-        whole = np.zeros((ways.number, 6))
-        assert sp.issparse(ways.signs) == (dense == 0)
-        whole[:, ways.codes] = sp.csr_array(ways.signs).toarray()
+        moves = dimension.every(code)
+        whole = np.zeros((moves.number, 6))
+        assert sp.issparse(moves.signs) == (dense == 0)
+        whole[:, moves.codes] = sp.csr_array(moves.signs).toarray()
         assert (whole[:, code] == 1).all()
         for total, parts in families:
             assert np.array_equal(whole[:, total], whole[:, list(parts)].sum(axis=1))
         price = np.arange(12.0).reshape(6, 2)
-        assert np.array_equal(ways.sums(price[ways.codes]), np.abs(whole) @ price)
-        last = ways.some(np.array([ways.number - 1]))
-        for one in (last.one(0), ways.one(ways.number - 1)):
+        assert np.array_equal(moves.sums(price[moves.codes]), np.abs(whole) @ price)
+        last = moves.some(np.array([moves.number - 1]))
+        for one in (last.one(0), moves.one(moves.number - 1)):
             assert {int(c): s for c, s in zip(*one, strict=True)} == {
                 c: s for c, s in enumerate(whole[-1].tolist()) if s
             }

@@ -25,7 +25,7 @@ from sdc_tasks.intake.tables.rows import read_rows
 from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
 from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.engine import suppress
-from sdc_tasks.methods.suppression.given.earlier import hidden_in
+from sdc_tasks.methods.suppression.prior_patterns.earlier import hidden_in
 from sdc_tasks.model.layout import TableLayout
 from support.desk import sdc
 from support.laws import law

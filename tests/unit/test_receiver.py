@@ -20,7 +20,7 @@ from sdc_tasks.methods import attack
 from sdc_tasks.methods.receiver.options import SuppressionOptions
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Secondaries
+from sdc_tasks.model.results import ReceiverSuppression
 from sdc_tasks.model.table import CellSpace, Hierarchy, added_up
 from support.deliveries import deliver, sdmx_1, small_domain
 
@@ -60,7 +60,7 @@ COUNTS = """
 
 def case(
     folder: Path, indicators: str, drawings: dict[str, str], profiles: str = "[external]", units: str = "9"
-) -> tuple[ProtectionProblem, Secondaries]:
+) -> tuple[ProtectionProblem, ReceiverSuppression]:
     """The table of AT, a drawing for each indicator, and what the receiver sets in it. `units`
     of all cells but the primaries.
     """

@@ -13,10 +13,10 @@ from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.intake.tables.suppression import suppression_of
 from sdc_tasks.judge.pattern import verify
-from sdc_tasks.methods.suppression.covering.thinning import Thinning
+from sdc_tasks.methods.suppression.covering.greedy_unsuppress import GreedyUnsuppression
 from sdc_tasks.methods.suppression.engine import PatternOptions, execute, suppress
 from sdc_tasks.methods.suppression.exact import Work
-from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.solver.clock import Abort, TimeUp
@@ -94,9 +94,9 @@ def test_out_of_time_before_anything_was_proven_leaves_a_verified_pattern() -> N
 
 
 def test_the_end_is_heard_while_the_space_of_deviations_is_computed() -> None:
-    reduced = reduce(suppression_of(table()))
-    assert Thinning.of(reduced, lambda: False) is not None
-    assert Thinning.of(reduced, lambda: True) is None
+    reduced = presolve(suppression_of(table()))
+    assert GreedyUnsuppression.of(reduced, lambda: False) is not None
+    assert GreedyUnsuppression.of(reduced, lambda: True) is None
 
 
 def test_the_end_is_heard_while_a_pattern_is_verified() -> None:

@@ -26,8 +26,8 @@ BELOW = {
     "solver",
     "domains",
     "untrusted",
-    "methods.joined",
-    "methods.parts",
+    "methods.assemble",
+    "methods.indicator_blocks",
     "methods.primary",
 }
 

@@ -80,12 +80,12 @@ class _Judged:
 
 def _judged(problem: SensitiveTable, hidden: Bools) -> _Judged:
     """`hidden` (n,): the pattern."""
-    from sdc_tasks.methods.suppression.pattern.enough import too_few
+    from sdc_tasks.judge.pattern.min_contributors import relations_below_minimum
     from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
 
     began = time.monotonic()
     verdict, sums = judge(problem, hidden)
-    short = too_few(problem, hidden).tolist() if problem.minimum else []
+    short = relations_below_minimum(problem, hidden).tolist() if problem.minimum else []
     left_open = problem.primaries[~hidden[problem.primaries]]
     risky = sorted({*verdict.unprotected.tolist(), *left_open.tolist()})
     limits = limits_of(problem)

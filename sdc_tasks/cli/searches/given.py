@@ -18,8 +18,8 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
-    from sdc_tasks.methods.suppression.given.instructions import Instruction
+    from sdc_tasks.methods.suppression.prior_patterns.earlier import EarlierPattern
+    from sdc_tasks.methods.suppression.prior_patterns.instructions import Instruction
     from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Bools
 
@@ -71,7 +71,7 @@ class GivenProblem:
 
     def facts(self, hidden: Bools | None) -> dict[str, int]:
         """How far a pattern moved since the last period, for the facts of a run; nothing without one."""
-        from sdc_tasks.methods.suppression.given.earlier import moved
+        from sdc_tasks.methods.suppression.prior_patterns.earlier import moved
 
         if self.last is None or hidden is None:
             return {}
@@ -89,8 +89,8 @@ def given_problem(
     earlier pattern for them from a file.
     """
     from sdc_tasks.intake.tables.given.apriori import read_apriori
-    from sdc_tasks.methods.suppression.given.earlier import coordinated, frozen
-    from sdc_tasks.methods.suppression.given.instructions import instructed
+    from sdc_tasks.methods.suppression.prior_patterns.earlier import coordinated, frozen
+    from sdc_tasks.methods.suppression.prior_patterns.instructions import instructed
 
     instructions = () if files.apriori is None else read_apriori(files.apriori, keys)
     problem = instructed(problem, instructions)

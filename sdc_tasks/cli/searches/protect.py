@@ -179,7 +179,7 @@ def protect(
     def read() -> TableAtHand:
         from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
         from sdc_tasks.intake.tables.jj import write_private
-        from sdc_tasks.methods.suppression.given.earlier import hidden_in
+        from sdc_tasks.methods.suppression.prior_patterns.earlier import hidden_in
 
         found = _protected(file, layout, given, rules, asked)
         more = {f"primary_by_{rule}": count for rule, count in found.by_rule.items()}

@@ -21,7 +21,7 @@ from sdc_tasks.methods.suppression.names import CellCosts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
+    from sdc_tasks.methods.suppression.prior_patterns.earlier import EarlierPattern
     from sdc_tasks.model.layout import TableLayout
     from sdc_tasks.model.table import Bools, Floats
 
@@ -108,8 +108,8 @@ def _crossed(
     from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.intake.tables.rows import read_rows
-    from sdc_tasks.methods.suppression.given.earlier import hidden_in
-    from sdc_tasks.methods.suppression.given.instructions import kept_open
+    from sdc_tasks.methods.suppression.prior_patterns.earlier import hidden_in
+    from sdc_tasks.methods.suppression.prior_patterns.instructions import kept_open
 
     rows = read_rows(file)
     own = layout.among(rows.header) if some else layout
@@ -134,8 +134,8 @@ def _jj(file: Path, costs: CellCosts, given_files: GivenFiles) -> TableAtHand:
     from sdc_tasks.intake.tables.given.earlier import read_earlier_jj
     from sdc_tasks.intake.tables.jj import read_jj, write_jj
     from sdc_tasks.intake.tables.suppression import suppressed, suppression_of
-    from sdc_tasks.methods.suppression.given.earlier import hidden_in
-    from sdc_tasks.methods.suppression.given.instructions import kept_open
+    from sdc_tasks.methods.suppression.prior_patterns.earlier import hidden_in
+    from sdc_tasks.methods.suppression.prior_patterns.instructions import kept_open
 
     table = read_jj(file)
     n = len(table.a)

@@ -4,10 +4,9 @@ run = Run(problem, options.seconds, options.gap, report)     # in the thread tha
 execute(run, options)                                        # in the thread that works
 run.table, run.bound, run.history                            # at any time
 
-auto            polygon bound; alternating projections and elastic LPs for a first table, or level
-by level for a large table with a
-                few heavy cells; local search by regions. A plain two-dimensional table goes to
-                benders, unless rounds are asked for
+auto            polygon bound; a first table by alternating projections and elastic LPs, or level by
+                level if the table is large and has a few heavy cells; local search by regions. A plain
+                two-dimensional table goes to benders, unless rounds are asked for
 milp            the whole model by CBC or HiGHS
 bcd             block coordinate descent ([1] §3)
 fix-and-relax   start point by fixing block after block (Baena et al. 2015), then bcd
@@ -27,9 +26,10 @@ from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.blockwise.bcd import block_coordinate_descent
 from sdc_tasks.methods.cta.blockwise.fix_and_relax import fix_and_relax
 from sdc_tasks.methods.cta.cuts.benders import benders
+from sdc_tasks.methods.cta.l2.quadratic import quadratic
 from sdc_tasks.methods.cta.local import first, levels
 from sdc_tasks.methods.cta.local.regions import dimensions
-from sdc_tasks.methods.cta.local.search import improve
+from sdc_tasks.methods.cta.local.search import SearchLimits, improve
 from sdc_tasks.methods.cta.local.settling import heavy_first
 from sdc_tasks.methods.cta.milp import solve_whole
 from sdc_tasks.methods.cta.model import CtaProblem
@@ -38,7 +38,6 @@ from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.presolve import Presolved, presolve
 from sdc_tasks.methods.cta.run import Run
 from sdc_tasks.methods.cta.senses import refined
-from sdc_tasks.methods.cta.squares.quadratic import quadratic
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.model.weights import Distance
@@ -97,7 +96,14 @@ def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> No
         run.offer(np.zeros(len(problem.cells)), "nothing to protect")
     elif problem.distance is Distance.L2:
         quadratic(problem, run, options.seed, options.rounds)
-    elif options.method == "milp":
+    else:
+        _by_method(presolved, run, options)
+
+
+def _by_method(presolved: Presolved, run: Run, options: EngineOptions) -> None:
+    """The method that the options name, of a table with L1 distances and sensitive cells."""
+    problem = presolved.problem
+    if options.method == "milp":
         first.all_up(problem, run)  # a start, and a limit on how far cells move
         solve_whole(problem, run, options.solver, options.polygon, options.nodes)
     elif options.method == "bcd":
@@ -204,9 +210,8 @@ def _improve(
 ) -> Floats:
     dimension = dimensions(run.problem.A)[presolved.rows]
     known = starts if run.incumbent is None or repair else [*starts, run.incumbent.z]
-    return improve(
-        presolved.problem, run, known, relaxation, dimension, options.seed, options.rounds, threads, repair
-    )
+    limits = SearchLimits(options.seed, options.rounds, threads, repair)
+    return improve(presolved.problem, run, known, relaxation, dimension, limits)
 
 
 def _prove(

@@ -63,13 +63,18 @@ def solve_whole(
         offer(result.x)
     if result.bound is not None:
         lift(result.bound)
-    if result.status is Status.DIED and run.clock.counted:
+    _refuse_died(result.status, run, solver)
+    if result.status is Status.INFEASIBLE and run.protected is None:
+        raise unprotectable(problem, least_short(problem, run))
+
+
+def _refuse_died(status: Status, run: Run, solver: SolverName) -> None:
+    """Raises SolverDied where work is counted: without an answer the result would not be the same again."""
+    if status is Status.DIED and run.clock.counted:
         raise SolverDied(
             f"{solver}: its process ended without an answer. Remedy: run the step again; if it dies again, "
             f"check its memory"
         )
-    if result.status is Status.INFEASIBLE and run.protected is None:
-        raise unprotectable(problem, least_short(problem, run))
 
 
 def proves(problem: CtaProblem, run: Run) -> bool:

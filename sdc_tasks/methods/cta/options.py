@@ -57,11 +57,14 @@ class RungOptions(Strict):
                     f"{self.method}: {name} do not end it"
                     + (f", but {end} do" if end else "; it ends by itself")
                 )
+        self._refuse_options_of_others()
+        return self
+
+    def _refuse_options_of_others(self) -> None:
         for name in NOT_OF_ALL:
             if name in self.model_fields_set and name not in METHODS[self.method].takes:
                 methods = ", ".join(method for method, traits in METHODS.items() if name in traits.takes)
                 raise ValueError(f"{self.method}: it has no {name}, only {methods}. Remedy: leave {name} out")
-        return self
 
 
 class CtaOptions(Strict):

@@ -35,7 +35,7 @@ from sdc_tasks.methods.suppression.engine import PatternOptions, execute
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import EXTERNAL, KEEPERS, profile_of
-from sdc_tasks.model.results import Secondaries
+from sdc_tasks.model.results import ReceiverSuppression
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.solver.clock import Abort
@@ -50,7 +50,7 @@ def secondaries(
     options: SuppressionOptions,
     profiles: tuple[str, ...],
     before: Sequence[ProtectionProblem],
-) -> Secondaries:
+) -> ReceiverSuppression:
     """What the receiver sets in the table of a country. `own`: the country has set secondaries itself.
     `before`: the problems of the versions of the period that are out.
 
@@ -60,10 +60,10 @@ def secondaries(
     table, nobody = of_country(problem, country), np.zeros(0, dtype=np.int64)
     profiles = tuple(name for name in profiles if name not in KEEPERS)
     if options.receiver == "never" or not table.primary.any() or (own and options.receiver == "when_missing"):
-        return Secondaries(country, nobody, nobody, nobody, nobody, own)
+        return ReceiverSuppression(country, nobody, nobody, nobody, nobody, own)
     delivered = _baseline(table, profiles)
     if not delivered.cut.any():
-        return Secondaries(country, nobody, nobody, nobody, nobody, own)
+        return ReceiverSuppression(country, nobody, nobody, nobody, nobody, own)
     all_of_them, shown = may_hide(table, profiles), _shown(problem, country, before)
     may = all_of_them & ~shown
     most = _baseline(hidden_too(table, may), profiles)
@@ -79,7 +79,7 @@ def secondaries(
         profiles,
         cell_costs(Priced(table.space.national_relations, table.a, table.primary), options.costs),
     )
-    return Secondaries(
+    return ReceiverSuppression(
         country,
         np.flatnonzero(hidden),
         _cut(delivered),

@@ -7,7 +7,7 @@ everything above it, groups included, is open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,20 +80,7 @@ def code_nodes(axis: Hierarchy, groups: Sequence[CodeGroup]) -> CodeNodes:
     rows, columns = list(range(len(axis.codes))), list(range(len(axis.codes)))
     taken: dict[str, str] = {}
     for node, group in enumerate(groups, start=len(axis.codes)):
-        unknown = [code for code in group.members if code not in axis.index]
-        if unknown:
-            raise InvalidInput(
-                f"{group.place}: {group.dimension} has no code {unknown[0]}. Remedy: name codes of the table"
-            )
-        if group.name in axis.index or names.count(group.name) > 1:
-            raise InvalidInput(
-                f"{group.place}: {group.name} is a code already. Remedy: give the group another name"
-            )
-        if double := [code for code in group.members if code in taken]:
-            raise InvalidInput(
-                f"{group.place}: {double[0]} is in the group {taken[double[0]]} already. Remedy: one group "
-                f"for each code"
-            )
+        _refuse_names(axis, group, names, taken)
         members = [axis.index[code] for code in group.members]
         parents = {above[member] for member in members}
         if len(parents) > 1 or parents == {-1} or len(members) < 2:
@@ -115,3 +102,22 @@ def code_nodes(axis: Hierarchy, groups: Sequence[CodeGroup]) -> CodeNodes:
         np.arange(len(names)) >= len(axis.codes),
         sums,
     )
+
+
+def _refuse_names(axis: Hierarchy, group: CodeGroup, names: Sequence[str], taken: Mapping[str, str]) -> None:
+    """Raises InvalidInput where a group names an unknown code, one that another group has (`taken`: group by
+    code), or has the name of another code or group (`names`).
+    """
+    if unknown := [code for code in group.members if code not in axis.index]:
+        raise InvalidInput(
+            f"{group.place}: {group.dimension} has no code {unknown[0]}. Remedy: name codes of the table"
+        )
+    if group.name in axis.index or names.count(group.name) > 1:
+        raise InvalidInput(
+            f"{group.place}: {group.name} is a code already. Remedy: give the group another name"
+        )
+    if double := [code for code in group.members if code in taken]:
+        raise InvalidInput(
+            f"{group.place}: {double[0]} is in the group {taken[double[0]]} already. Remedy: one group "
+            f"for each code"
+        )

@@ -73,12 +73,7 @@ class Recoding:
     ) -> None:
         if least is not None and table.count is None:
             raise InvalidInput("a least count needs the counts of the cells. Remedy: give a column of counts")
-        for group in groups:
-            if group.dimension not in {axis.dimension for axis in table.axes}:
-                raise InvalidInput(
-                    f"{group.place}: {group.dimension} is no dimension of the table. Remedy: name one of its "
-                    f"dimensions"
-                )
+        _refuse_dimensions(table, groups)
         self.table = table
         self.nodes = tuple(
             code_nodes(axis, [group for group in groups if group.dimension == axis.dimension])
@@ -153,7 +148,7 @@ class Recoding:
         return found if found.primaries <= most else self.applied(everything)
 
     def _model(self, most: int) -> tuple[Milp, list[dict[int, int]]]:
-        """The program, and the columns of what may be closed, by dimension and node."""
+        """The MILP, and the columns of what may be closed, by dimension and node."""
         places: list[dict[int, int]] = []
         used = 0
         for nodes in self.nodes:
@@ -161,34 +156,36 @@ class Recoding:
             used += len(places[-1])
         cells = np.flatnonzero(~self.empty.ravel() | self.primary.ravel())
         primary = self.primary.ravel()[cells]
-        codes = np.unravel_index(cells, self.a.shape)
         width = used + len(cells)
         rows = _Rows(width)
         for nodes, place in zip(self.nodes, places, strict=True):
             for node, column in place.items():
                 if nodes.above[node] >= 0:
                     rows.add({column: 1.0, place[int(nodes.above[node])]: -1.0}, -np.inf, 0.0)
-        for i in range(len(cells)):
+        self._add_cells(rows, cells, used, places)
+        rows.add({used + i: 1.0 for i in np.flatnonzero(primary).tolist()}, -np.inf, float(most))
+        cost = np.concatenate([np.zeros(used), np.where(self.empty.ravel()[cells], 0.0, -1.0)])
+        matrix, low, high = rows.matrix()
+        return Milp(cost, matrix, low, high, np.zeros(width), np.ones(width), np.arange(used)), places
+
+    def _add_cells(self, rows: _Rows, cells: Ints, used: int, places: list[dict[int, int]]) -> None:
+        """The rows that let a cell be there only if its codes are, and a primary if all of them are. Its
+        column follows the `used` columns of codes.
+        """
+        codes = np.unravel_index(cells, self.a.shape)
+        for i, primary in enumerate(self.primary.ravel()[cells].tolist()):
             terms = [
                 _there(nodes, place, int(code[i]))
                 for nodes, place, code in zip(self.nodes, places, codes, strict=True)
             ]
             for constant, line in terms:
-                rows.add(
-                    {used + i: 1.0, **{column: -value for column, value in line.items()}}, -np.inf, constant
-                )
-            if primary[i]:
+                rows.add({used + i: 1.0, **_negative(line)}, -np.inf, constant)
+            if primary:
                 both: dict[int, float] = {}
                 for _, line in terms:
                     both = _plus(both, line)
                 at_least = sum(constant for constant, _ in terms) - (len(terms) - 1)
-                rows.add(
-                    {used + i: 1.0, **{column: -value for column, value in both.items()}}, at_least, np.inf
-                )
-        rows.add({used + i: 1.0 for i in np.flatnonzero(primary).tolist()}, -np.inf, float(most))
-        cost = np.concatenate([np.zeros(used), np.where(self.empty.ravel()[cells], 0.0, -1.0)])
-        matrix, low, high = rows.matrix()
-        return Milp(cost, matrix, low, high, np.zeros(width), np.ones(width), np.arange(used)), places
+                rows.add({used + i: 1.0, **_negative(both)}, at_least, np.inf)
 
 
 def _reached(nodes: CodeNodes, closed: Bools) -> Bools:
@@ -217,8 +214,12 @@ def _plus(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
     return {column: one.get(column, 0.0) + other.get(column, 0.0) for column in (*one, *other)}
 
 
+def _negative(line: dict[int, float]) -> dict[int, float]:
+    return {column: -value for column, value in line.items()}
+
+
 class _Rows:
-    """The rows of a program, one by one."""
+    """The rows of an LP, one by one."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -235,6 +236,16 @@ class _Rows:
         value = np.array([value for line in self._lines for value in line.values()])
         low, high = np.array(self._bounds).T
         return sp.csr_array((value, (row, column)), shape=(len(self._lines), self._width)), low, high
+
+
+def _refuse_dimensions(table: Recodable, groups: Sequence[CodeGroup]) -> None:
+    """Raises InvalidInput for a group of a dimension that the table does not have."""
+    for group in groups:
+        if group.dimension not in {axis.dimension for axis in table.axes}:
+            raise InvalidInput(
+                f"{group.place}: {group.dimension} is no dimension of the table. Remedy: name one of its "
+                f"dimensions"
+            )
 
 
 def _refuse_missed_sums(axes: tuple[Hierarchy, ...], grid: Floats) -> None:

@@ -36,7 +36,7 @@ so that neither tells of a count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -54,7 +54,7 @@ from sdc_tasks.methods.rounding.small_count import (
 from sdc_tasks.methods.rounding.small_count.publication import Variable
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Bools, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
 
 
 @dataclass(frozen=True)
@@ -144,19 +144,22 @@ def _rounded(
     cells, place = inner_cells(
         ["area", *(hierarchy.dimension for hierarchy in space.hierarchies)], columns, y
     )
-    sets = [*membership(space).astype(bool), *_smallest([members for _, members in combined(space)])]
-    levels: list[list[Variable]] = [
-        [_set(each, space.countries, cells.labels[0]) for each in _distinct(sets)]
-    ]
-    levels += [
-        _levels(d, hierarchy, cells.labels[d]) for d, hierarchy in enumerate(space.hierarchies, start=1)
-    ]
+    levels = _levels_of(space, cells.labels)
     variables = [variable for each in levels for variable in each]
     begin = np.cumsum([0, *(len(each) for each in levels)])
     crossings = product(*(range(int(begin[d]), int(begin[d + 1])) for d in range(len(levels))))
     publication = Crossings(tuple(variables), tuple(crossings), ("",) * len(levels))
     found = round_counts(dummy_of(cells, publication), options, progress=progress)
     return np.asarray(found.inner[place], dtype=float)
+
+
+def _levels_of(space: CellSpace, labels: Sequence[tuple[str, ...]]) -> list[list[Variable]]:
+    """The levels of each dimension that are published: sets of countries, then codes by their depth."""
+    sets = [*membership(space).astype(bool), *_smallest([members for _, members in combined(space)])]
+    return [
+        [_set(each, space.countries, labels[0]) for each in _distinct(sets)],
+        *(_levels(d, hierarchy, labels[d]) for d, hierarchy in enumerate(space.hierarchies, start=1)),
+    ]
 
 
 def _smallest(sets: list[Bools]) -> list[Bools]:

@@ -30,10 +30,8 @@ from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
-PROGRAMS, WORTH_PROGRAMS = (
-    8,
-    4,
-)  # programs for many primaries at once, at most; primaries for which they are worth while
+PROGRAMS = 8  # LPs that push many primaries at once, at most
+WORTH_PROGRAMS = 4  # primaries for which such an LP is worth while
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,53 @@ class RoundingVerdict:
     @property
     def protected(self) -> Bools:
         return np.asarray(self.down & self.up & self.slide)
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """(n,) each, of deviations from the truth, in bases: all that the attacker knows (`lower`, `upper`), and
+    what the printed intervals alone say (`near_low`, `near_high`).
+    """
+
+    lower: Floats
+    upper: Floats
+    near_low: Floats
+    near_high: Floats
+
+
+class _Reach:
+    """How far witnesses move each primary down and up (`low` ≤ 0 ≤ `high`), and how far they must (`down`,
+    `up`, `width`); arrays (primaries,), in bases.
+    """
+
+    def __init__(self, table: SensitiveTable, unit: float) -> None:
+        p = table.primaries
+        self.down, self.up, self.width = table.down[p] / unit, table.up[p] / unit, table.width[p] / unit
+        self.low, self.high = np.zeros(len(p)), np.zeros(len(p))
+
+    def add(self, z: Floats) -> None:
+        """Counts a witness. New arrays: whoever holds the old ones keeps the reach as it was."""
+        self.low, self.high = np.minimum(self.low, z), np.maximum(self.high, z)
+
+    @property
+    def short_down(self) -> Bools:
+        return np.asarray(-self.low < self.down - FEASIBILITY)
+
+    @property
+    def short_up(self) -> Bools:
+        return np.asarray(self.high < self.up - FEASIBILITY)
+
+    @property
+    def short_slide(self) -> Bools:
+        return np.asarray(self.high - self.low < self.width - FEASIBILITY)
+
+    def meets(self, i: int) -> tuple[bool, bool, bool]:
+        """Whether primary number i is shown to move down, up, and so wide."""
+        return (
+            bool(-self.low[i] >= self.down[i] - FEASIBILITY),
+            bool(self.high[i] >= self.up[i] - FEASIBILITY),
+            bool(self.high[i] - self.low[i] >= self.width[i] - FEASIBILITY),
+        )
 
 
 class RoundingAttacker:
@@ -74,31 +119,45 @@ class RoundingAttacker:
         Raises ValueError where x is further from the truth than its half-width.
         """
         clock = clock or Limit()
-        table, unit = self._table, self._unit
-        off = x / unit - self._a
+        bounds = self._bounds(x / self._unit - self._a)
+        p = self._table.primaries
+        self._live.set_bounds(np.arange(len(x)), bounds.lower, bounds.upper)
+        reach = _Reach(self._table, self._unit)
+        lps = self._push_together(bounds, reach, clock)
+        met = np.zeros((3, len(p)), dtype=bool)
+        cuts: list[Cut] = []
+        for i in range(len(p)):
+            if (left := clock.left) <= 0:
+                break
+            self._live.limit(left)
+            found, solved = self._push_alone(i, bounds, reach)
+            cuts += found
+            lps += solved
+            met[:, i] = reach.meets(i)
+        return RoundingVerdict(met[0], met[1], met[2], tuple(cuts), lps)
+
+    def _bounds(self, off: Floats) -> _Bounds:
+        """What the attacker knows of the deviations z. `off` (n,): printed value less truth, in bases."""
         near_low, near_high = off - self._half, off + self._half
         if (near_low > FEASIBILITY).any() or (near_high < -FEASIBILITY).any():
             raise ValueError("a printed cell is further from the truth than its half-width")
-        lower, upper = (
-            np.minimum(np.maximum(self._first, near_low), 0.0),
-            np.maximum(np.minimum(self._last, near_high), 0.0),
+        lower = np.minimum(np.maximum(self._first, near_low), 0.0)
+        upper = np.maximum(np.minimum(self._last, near_high), 0.0)
+        return _Bounds(
+            np.maximum(lower, -FARTHEST_UNITS), np.minimum(upper, FARTHEST_UNITS), near_low, near_high
         )
-        lower, upper = np.maximum(lower, -FARTHEST_UNITS), np.minimum(upper, FARTHEST_UNITS)
-        n, p = len(off), table.primaries
-        self._live.set_bounds(np.arange(n), lower, upper)
-        need = table.down[p] / unit, table.up[p] / unit, table.width[p] / unit
-        low, high = np.zeros(len(p)), np.zeros(len(p))  # what witnesses reach
-        met_down, met_up, met_slide = (np.zeros(len(p), dtype=bool) for _ in range(3))
-        cuts: list[Cut] = []
-        lps = 0
+
+    def _push_together(self, bounds: _Bounds, reach: _Reach, clock: Clock) -> int:
+        """LPs whose points move many primaries at once: most of them then need no LP of their own. Returns
+        how many were solved.
+        """
+        p = self._table.primaries
         rng = np.random.default_rng(1)
-        for _ in range(
-            PROGRAMS
-        ):  # points that move many primaries at once spare most of the others their own programs
-            below, above = -low < need[0] - FEASIBILITY, high < need[1] - FEASIBILITY
-            open_ = np.flatnonzero(below | above | (high - low < need[2] - FEASIBILITY))
+        for solved in range(PROGRAMS):
+            below, above = reach.short_down, reach.short_up
+            open_ = np.flatnonzero(below | above | reach.short_slide)
             if len(open_) < WORTH_PROGRAMS or (left := clock.left) <= 0:
-                break
+                return solved
             towards = np.where(
                 above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p)))
             )[open_]
@@ -106,35 +165,35 @@ class RoundingAttacker:
             self._live.set_cost(p[open_], -towards)
             result = self._live.solve()
             self._live.set_cost(p[open_], np.zeros(len(open_)))
-            lps += 1
-            if result.status is Status.OPTIMAL and self._is_witness(result.x, lower, upper):
-                low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
-        for i, cell in enumerate(p.tolist()):
-            if (left := clock.left) <= 0:
-                break
-            self._live.limit(left)
-            ends: list[tuple[Floats, float]] = []
-            for side, reached, met in ((-1.0, low, need[0]), (1.0, high, need[1])):
-                if abs(reached[i]) >= met[i] - FEASIBILITY and high[i] - low[i] >= need[2][i] - FEASIBILITY:
-                    continue
-                result = self._extreme(cell, side)
-                lps += 1
-                if result.status is not Status.OPTIMAL:
-                    continue
-                if self._is_witness(result.x, lower, upper):
-                    low, high = np.minimum(low, result.x[p]), np.maximum(high, result.x[p])
-                equation = self._equation(result.dual, cell, side, lower, upper, near_low, near_high)
-                ends.append(equation)
-                if abs(min(low[i], 0.0) if side < 0 else high[i]) < met[i] - VIOLATION:
-                    cuts.append(_dense(equation[0], met[i] - equation[1], cell))
-            met_down[i], met_up[i] = (
-                -low[i] >= need[0][i] - FEASIBILITY,
-                high[i] >= need[1][i] - FEASIBILITY,
-            )
-            met_slide[i] = high[i] - low[i] >= need[2][i] - FEASIBILITY
-            if not met_slide[i] and len(ends) == 2:
-                cuts.append(_dense(ends[0][0] + ends[1][0], need[2][i] - ends[0][1] - ends[1][1], cell))
-        return RoundingVerdict(met_down, met_up, met_slide, tuple(cuts), lps)
+            if result.status is Status.OPTIMAL and self._is_witness(result.x, bounds):
+                reach.add(result.x[p])
+        return PROGRAMS
+
+    def _push_alone(self, i: int, bounds: _Bounds, reach: _Reach) -> tuple[list[Cut], int]:
+        """Pushes primary number i as far as it is not shown to reach. Returns the violated protection
+        equations, and how many LPs were solved.
+        """
+        p, solved = self._table.primaries, 0
+        cell = int(p[i])
+        cuts: list[Cut] = []
+        ends: list[tuple[Floats, float]] = []
+        for side, reached, need in ((-1.0, reach.low, reach.down[i]), (1.0, reach.high, reach.up[i])):
+            if abs(reached[i]) >= need - FEASIBILITY and reach.meets(i)[2]:
+                continue
+            result = self._extreme(cell, side)
+            solved += 1
+            if result.status is not Status.OPTIMAL:
+                continue
+            if self._is_witness(result.x, bounds):
+                reach.add(result.x[p])
+            equation = self._equation(result.dual, cell, side, bounds)
+            ends.append(equation)
+            if abs(min(reach.low[i], 0.0) if side < 0 else reach.high[i]) < need - VIOLATION:
+                cuts.append(_dense(equation[0], need - equation[1], cell))
+        if not reach.meets(i)[2] and len(ends) == 2:
+            # the sum of both ends bounds the width of the interval
+            cuts.append(_dense(ends[0][0] + ends[1][0], reach.width[i] - ends[0][1] - ends[1][1], cell))
+        return cuts, solved
 
     def _extreme(self, cell: int, side: float) -> LPResult:
         """How far from the truth the attacker's interval of a cell reaches: down (−1) or up (1)."""
@@ -144,35 +203,25 @@ class RoundingAttacker:
         self._live.set_cost(at, np.zeros(1))
         return result
 
-    def _is_witness(self, z: Floats, lower: Floats, upper: Floats) -> bool:
+    def _is_witness(self, z: Floats, bounds: _Bounds) -> bool:
         slack = FEASIBILITY + ROUNDING * (self._size @ np.abs(z))
         return bool(
             (np.abs(self._table.M @ z) <= slack).all()
-            and (z >= lower - FEASIBILITY).all()
-            and (z <= upper + FEASIBILITY).all()
+            and (z >= bounds.lower - FEASIBILITY).all()
+            and (z <= bounds.upper + FEASIBILITY).all()
         )
 
-    def _equation(
-        self,
-        dual: Floats,
-        cell: int,
-        side: float,
-        lower: Floats,
-        upper: Floats,
-        near_low: Floats,
-        near_high: Floats,
-    ) -> tuple[Floats, float]:
+    def _equation(self, dual: Floats, cell: int, side: float, bounds: _Bounds) -> tuple[Floats, float]:
         """(c, d) with reach ≤ c · x + d for every table x: weak duality with the multipliers of the last
         solve.
         """
+        lower, upper = bounds.lower, bounds.upper
         reduced = -(self._table.M.T @ dual)
         reduced[cell] -= side  # of min −side · z: reach ≤ −Σ r⁺ lower − Σ r⁻ upper
         reduced[np.abs(reduced) < ROUNDING] = 0.0
         at_low, at_high = np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0)
-        printed_low, printed_high = (
-            near_low >= lower,
-            near_high <= upper,
-        )  # the end that x decides, where it is the one that holds
+        # an end moves with x only where the printed interval is what bounds the attacker
+        printed_low, printed_high = bounds.near_low >= lower, bounds.near_high <= upper
         c = np.where(printed_low, -at_low, 0.0) + np.where(printed_high, at_high, 0.0)
         fixed = np.where(printed_low, at_low * (self._a + self._half), -at_low * lower)
         fixed += np.where(printed_high, at_high * (self._half - self._a), at_high * upper)

@@ -21,7 +21,7 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, Requirements, integer_attacks
-from sdc_tasks.methods.parts import Part
+from sdc_tasks.methods.indicator_blocks import IndicatorBlock
 from sdc_tasks.methods.rounding.aggregates import controlled_aggregates, quadratic_aggregates
 from sdc_tasks.methods.rounding.counts import rounded_counts
 from sdc_tasks.methods.rounding.options import Rounding, SmallCountRounding
@@ -33,7 +33,7 @@ from sdc_tasks.model.results import Publication
 
 
 def round_part(
-    part: Part, requirements: Requirements, wanted: Rounding, seed: int, progress: Say, note: Say
+    part: IndicatorBlock, requirements: Requirements, wanted: Rounding, seed: int, progress: Say, note: Say
 ) -> Publication:  # fmt: skip
     """The publication of the part. `requirements`, `seed`: of the audit of the whole.
 
@@ -87,7 +87,7 @@ def _require_fit(problem: ProtectionProblem, requirements: Requirements) -> None
 
 
 def _proposals(
-    part: Part, requirements: Requirements, wanted: Rounding, drawn: int, seed: int, progress: Say
+    part: IndicatorBlock, requirements: Requirements, wanted: Rounding, drawn: int, seed: int, progress: Say
 ) -> Iterator[tuple[str, Publication]]:
     match wanted.method:
         case "small-count":
@@ -106,7 +106,7 @@ def _proposals(
 class _Judge:
     """The attacker of the audit, for one part of the table."""
 
-    def __init__(self, part: Part, requirements: Requirements, seed: int) -> None:
+    def __init__(self, part: IndicatorBlock, requirements: Requirements, seed: int) -> None:
         self._part, self._requirements, self._seed = part, requirements, seed
         self._attacker = (
             None

@@ -13,7 +13,7 @@ network  minimum-cost flows ([2] §4.2), for the same tables: network.py
 cover    linear programs, one for each primary and side: cover.py
 cubes    hypercubes through all levels, each its own proof, for tables whose dimensions are known: cubes/
 hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed
-until they are safe: baselines/
+until they are safe: classical/
 
 Where it is known who contributes to the cells, sums of hidden cells are protected too: summed.py. A pattern
 counts only if `judge.pattern`, which shares no code with the methods, finds it safe.
@@ -26,12 +26,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import get_args
 
-from sdc_tasks.methods.suppression.baselines.hitas import modular
-from sdc_tasks.methods.suppression.baselines.hypercube import hypercubes
+from sdc_tasks.methods.suppression.classical.hitas import modular
+from sdc_tasks.methods.suppression.classical.hypercube import hypercubes
 from sdc_tasks.methods.suppression.covering.patterns import cover
-from sdc_tasks.methods.suppression.crowd import in_rounds
 from sdc_tasks.methods.suppression.cubes.method import cubes, large_grid
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
+from sdc_tasks.methods.suppression.min_contributors import suppress_with_minimum
 from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.methods.suppression.network import minimum_cost_flows
 from sdc_tasks.methods.suppression.paths import shortest_paths
@@ -84,7 +84,7 @@ def execute(run: SuppressionRun, options: PatternOptions) -> str:
 
     def search(inner: SuppressionRun) -> str:
         return (
-            in_rounds(inner, lambda each: method(each, options))
+            suppress_with_minimum(inner, lambda each: method(each, options))
             if inner.problem.minimum
             else method(inner, options)
         )

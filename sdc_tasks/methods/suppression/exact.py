@@ -1,24 +1,22 @@
 """Cell suppression solved exactly by cutting planes ([2] §4.1, eq. 11–15; Fischetti & Salazar-González),
 anytime.
 
-The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (reduce.py), under
+The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the reduced problem (presolve.py), under
 the cuts found so far. For its solution every item's attacker is asked; items that are not met give
 strengthened cuts (attackers.py).
 
 1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the
-   primaries alone meet are met by
-   every pattern and are not asked again. Patterns of a network grow by shortest paths
-   (paths.py), others by linear programs.
-2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point
-   between the master's solution and a
-   point that is known to satisfy all of them (at first everything hidden); where none is violated there, that
-   point moves in. Every few rounds cost · (1 − y*) leads to a new pattern. In other tables bridgeless
-   inequalities (bridges.py) prove most of the bound, and patterns are thinned (thinning.py). Each round
-   proves a bound: by weak duality from the master's multipliers, recomputed here.
+   primaries alone meet are met by every pattern and are not asked again. Patterns of a network grow by
+   shortest paths (paths.py), others by LPs.
+2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point between
+   the master's solution and a point known to be feasible (at first everything hidden); if none is violated
+   there, the feasible point moves to it. Every few rounds cost · (1 − y*) leads to a new pattern. In other
+   tables bridgeless inequalities (bridge_cuts.py) prove most of the bound, and patterns come from greedy
+   unsuppression (greedy_unsuppress.py). Each round proves a bound by weak duality from the master's
+   multipliers; it is computed again here, so that no bound depends on the solver's arithmetic.
 3. Classes whose reduced cost exceeds what is left of the gap are fixed.
-4. Integer rounds: the master with the cuts that bind or nearly so is solved by HiGHS; its solution
-   is attacked; its completion is a
-   pattern. Cuts left out come back when they are violated.
+4. Integer rounds: the master with the cuts that are binding, or nearly, is solved by HiGHS; its solution is
+   attacked; its completion is a pattern. Cuts that were left out return when they are violated.
 
 It ends when the requested gap is proven, by counted work (rounds, nodes), or by the clock. With an `Abort`
 clock no result depends on time.
@@ -35,8 +33,8 @@ from sdc_tasks.methods.suppression.covering.cover import LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
-from sdc_tasks.methods.suppression.pattern.bridges import Bridges
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.bridge_cuts import BridgeCuts
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, GAP, INTEGRALITY, VIOLATION, ZERO
@@ -54,9 +52,9 @@ NEAR = 0.2  # slack up to which a cut joins the integer master
 class Work:
     """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round.
     `nested`: cuts sought for each unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of
-    the programs that seek bridgeless cuts in a round; `thinned`, `search`: patterns thinned in a round and
-    after the last one, where there are about a thousand classes; fewer where there are more. With `thinned` 0
-    only the latter, one at a time.
+    the LPs that seek bridgeless cuts in a round; `patterns`, `search`: patterns by greedy unsuppression in a
+    round and after the last one, for about a thousand classes; fewer for more. With `patterns` 0 only the
+    latter, one at a time.
     """
 
     rounds: int = 400
@@ -66,7 +64,7 @@ class Work:
     cuts: int = 400
     pattern_every: int = 4
     iterations: int = 100_000
-    thinned: int = 6
+    patterns: int = 6
     search: int = 200
 
 
@@ -74,18 +72,18 @@ def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 
     """Searches for the cheapest safe pattern and proves a bound; returns "work" or "time". Raises
     Unprotectable if no pattern is safe.
     """
-    return _Search(run, reduce(run.problem), work or Work(), seed).go()
+    return _Search(run, presolve(run.problem), work or Work(), seed).go()
 
 
 class _Search:
-    def __init__(self, run: SuppressionRun, table: Reduced, work: Work, seed: int) -> None:
+    def __init__(self, run: SuppressionRun, table: ReducedProblem, work: Work, seed: int) -> None:
         self.run, self.table, self.work = run, table, work
         self.attackers: Attackers = attackers_of(table)
         self.patterns = Patterns(
             run, table, self.attackers, seed, PathDirections if table.network else LinearDirections
         )
         k = len(table.cost)
-        self.bridges = None if table.network else Bridges(table)
+        self.bridges = None if table.network else BridgeCuts(table)
         self.pool = CutPool(k, None if self.bridges is None else self.bridges.rows)
         positive = table.cost[table.cost > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
@@ -101,7 +99,7 @@ class _Search:
             self.patterns.begin()
         else:
             self.patterns.hide_everything()
-            self.patterns.thin_first()
+            self.patterns.first_pattern()
         self.items = np.flatnonzero(~self.patterns.cover.met(self.table.forced))
         if self.bridges is None:
             self.relax()
@@ -109,9 +107,9 @@ class _Search:
             self.relax_with(self.bridges)
         return self.integer()
 
-    def relax_with(self, bridges: Bridges) -> None:
+    def relax_with(self, bridges: BridgeCuts) -> None:
         """The LP relaxation of a table that is no network: bridgeless inequalities first.
-        Thinned patterns follow its solutions.
+        Its solutions price the patterns of greedy unsuppression.
         """
         table = self.table
         k = len(table.cost)
@@ -128,8 +126,8 @@ class _Search:
             bound = self.prove(result.dual)
             if self.run.over():
                 return
-            if self.work.thinned:
-                self.patterns.thin(self.y, f"LP round {count + 1}", self.work.thinned)
+            if self.work.patterns:
+                self.patterns.unsuppress(self.y, f"LP round {count + 1}", self.work.patterns)
             if count % TAIL == TAIL - 1:
                 if bound < before * (1 + RISES):
                     break
@@ -139,11 +137,15 @@ class _Search:
                 break
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
+        self._search_patterns()
+
+    def _search_patterns(self) -> None:
+        """Patterns priced by the last solution of the relaxation, until IN_VAIN searches bring none."""
         failed = 0
-        at_once = max(1, self.work.thinned)
+        at_once = max(1, self.work.patterns)
         for _ in range(self.work.search // at_once):
             cost = self.run.objective
-            self.patterns.thin(self.y, "search", at_once)
+            self.patterns.unsuppress(self.y, "search", at_once)
             failed = 0 if self.run.objective < cost else failed + 1
             if failed == IN_VAIN or self.run.over():
                 break
@@ -159,7 +161,7 @@ class _Search:
             self.upper,
         )
 
-    def separate_bridges(self, bridges: Bridges) -> list[Cut]:
+    def separate_bridges(self, bridges: BridgeCuts) -> list[Cut]:
         """Violated bridgeless inequalities at the master's solution, of one class after the other,
         until there are enough for a round.
         """
@@ -255,11 +257,8 @@ class _Search:
             if count == 0:
                 chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)
             model = self._master(rows[chosen], right[chosen])
-            start = None
-            if self.run.incumbent is not None:
-                start = table.classes(self.run.incumbent.hidden).astype(float)
             left = self.run.left
-            result = LiveMilp(model).solve(start, left, self.run.gap_wanted / 2, self.work.nodes)
+            result = LiveMilp(model).solve(self._start(), left, self.run.gap_wanted / 2, self.work.nodes)
             if result.bound is not None:
                 self.run.raise_bound(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:
@@ -277,6 +276,11 @@ class _Search:
                 return "work"
             chosen = np.union1d(np.union1d(chosen, violated), np.arange(before, len(self.pool.right)))
         return "work"
+
+    def _start(self) -> Floats | None:
+        """(k,): the classes that the incumbent hides; None if there is none."""
+        best = self.run.incumbent
+        return None if best is None else self.table.classes(best.hidden).astype(float)
 
     def _master(self, rows: sp.csr_array, right: Floats) -> Milp:
         k = len(self.table.cost)

@@ -77,9 +77,40 @@ def linked(problems: Mapping[str, SensitiveTable], links: Sequence[Link]) -> Lin
     cell is primary here and must stay open there.
     """
     first = dict(zip(problems, np.cumsum([0, *(len(each.a) for each in problems.values())]), strict=False))
-    n = sum(len(each.a) for each in problems.values())
     _refuse_unknown(problems, links)
     shared = [link for link in links if link.coefficients is None]
+    k, cell = _merged_cells(shared, first, sum(len(each.a) for each in problems.values()))
+    merged = _Merged(
+        list(problems.values()), _cell_names(problems), k, cell, _same_place(shared, first, cell)
+    )
+    a = merged.values()
+    M = sp.csr_array(sp.block_diag([each.M for each in problems.values()], format="csr") @ merged.joins)
+    if relations := [_row(link, first, cell, k) for link in links if link.coefficients is not None]:
+        M = sp.csr_array(sp.vstack([M, _rows(relations, a)]))
+    problem = merged.problem(M, a)
+    return LinkedTables(
+        problem,
+        {table: read_only(cell[start : start + len(problems[table].a)]) for table, start in first.items()},
+    )
+
+
+def _cell_names(problems: Mapping[str, SensitiveTable]) -> list[str]:
+    return [
+        f"{table}: {problem.name(i)}" for table, problem in problems.items() for i in range(len(problem.a))
+    ]
+
+
+def _rows(relations: Sequence[tuple[Link, sp.csr_array]], a: Floats) -> sp.csr_array:
+    """The rows of the relations between tables. Raises InvalidInput where the values a (k,) miss one."""
+    rows = sp.csr_array(sp.vstack([row for _, row in relations]))
+    _refuse_missed([link for link, _ in relations], rows, a)
+    return rows
+
+
+def _merged_cells(shared: Sequence[Link], first: Mapping[str, int], n: int) -> tuple[int, Ints]:
+    """The number of cells of the problem, and (n,) which of them each cell of the tables is. `first`: the
+    place of the first cell of each table.
+    """
     pairs = [
         (first[one[0]] + one[1], first[other[0]] + other[1])
         for link in shared
@@ -88,23 +119,7 @@ def linked(problems: Mapping[str, SensitiveTable], links: Sequence[Link]) -> Lin
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     graph = sp.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     k, part = connected_components(graph, directed=False)
-    cell = part.astype(np.int64)
-    names = [
-        f"{table}: {problem.name(i)}" for table, problem in problems.items() for i in range(len(problem.a))
-    ]
-    merged = _Merged(list(problems.values()), names, k, cell, _same_place(shared, first, cell))
-    relations = [_row(link, first, cell, k) for link in links if link.coefficients is not None]
-    a = merged.values()
-    M = sp.csr_array(sp.block_diag([each.M for each in problems.values()], format="csr") @ merged.joins)
-    if relations:
-        rows = sp.csr_array(sp.vstack([row for _, row in relations]))
-        _refuse_missed([link for link, _ in relations], rows, a)
-        M = sp.csr_array(sp.vstack([M, rows]))
-    problem = merged.problem(M, a)
-    return LinkedTables(
-        problem,
-        {table: read_only(cell[start : start + len(problems[table].a)]) for table, start in first.items()},
-    )
+    return int(k), part.astype(np.int64)
 
 
 def _neighbours(link: Link) -> list[tuple[CellOf, CellOf]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.covering.patterns import cover
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.sensitive import SensitiveTable
 
@@ -23,11 +23,11 @@ def minimum_cost_flows(run: SuppressionRun, seed: int = 1) -> str:
     return cover(run, seed, network_of(run.problem, "network"))
 
 
-def network_of(problem: SensitiveTable, method: str) -> Reduced:
+def network_of(problem: SensitiveTable, method: str) -> ReducedProblem:
     """The reduced problem of a table that is a network. Raises InvalidInput, with a method to
     choose instead, for any other table.
     """
-    table = reduce(problem)
+    table = presolve(problem)
     if not table.network:
         raise InvalidInput(
             f"{method}: the relations of this table are no network; those of two-dimensional tables, with "

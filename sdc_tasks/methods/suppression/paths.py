@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.network import network_of
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import TIE_BREAK, ZERO
@@ -39,7 +39,7 @@ def shortest_paths(run: SuppressionRun, seed: int = 1) -> str:
 class PathDirections:
     """Directions as sums of shortest paths over some classes."""
 
-    def __init__(self, table: Reduced, classes: Ints) -> None:
+    def __init__(self, table: ReducedProblem, classes: Ints) -> None:
         tail, head = network_ends(table.M)
         tail, head = tail[classes], head[classes]
         self._k, self._classes, self._nodes = len(table.cost), classes, table.M.shape[0] + 1

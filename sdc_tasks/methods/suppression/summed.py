@@ -17,11 +17,11 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.judge.pattern import verify
+from sdc_tasks.judge.pattern.min_contributors import meets_minimum
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
-from sdc_tasks.methods.suppression.crowd import in_rounds
+from sdc_tasks.methods.suppression.min_contributors import suppress_with_minimum
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
-from sdc_tasks.methods.suppression.pattern.enough import enough
-from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.methods.suppression.pattern.sums import judge, with_sums
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -63,9 +63,9 @@ class _Inside(SuppressionRun):
         else:
             safe = verify(self.problem, hidden, proposed, seconds, witnesses).safe
             kept = safe and not len(judge(self._into.problem, hidden[:n])[1])
-        if not safe or not enough(self.problem, hidden):
+        if not safe or not meets_minimum(self.problem, hidden):
             return False
-        if kept and enough(self._into.problem, hidden[:n]):
+        if kept and meets_minimum(self._into.problem, hidden[:n]):
             self._into.take(hidden[:n], method)
         return self.take(hidden, method)
 
@@ -94,7 +94,7 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
         larger = _Inside(replace(with_sums(run.problem, asked), behind=None), run, bounds=False)
         start = np.append(hidden, np.ones(len(asked), dtype=bool))
         grow = partial(_grown, start=start, seed=seed)
-        in_rounds(larger, grow) if larger.problem.minimum else grow(larger)
+        suppress_with_minimum(larger, grow) if larger.problem.minimum else grow(larger)
         if larger.incumbent is None:
             return "time"
         hidden = larger.incumbent.hidden[:n]
@@ -110,7 +110,7 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
 
 def _grown(run: SuppressionRun, start: Bools, seed: int) -> str:
     """Offers a pattern that grows from another one, and the same without what is not needed."""
-    table = reduce(run.problem)
+    table = presolve(run.problem)
     patterns = Patterns(run, table, attackers_of(table), seed)
     patterns.hide_everything()
     patterns.complete(table.classes(start), table.cost, "with sums of hidden cells")

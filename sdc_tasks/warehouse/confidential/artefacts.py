@@ -19,8 +19,8 @@ from sdc_tasks.model.results import (
     Multipliers,
     Outcome,
     Publication,
+    ReceiverSuppression,
     Rung,
-    Secondaries,
     SharedWitnesses,
 )
 from sdc_tasks.model.secret import Secret
@@ -33,7 +33,7 @@ Artefact = (
     | Adjustment
     | Publication
     | AuditReport
-    | Secondaries
+    | ReceiverSuppression
     | CandidateWitnesses
     | SharedWitnesses
 )
@@ -41,7 +41,11 @@ Artefact = (
 
 # Types, and fields of requirements, that are stored under another name than they have in the program, so
 # that artefacts keep their bytes and those of an earlier version can be read.
-_TYPE_STORED_AS: dict[type, str] = {CandidateWitnesses: "Tables", SharedWitnesses: "JointPoints"}
+_TYPE_STORED_AS: dict[type, str] = {
+    CandidateWitnesses: "Tables",
+    SharedWitnesses: "JointPoints",
+    ReceiverSuppression: "Secondaries",
+}
 _STORED_AS = {"insider": "knower"}
 
 
@@ -161,5 +165,5 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Artefact]] = {
     "AuditReport": _report,
     "Tables": lambda header, arrays: CandidateWitnesses(**header, **arrays),
     "JointPoints": lambda header, arrays: SharedWitnesses(**header, **arrays),
-    "Secondaries": lambda header, arrays: Secondaries(**header, **arrays),
+    "Secondaries": lambda header, arrays: ReceiverSuppression(**header, **arrays),
 }

@@ -15,7 +15,7 @@ from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.methods.attack import Requirements, baseline, blocks, polyhedron
 from sdc_tasks.methods.bases.ladder import Ladder, ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
-from sdc_tasks.methods.cta.ladder import climb
+from sdc_tasks.methods.cta.fallback import climb
 from sdc_tasks.methods.cta.model import CtaProblem, release_problem
 from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.model.problem import ProtectionProblem

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import get_args
 
 from sdc_tasks.intake.tables.given.lines import Line, read_lines
-from sdc_tasks.methods.suppression.given.instructions import Instruction, What
+from sdc_tasks.methods.suppression.prior_patterns.instructions import Instruction, What
 from sdc_tasks.model.keys import printed_key
 
 REMEDY = "write lines key…,what,number… with what one of u s z c pl"

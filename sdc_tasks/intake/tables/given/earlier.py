@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.given.lines import below_header
 from sdc_tasks.intake.tables.jj import STATUSES, read_jj
-from sdc_tasks.methods.suppression.given.earlier import EarlierPattern
+from sdc_tasks.methods.suppression.prior_patterns.earlier import EarlierPattern
 from sdc_tasks.model.keys import printed_key
 
 BLANK = ("u", "m")  # statuses of cells without a value for the public

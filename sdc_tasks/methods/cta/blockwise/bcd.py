@@ -54,40 +54,29 @@ def block_coordinate_descent(
     """
     only_l1(problem)
     clocked = cycles is None
-    valid = (
-        violated_inequalities(problem, run, SHARE if clocked else 1.0)
-        if polygon
-        else no_inequalities(problem)
-    )
+    valid = no_inequalities(problem)
+    if polygon:
+        valid = violated_inequalities(problem, run, SHARE if clocked else 1.0)
     if run.protected is None:
-        find_start(
-            problem,
-            run,
-            "fix-and-relax",
-            blocks,
-            seed,
-            valid,
-            run.left * START_SHARE if clocked else math.inf,
-        )
+        find_start(problem, run, "fix-and-relax", blocks, seed, valid, _start_seconds(run, clocked))
     if run.protected is None:
         return  # time is up: the run keeps the least short table
     problem = problem.no_worse_than(run.protected.verdict.objective)
-    descent, s = _Descent(problem, run, valid, seed), len(problem.sensitive)
-    k = min(blocks, s)
-    for number in count(1) if cycles is None else range(1, cycles + 1):
-        before = run.protected.verdict.objective
-        limited = descent.cycle(k)
-        gain = before - run.protected.verdict.objective
-        run.work["rounds of bcd"] = number
-        run.at(number, cycles, "rounds")
-        if run.over():
-            return
-        if gain == 0 and (k == 1 or limited):
-            break
-        if gain <= CYCLE_GAIN * before:
-            k = min(s, 2 * k) if limited else max(1, k // 2)
-    if finish:
-        descent.optimise(np.arange(s), None)
+    descent = _Descent(problem, run, valid, seed)
+    if descent.cycles(blocks, cycles) and finish:
+        descent.optimise(np.arange(len(problem.sensitive)), None)
+
+
+def _start_seconds(run: Run, clocked: bool) -> float:
+    """For the steps of fix-and-relax; no limit where work is counted."""
+    return run.left * START_SHARE if clocked else math.inf
+
+
+def _next_number(k: int, s: int, limited: bool) -> int:
+    """How many blocks follow a cycle of `k` blocks with little gain: more, and so smaller ones, if most of
+    its MILPs reached a limit; fewer if they were solved. At most one for each of s sensitive cells.
+    """
+    return min(s, 2 * k) if limited else max(1, k // 2)
 
 
 class _Descent:
@@ -98,6 +87,31 @@ class _Descent:
         self._partitioner, self._polish = Partitioner(problem, seed), Polish(problem, run)
         self._model = valid.added_to(problem.milp)
         self._live = LiveMilp(self._model)
+
+    def cycles(self, blocks: int, most: int | None) -> bool:
+        """Cycles, at first of so many `blocks`, until they gain nothing; at most `most`. Returns whether the
+        run goes on.
+        """
+        run, s = self._run, len(self._problem.sensitive)
+        k = min(blocks, s)
+        for number in count(1) if most is None else range(1, most + 1):
+            before = self._objective()
+            limited = self.cycle(k)
+            gain = before - self._objective()
+            run.work["rounds of bcd"] = number
+            run.at(number, most, "rounds")
+            if run.over():
+                return False
+            if gain == 0 and (k == 1 or limited):
+                break
+            if gain <= CYCLE_GAIN * before:
+                k = _next_number(k, s, limited)
+        return True
+
+    def _objective(self) -> float:
+        """Of the best protected table of the run."""
+        assert self._run.protected is not None
+        return self._run.protected.verdict.objective
 
     def cycle(self, blocks: int) -> bool:
         """Optimises one partition of each kind. Returns whether most MILPs hit a limit."""

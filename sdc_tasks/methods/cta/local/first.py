@@ -83,14 +83,19 @@ def first_tables(problem: CtaProblem, run: Run, t: Floats, seed: int, threads: i
                     waiting.append(start)
                 else:  # offered here in order: which of two equal tables stays must not depend on the threads
                     tables.add(start.settling.found)
+    _settle_rest(sorted(waiting, key=lambda start: start.cost), tables)
+    return tables.best
+
+
+def _settle_rest(waiting: list[_Start], tables: _Tables) -> None:
+    """Settles the remaining waves of the first start, and of further ones while that is cheap."""
     effort = 0
-    for start in sorted(waiting, key=lambda start: start.cost):
+    for start in waiting:
         if tables.best is None or effort <= START_ITERATIONS:
             before = start.settling.model.effort
             all(start.settling.join(wave) for wave in start.rest)
             effort += start.settling.model.effort - before
             tables.add(start.settling.found)
-    return tables.best
 
 
 class _Tables:

@@ -1,12 +1,11 @@
 """Local search over senses, region by region, from a table that may still fall short of some levels.
 
     turns   changes a few senses of a region (`regions.py`) at a time: one whose level is expensive (the
-    dual price of its level bounds the
-            gain), often with some of its neighbours in a relation. The LP of the region gives the cost of
-            the closest table; cells that fall short change too, once or twice (an ejection chain); a
-            change without a gain is taken back.
-    milp    optimises all senses of a small region at once, up to a node limit: changes that several
-    turns would have to find together.
+            dual price of its level bounds the gain), often with some of its neighbours in a relation. The
+            LP of the region gives the cost of the closest table; cells that fall short change too, once or
+            twice (an ejection chain); a change without a gain is undone.
+    milp    optimises all senses of a small region at once, up to a node limit: this finds changes that
+            several turns would have to make together.
 
 Several regions are improved at a time, each from the same table. Their moves are then added one by one; a
 move is kept if the whole table is better with it. A z = 0 is linear, so moves of two regions add up, and the
@@ -33,15 +32,13 @@ from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
 from sdc_tasks.methods.cta.run import FORGET, Run
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, IMPROVEMENT
 from sdc_tasks.solver.milp import LiveMilp
 
 SIZES = {"turns": (400, 200), "milp": (150,)}  # cells of a region, about
-REGIONS_AT_ONCE, CELLS_PER_REGION = (
-    4,
-    6000,
-)  # regions improved from the same table, and cells for which there is one more
+REGIONS_AT_ONCE = 4  # regions improved from the same table, at least
+CELLS_PER_REGION = 6000  # cells of a table for which there is one more
 TWICE = 2  # how often every kind of region was tried before the search ends
 REGION_ITERATIONS = 2000  # of turns in one region, in simplex iterations
 TRIES = 4  # per sensitive cell of a region, at most
@@ -51,14 +48,12 @@ ONE_SENSE_SHARE = 0.4  # share of tries that turn one sense only
 PAST_WEIGHT = 0.8  # weight of the past in the gain of a kind of region
 SELDOM = 0.7  # factor on a cell's chance to be a centre again, after a visit
 IDLE_CHANCE = 0.1  # of the mean cost per sensitive cell: a chance for cells without excess cost around them
-# power of the gain per effort in the chance of a kind of region, where time ends the search; 1 where rounds
-# do
+# exponent of the gain per effort in the chance of a kind of region if time ends the search; 1 if rounds do
 GREED = 2.0
 CURIOUS_SHARE = 0.1  # share of regions whose kind is drawn independently of its gain
 REGION_NODES, REGION_GAP = 20, 0.003  # of a region's MILP
-REACH_LEVELS = (
-    4.0  # levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
-)
+# levels, or twice the present deviation: how far a region's MILP lets a sensitive cell move
+REACH_LEVELS = 4.0
 MILP_EFFORT = 8  # effort of an iteration inside a MILP, with its cuts, in iterations of an LP
 MODEL_ITERATIONS = 1.0  # effort of building a region's model, in iterations per cell
 
@@ -74,30 +69,43 @@ class Move:
     effort: int
 
 
+@dataclass(frozen=True)
+class SearchLimits:
+    """When a local search ends, and by how many `threads` it runs. `rounds`: batches of regions; None: no
+    limit. `repair`: it ends as soon as no cell falls short.
+    """
+
+    seed: int
+    rounds: int | None
+    threads: int
+    repair: bool = False
+
+
 def improve(
     problem: CtaProblem,
     run: Run,
     starts: Sequence[Floats],
     relaxation: Relaxation,
     dimension: Ints,
-    seed: int,
-    rounds: int | None,
-    threads: int,
-    repair: bool = False,
+    limits: SearchLimits,
 ) -> Floats:
-    """Improves the best of the tables `starts`, each (n,), until the run is over, `rounds` batches are done,
-    or as many regions in a row as there are sensitive cells bring no gain; to `repair`, also until no cell
-    falls short. Offers every better table, and returns the last.
+    """Improves the best of the tables `starts`, each (n,), until the run is over, a limit is reached, or as
+    many regions in a row as there are sensitive cells bring no gain. Offers every better table, and returns
+    the last.
 
     `dimension` (m,): the dimension of each relation (`regions.dimensions`). `relaxation`: its rows are valid
     inequalities for the MILPs; its sizes show where a table costs more than it may have to.
     """
-    search = _Search(problem, starts, relaxation.t, dimension, seed, GREED if rounds is None else 1.0)
+    rounds = limits.rounds
+    search = _Search(problem, starts, relaxation.t, dimension, limits.seed, GREED if rounds is None else 1.0)
     valid = Inequalities(*relaxation.cuts)
     most_stale, number = max(len(problem.sensitive), TWICE * len(search.kinds)), 0
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(limits.threads) as pool:
         while not (
-            run.over() or number == rounds or search.stale > most_stale or (repair and search.keeps_levels)
+            run.over()
+            or number == rounds
+            or search.stale > most_stale
+            or (limits.repair and search.keeps_levels)
         ):
             run.at(number, rounds, "rounds of local search")
             tasks = search.batch()
@@ -284,29 +292,39 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
             around = around[both[around]]
             turned = np.unique(np.append(rng.choice(around, rng.integers(1, 4)), centre))
         trial = up.copy()
-        trial[turned] = ~trial[turned]
-        model.set(turned, trial[turned])
-        cost = model.cost(run.left)
-        for _ in range(CHAIN):
-            if cost < best.cost or not np.isfinite(cost):
-                break
-            found = model.solve(run.left)
-            if found is None:
-                break
-            short = np.flatnonzero((found.short > FEASIBILITY * np.where(trial, model.upl, model.lpl)) & both)
-            short = np.setdiff1d(short, turned)
-            if not 0 < len(short) <= LONGEST_LINK:
-                break
-            trial[short] = ~trial[short]
-            model.set(short, trial[short])
-            turned = np.union1d(turned, short)
-            cost = model.cost(run.left)
+        turned, cost = _ejection_chain(model, trial, turned, both, best.cost, run)
         found = model.solve(run.left) if cost < best.cost * (1 - IMPROVEMENT) else None
         if found is None:
             model.set(turned, up[turned])
         else:
             best, up, tired = found, trial, tired * PAST_WEIGHT
     return Move(cells, best.z - z[cells], _effort(model))
+
+
+def _ejection_chain(
+    model: SenseLP, trial: Bools, turned: Ints, both: Bools, best: float, run: Run
+) -> tuple[Ints, float]:
+    """Changes the senses `turned` of `trial` (s,), in place, and up to CHAIN times those of cells that then
+    fall short. `both` (s,): the cells that can rise and fall. Returns the senses changed, and the cost.
+    """
+    trial[turned] = ~trial[turned]
+    model.set(turned, trial[turned])
+    cost = model.cost(run.left)
+    for _ in range(CHAIN):
+        if cost < best or not np.isfinite(cost):
+            break
+        found = model.solve(run.left)
+        if found is None:
+            break
+        short = np.flatnonzero((found.short > FEASIBILITY * np.where(trial, model.upl, model.lpl)) & both)
+        short = np.setdiff1d(short, turned)
+        if not 0 < len(short) <= LONGEST_LINK:
+            break
+        trial[short] = ~trial[short]
+        model.set(short, trial[short])
+        turned = np.union1d(turned, short)
+        cost = model.cost(run.left)
+    return turned, cost
 
 
 def _effort(model: SenseLP) -> int:

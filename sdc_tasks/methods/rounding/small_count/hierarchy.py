@@ -5,7 +5,7 @@ country belongs to several compositions; `AT*` and `?1` stand for all codes of t
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -63,6 +63,21 @@ class CodeTree:
                 f"{self.source}: {wrong[0]} is a total, and has records too. Remedy: take records of totals "
                 f"out of the table"
             )
+        below = self._below(index)
+        self._refuse_unknown(index, below)
+        return {code: own for code, own in below.items() if own}
+
+    def _refuse_unknown(self, index: Mapping[str, int], below: Mapping[str, frozenset[int]]) -> None:
+        """Raises InvalidInput for the first code of the data that is neither below another nor a leaf."""
+        known, leaves = frozenset[int]().union(*below.values()), frozenset(self.leaves)
+        for label, place in index.items():
+            if place not in known and label not in leaves:
+                raise InvalidInput(
+                    f"{self.source}: the code {label} of the table is missing. Remedy: add it with its parent"
+                )
+
+    def _below(self, index: Mapping[str, int]) -> dict[str, frozenset[int]]:
+        """For every code that has parts: the codes of the data below it, by `index`."""
         below: dict[str, frozenset[int]] = {}
         for code in self.bottom_up:
             own: set[int] = set()
@@ -70,19 +85,11 @@ class CodeTree:
                 if child in below:
                     own |= below[child]
                 elif WILD & set(child):
-                    own |= {index[label] for label in labels if fnmatch.fnmatchcase(label, child)}
+                    own |= {place for label, place in index.items() if fnmatch.fnmatchcase(label, child)}
                 elif child in index:
                     own.add(index[child])
             below[code] = frozenset(own)
-        known = frozenset[int]().union(*below.values()) | {
-            index[leaf] for leaf in self.leaves if leaf in index
-        }
-        if len(known) < len(labels):
-            missing = next(label for i, label in enumerate(labels) if i not in known)
-            raise InvalidInput(
-                f"{self.source}: the code {missing} of the table is missing. Remedy: add it with its parent"
-            )
-        return {code: own for code, own in below.items() if own}
+        return below
 
     def root(self, labels: Sequence[str]) -> str | None:
         """The code that contains all codes of the data; the highest one where there are several."""

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.suppression.covering.lp_cover import DEAREST
 from sdc_tasks.methods.suppression.pattern.attackers import MOST_NEEDS
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, SOLVER
 from sdc_tasks.solver.lp import LiveLP, Status
@@ -53,7 +53,7 @@ class Directions(Protocol):
 class LinearDirections:
     """A live linear program over some classes: it finds the cheapest u."""
 
-    def __init__(self, table: Reduced, classes: Ints) -> None:
+    def __init__(self, table: ReducedProblem, classes: Ints) -> None:
         self.classes, k = classes, len(table.cost)
         M = sp.csr_array(sp.csc_array(table.M)[:, classes])
         M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
@@ -172,7 +172,9 @@ class Cover:
     """Grows and prunes patterns of one reduced problem, with the witnesses found so far."""
 
     def __init__(
-        self, table: Reduced, directions: Callable[[Reduced, Ints], Directions] = LinearDirections
+        self,
+        table: ReducedProblem,
+        directions: Callable[[ReducedProblem, Ints], Directions] = LinearDirections,
     ) -> None:
         self.table, self.programs, self._directions = table, 0, directions
         k = len(table.cost)

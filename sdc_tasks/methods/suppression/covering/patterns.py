@@ -14,16 +14,16 @@ import numpy as np
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.covering.cover import Cover, Directions, LinearDirections
+from sdc_tasks.methods.suppression.covering.greedy_unsuppress import GreedyUnsuppression, WitnessedPattern
 from sdc_tasks.methods.suppression.covering.neighbours import Neighbours
-from sdc_tasks.methods.suppression.covering.thinning import Thinned, Thinning
 from sdc_tasks.methods.suppression.pattern.attackers import Attackers, attackers_of
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import INTEGRALITY, TINY
 
-EVERY = 4  # rounds of the relaxation after which a pattern is grown where none can be thinned
-ELITE = 12  # thinned patterns that are kept
+EVERY = 4  # rounds of the relaxation between grown patterns, of a table too large for greedy unsuppression
+ELITE = 12  # patterns of greedy unsuppression that are kept
 SHAKEN = 150  # patterns of a chain, where there are about a thousand classes
 FREE = 100  # the freedom below which a chain is shorter
 KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken all over
@@ -31,21 +31,21 @@ MOSTLY = 4  # patterns of a chain of which one is shaken all over, the others in
 AROUND = (0.1, 0.8)  # of the open classes: how many are hidden in a pattern that is shaken in one place
 DEARLY = 0.3  # how much rather dear ones do: the exponent of the cost
 HOT = 3e-3  # relative: how much dearer the next pattern of a chain may be at first, as the mean of draws
-VARIED = 0.3  # how much prices vary from one thinned pattern to the next: the deviation of their logarithms
-SIZE = 2e5  # classes times freedom up to which as many patterns are thinned as asked for
+VARIED = 0.3  # how much prices vary between patterns: standard deviation of the logarithms
+SIZE = 2e5  # classes times freedom up to which as many patterns are computed as asked for
 TASTE = 0.02  # relative: how much a seed varies prices
 
 
 def cover(
     run: SuppressionRun,
     seed: int = 1,
-    table: Reduced | None = None,
-    directions: Callable[[Reduced, Ints], Directions] = LinearDirections,
+    table: ReducedProblem | None = None,
+    directions: Callable[[ReducedProblem, Ints], Directions] = LinearDirections,
 ) -> str:
     """Offers patterns to the run; returns "work" or "time". `table`: the reduced problem. Raises
     Unprotectable if no pattern is safe.
     """
-    table = table or reduce(run.problem)
+    table = table or presolve(run.problem)
     Patterns(run, table, attackers_of(table), seed, directions).begin()
     return "time" if run.left <= 0 else "work"
 
@@ -58,10 +58,10 @@ class Patterns:
     def __init__(
         self,
         run: SuppressionRun,
-        table: Reduced,
+        table: ReducedProblem,
         attackers: Attackers,
         seed: int,
-        directions: Callable[[Reduced, Ints], Directions] = LinearDirections,
+        directions: Callable[[ReducedProblem, Ints], Directions] = LinearDirections,
     ) -> None:
         self.run, self.table, self.attackers = run, table, attackers
         self.cover = Cover(table, directions)
@@ -80,13 +80,13 @@ class Patterns:
         if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
             self._refuse()
 
-    def thin_first(self) -> None:
-        """A first pattern by thinning without linear programs; by growing where that fails."""
-        thinning = self._thinning
-        if thinning is not None:
+    def first_pattern(self) -> None:
+        """A first pattern by greedy unsuppression without LPs; by growing if that fails."""
+        greedy = self._greedy
+        if greedy is not None:
             self._rounds += 1
             rng = np.random.default_rng(self._seed)
-            found = thinning.thinned(
+            found = greedy.unsuppress(
                 self.table.cost * self._taste, rng, self.run.over, most=0, tell=self._tell
             )
             if found is not None:
@@ -95,18 +95,18 @@ class Patterns:
         if not self._elite and not self.run.over():
             self.complete(self.table.forced, self.table.cost, "first pattern")
 
-    def thin(self, y: Floats, step: str, most: int) -> None:
-        """Thinned patterns: of everything, with prices that a solution y (k) of the LP relaxation
-        varies, or of two patterns together; then a chain of patterns: from the best of these, and every
-        other time from the best one so far.
+    def unsuppress(self, y: Floats, step: str, most: int) -> None:
+        """Patterns by greedy unsuppression: from everything hidden, with prices that a solution y (k) of the
+        LP relaxation varies, or from the union of two patterns; then a chain of patterns: from the best of
+        these, and every other time from the best one so far.
         """
-        thinning = self._thinning
-        if thinning is None:
+        greedy = self._greedy
+        if greedy is None:
             self._rounds += 1
             if self._rounds % EVERY == 0:
                 self.complete(y > 1 - INTEGRALITY, self.table.cost * (1 - y), step)
             return
-        share = min(1.0, SIZE / thinning.size)
+        share = min(1.0, SIZE / greedy.size)
         fresh: list[Bools] = []
         for _ in range(max(1, int(most * share))):
             if self.run.over():
@@ -120,25 +120,25 @@ class Patterns:
                 within = self._elite[one] | self._elite[other]
             elif self._rounds % 2:
                 price = price * (1 - y)
-            found = thinning.thinned(price, rng, self.run.over, within)
+            found = greedy.unsuppress(price, rng, self.run.over, within)
             if found is not None:
                 self._offer(found, step + ", thinned")
                 fresh.append(found.hidden)
         if fresh:
-            times = int(SHAKEN * share * min(1.0, thinning.freedom / FREE))
+            times = int(SHAKEN * share * min(1.0, greedy.freedom / FREE))
             self._chains += 1
             known = self._elite if self._chains % 2 == 0 else []
             fresh.append(
-                self._shaken(min([*known, *fresh], key=self._cost), thinning, rng, step, max(1, times))
+                self._shaken(min([*known, *fresh], key=self._cost), greedy, rng, step, max(1, times))
             )
         for hidden in fresh:
             self._keep(hidden)
 
     def _shaken(
-        self, start: Bools, thinning: Thinning, rng: np.random.Generator, step: str, times: int
+        self, start: Bools, greedy: GreedyUnsuppression, rng: np.random.Generator, step: str, times: int
     ) -> Bools:
         """The cheapest of a chain of patterns, each near the one before: some of its open classes are
-        hidden, and the result is thinned.
+        hidden, and greedy unsuppression starts there.
 
         Mostly they are those around one class; every MOSTLY-th time all but a few, drawn at random: the few
         that stay open hold most of the freedom, for the others of their series follow. The chain goes on from
@@ -150,11 +150,11 @@ class Patterns:
             if self.run.over():
                 break
             within = (
-                self._hidden_again(here, thinning, rng)
+                self._hidden_again(here, greedy, rng)
                 if count % MOSTLY
-                else self._mostly_hidden(here, thinning, rng)
+                else self._mostly_hidden(here, greedy, rng)
             )
-            found = thinning.thinned(
+            found = greedy.unsuppress(
                 cost * np.exp(VARIED * rng.standard_normal(len(cost))), rng, self.run.over, within, most=0
             )
             if found is None:
@@ -167,20 +167,20 @@ class Patterns:
             best = min(best, here, key=self._cost)
         return best
 
-    def _mostly_hidden(self, here: Bools, thinning: Thinning, rng: np.random.Generator) -> Bools:
+    def _mostly_hidden(self, here: Bools, greedy: GreedyUnsuppression, rng: np.random.Generator) -> Bools:
         """(k): everything but a few of the open classes of a pattern; rather dear ones."""
-        open_ones = np.flatnonzero(~here & thinning.inside)
-        kept = int(thinning.freedom * np.exp(rng.uniform(*np.log(KEPT))))
+        open_ones = np.flatnonzero(~here & greedy.inside)
+        kept = int(greedy.freedom * np.exp(rng.uniform(*np.log(KEPT))))
         rank = np.log(rng.random(len(open_ones))) / np.maximum(self.table.cost[open_ones], TINY) ** DEARLY
-        within = thinning.inside.copy()
+        within = greedy.inside.copy()
         within[open_ones[np.argsort(-rank, kind="stable")[:kept]]] = False
         return within
 
-    def _hidden_again(self, here: Bools, thinning: Thinning, rng: np.random.Generator) -> Bools:
+    def _hidden_again(self, here: Bools, greedy: GreedyUnsuppression, rng: np.random.Generator) -> Bools:
         """(k): a pattern, and its open classes around one of them."""
-        open_ones = ~here & thinning.inside
+        open_ones = ~here & greedy.inside
         number = int(open_ones.sum() * np.exp(rng.uniform(*np.log(AROUND))))
-        return (here & thinning.inside) | self._neighbours.around(open_ones, number, rng)
+        return (here & greedy.inside) | self._neighbours.around(open_ones, number, rng)
 
     @cached_property
     def _neighbours(self) -> Neighbours:
@@ -194,11 +194,11 @@ class Patterns:
         if not any((hidden == each).all() for each in self._elite):
             self._elite = sorted([*self._elite, hidden], key=self._cost)[:ELITE]
 
-    def _tell(self, found: Thinned) -> None:
+    def _tell(self, found: WitnessedPattern) -> None:
         """Offers a pattern on the way."""
         self._offer(found, "first pattern, being thinned")
 
-    def _offer(self, found: Thinned, step: str) -> None:
+    def _offer(self, found: WitnessedPattern, step: str) -> None:
         """Offers a pattern with its witnesses: the verifier judges them, and needs hardly a program of its
         own.
         """
@@ -209,8 +209,8 @@ class Patterns:
         )
 
     @cached_property
-    def _thinning(self) -> Thinning | None:
-        return Thinning.of(self.table, self.run.over)
+    def _greedy(self) -> GreedyUnsuppression | None:
+        return GreedyUnsuppression.of(self.table, self.run.over)
 
     def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
         """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered;

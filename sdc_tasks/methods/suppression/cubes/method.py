@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.methods.suppression.baselines.completed import grid_for
+from sdc_tasks.methods.suppression.classical.completed import grid_for
 from sdc_tasks.methods.suppression.covering.cover import Cover, LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.cubes.search import CubeSearch
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
-from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import Grid, recognised
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -89,7 +89,7 @@ def _completed(run: SuppressionRun, search: CubeSearch, seed: int) -> None:
     """Offers what the hypercubes hide with what linear programs add for the rest. Raises
     Unprotectable if no pattern is safe.
     """
-    problem, table = run.problem, reduce(run.problem)
+    problem, table = run.problem, presolve(run.problem)
     directions = PathDirections if table.network else LinearDirections
     Patterns(run, table, attackers_of(table), seed, directions).hide_everything()
     grown = Cover(table, directions).grown(table.classes(search.hidden), table.cost, run.over)

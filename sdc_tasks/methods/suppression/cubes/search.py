@@ -1,12 +1,12 @@
 """The cheapest hypercube for each primary, one after the other, those that need most first; see
-ways.py for what a hypercube is here.
+candidates.py for what a hypercube is here.
 
 A hypercube that moves its corners by ±δ lets a primary rise and fall by δ if all other corners have so much
 room on both sides. Corners that are hidden already cost nothing. So all hypercubes of a primary are priced at
-once: the prices of the cells around it, a tensor, are summed along the ways of each dimension in turn. Prices
-are whole numbers, and so are their sums: the choice is the same on any machine.
+once: the prices of the cells around it, a tensor, are summed along the moves of each dimension in turn.
+Prices are whole numbers, and so are their sums: the choice is the same on any machine.
 
-First ways between siblings without parts are tried, where totals stay, then ways through all levels, then
+First moves between siblings without parts are tried, where totals stay, then moves through all levels, then
 several hypercubes that share what is needed. In further rounds each primary chooses anew, while the corners
 that only its own hypercube needs cost again. Corners that are the singletons of others than whom the level
 protects are left out: their respondents attack ([2] eq. 8).
@@ -20,14 +20,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.cubes.ways import Dimension, Ways
+from sdc_tasks.methods.suppression.cubes.candidates import CodeMoves, Dimension
 from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import ZERO
 
-MOST_CUBES = 20_000  # priced at once for one primary: of longer lists of ways the cheapest
+MOST_CUBES = 20_000  # priced at once for one primary: of longer lists of moves the cheapest
 SHARES = (0.5, 0.25, 0.125, 0.0625)  # of what is needed: what one of several hypercubes moves
 MOST_SHARED = 24  # hypercubes that share what one primary needs
 EXACT_SUMS = 2.0**52  # sums up to this are exact
@@ -161,19 +161,19 @@ class CubeSearch:
             steps.append(
                 [dimension.every(code) for dimension, code in zip(self._dimensions, at, strict=True)]
             )
-        for ways in steps:
-            if (found := self._cube(p, ways, need, guard)) is not None:
+        for moves in steps:
+            if (found := self._cube(p, moves, need, guard)) is not None:
                 return found
         return None if near else self._shared(p, steps[-1], need, guard)
 
-    def _shared(self, p: int, ways: list[Ways], need: float, guard: int) -> Movement | None:
+    def _shared(self, p: int, moves: list[CodeMoves], need: float, guard: int) -> Movement | None:
         """Several hypercubes, one after the other, each with the room that those before leave."""
         moved: dict[int, float] = {}
         before: dict[int, float] = {}
         left, count, share = need, 0, 0
         while left > need * ZERO and count < MOST_SHARED and share < len(SHARES):
             step = min(left, need * SHARES[share])
-            found = self._cube(p, ways, step, guard)
+            found = self._cube(p, moves, step, guard)
             if found is None:
                 share += 1
                 continue
@@ -190,26 +190,26 @@ class CubeSearch:
         cells = np.array([cell for cell, move in moved.items() if move], dtype=np.int64)
         return Movement(cells, np.array([moved[cell] for cell in cells.tolist()]))
 
-    def _cube(self, p: int, ways: list[Ways], step: float, guard: int) -> Movement | None:
+    def _cube(self, p: int, moves: list[CodeMoves], step: float, guard: int) -> Movement | None:
         """The cheapest hypercube whose corners all have room for a step, but for the
         primary itself; None if there is none.
         """
         at = self._codes(p)
-        if np.prod([float(each.number) for each in ways]) > MOST_CUBES:
-            few = self._few(at, ways, step, guard)
+        if np.prod([float(each.number) for each in moves]) > MOST_CUBES:
+            few = self._few(at, moves, step, guard)
             if few is None:
                 return None
-            ways = few
-        price = self._priced([each.codes for each in ways], at, step, guard)
-        for each in ways:  # each turn sums along the first axis, and brings the next one to the front
+            moves = few
+        price = self._priced([each.codes for each in moves], at, step, guard)
+        for each in moves:  # each turn sums along the first axis, and brings the next one to the front
             price = each.sums(price.reshape(len(each.codes), -1)).T
         best = int(np.argmin(price))
         if price.flat[best] >= self._barred:
             return None
-        chosen = np.unravel_index(best, [each.number for each in ways])
+        chosen = np.unravel_index(best, [each.number for each in moves])
         where, sign = np.zeros(1, dtype=np.int64), np.full(1, step)
-        for each, way, stride in zip(ways, chosen, self._strides, strict=True):
-            codes, signs = each.one(int(way))
+        for each, move, stride in zip(moves, chosen, self._strides, strict=True):
+            codes, signs = each.one(int(move))
             where, sign = np.add.outer(where, codes * stride).ravel(), np.multiply.outer(sign, signs).ravel()
         return Movement(self._cell[where], sign)
 
@@ -217,13 +217,13 @@ class CubeSearch:
         """Where a cell stands in each dimension."""
         return [int(code) for code in np.unravel_index(int(self._position[p]), self.shape)]
 
-    def _few(self, at: list[int], ways: list[Ways], step: float, guard: int) -> list[Ways] | None:
-        """The ways of each dimension whose corners beside the primary cost least, so many that
+    def _few(self, at: list[int], moves: list[CodeMoves], step: float, guard: int) -> list[CodeMoves] | None:
+        """The moves of each dimension whose corners beside the primary cost least, so many that
         all their products can be priced.
         """
         own = [np.array([code]) for code in at]
         found = []
-        for axis, each in enumerate(ways):
+        for axis, each in enumerate(moves):
             price = each.sums(
                 self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel()
             )
@@ -234,7 +234,7 @@ class CubeSearch:
         most = max(len(each) for each in found)
         while np.prod([float(min(len(each), most)) for each in found]) > MOST_CUBES:
             most -= 1
-        return [each.some(np.sort(chosen[:most])) for each, chosen in zip(ways, found, strict=True)]
+        return [each.some(np.sort(chosen[:most])) for each, chosen in zip(moves, found, strict=True)]
 
     def _priced(self, codes: list[Ints], at: list[int], step: float, guard: int) -> Floats:
         """The prices of the cells where these codes cross; those of the primary itself are 0."""

@@ -1,7 +1,7 @@
 """The narrowest safe intervals, by cutting planes on a linear program ([2] §6; Fischetti & Salazar-González
 2003).
 
-On the classes of the reduced problem (pattern/reduce.py), with v = (below, above):
+On the classes of the reduced problem (pattern/presolve.py), with v = (below, above):
 
     min  W · (below + above),   0 ≤ v ≤ room          W_c = Σ weight_i |t_i| over the cells of class c
     for each item (class p, side, need):   max { ± u_p : M u = 0, −below ≤ u ≤ above } ≥ need
@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import DUAL, SOLVER, TIE_BREAK
 from sdc_tasks.optimise import Cut, CutPool
@@ -57,13 +57,13 @@ def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
             "a minimum of contributors is about those behind blanks, not behind intervals. Remedy: leave it "
             "out, or hide"
         )
-    search = _Search(run, reduce(problem))
+    search = _Search(run, presolve(problem))
     search.begin()
     return search.improve(rounds)
 
 
 class _Search:
-    def __init__(self, run: IntervalRun, table: Reduced) -> None:
+    def __init__(self, run: IntervalRun, table: ReducedProblem) -> None:
         self.run, self.table = run, table
         k = len(table.cost)
         inside = np.flatnonzero(table.reduction.class_of >= 0)
@@ -189,7 +189,7 @@ class _Search:
         if self.run.left <= 0:
             return "time"
         k = len(self.table.cost)
-        unit = float(np.median(self.weight[self.weight > 0])) if self.weight.any() else 1.0
+        unit = self._unit()
         low = np.where(self.weight == 0, self.room, self.least)
         master = LiveLP(
             self.weight / unit,
@@ -212,10 +212,7 @@ class _Search:
             if fresh is None:
                 return "time"
             if not fresh:
-                self.best = point
-                last = self.run.incumbent
-                if last is None or float(self.weight @ point) < last.loss * (1 - GIVEN_BACK):
-                    self._offer(point, f"round {count + 1}")
+                self._accept(point, f"round {count + 1}")
                 fresh = self._violated(v)
                 if fresh is None:
                     return "time"
@@ -226,6 +223,17 @@ class _Search:
             master.add_rows(self.pool.matrix(fresh), right, np.full(len(fresh), np.inf))
         self._offer(self.best, "last round")
         return "time" if self.run.left <= 0 else "work"
+
+    def _unit(self) -> float:
+        """The unit of the master's cost, for numbers near 1: the median weight."""
+        return float(np.median(self.weight[self.weight > 0])) if self.weight.any() else 1.0
+
+    def _accept(self, point: Floats, step: str) -> None:
+        """Intervals that meet every item: offered if they lose clearly less than the incumbent."""
+        self.best = point
+        last = self.run.incumbent
+        if last is None or float(self.weight @ point) < last.loss * (1 - GIVEN_BACK):
+            self._offer(point, step)
 
     def _violated(self, v: Floats) -> list[Cut] | None:
         """A new cut for each item that intervals do not meet; None when the time is over."""
@@ -307,7 +315,7 @@ class _Shown:
     items.
     """
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         self._table = table
         self._far = np.zeros(len(table.item_need))
 

@@ -9,7 +9,7 @@ By duality every multiplier λ of the relations gives, with r = ± e_p − Mᵀ 
 need, classes that are hidden anyway moved to the right-hand side, coefficients cut at 1. An item of
 width (side 0) adds the two sides.
 
-In a network the capacities c± may be cut at the need beforehand (see reduce.py): then the most violated
+In a network the capacities c± may be cut at the need beforehand (see presolve.py): then the most violated
 strengthened cut is a minimum cut of a graph, found by a maximum flow (`Flows`); c± that would be larger than
 1 are what makes the plain programs give weak cuts. Each failing item gives the minimum cut next to its
 source, the one next to its sink, and, nested, those that remain after the found ones are filled up. In any
@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ZERO
 from sdc_tasks.optimise import Cut
@@ -39,7 +39,7 @@ FLOW_UNITS = 2**22  # a need in the whole numbers of the flow program
 class Attackers(ABC):
     """All items of a reduced problem; `calls` counts the programs."""
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         self.table, self.calls = table, 0
 
     def cuts(self, item: int, y: Floats, most: int = 1, thorough: bool = True) -> list[Cut]:
@@ -112,7 +112,7 @@ class Attackers(ABC):
 class Flows(Attackers):
     """Networks: relation r is a node, class i an arc from the node of its −1 to that of its +1, and back."""
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         super().__init__(table)
         self.tail, self.head = network_ends(table.M)
         k, m = len(table.cost), table.M.shape[0]
@@ -164,7 +164,7 @@ class Flows(Attackers):
 class Programs(Attackers):
     """Any table: a live linear program in u / need."""
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         super().__init__(table)
         k, m = len(table.cost), table.M.shape[0]
         zeros = np.zeros(m)
@@ -228,6 +228,6 @@ class Programs(Attackers):
         return reached, np.minimum(alpha / share, 1e9) if share > 0.5 else None
 
 
-def attackers_of(table: Reduced) -> Attackers:
+def attackers_of(table: ReducedProblem) -> Attackers:
     """The attackers of a reduced problem: flows in a network, linear programs in any other table."""
     return Flows(table) if table.network else Programs(table)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.pattern.enough import enough
+from sdc_tasks.judge.pattern.min_contributors import meets_minimum
 from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -54,7 +54,12 @@ class SuppressionRun(Search[Pattern]):
         if cost >= self.objective:
             return False
         verdict, short = judge(self.problem, hidden, proposed, seconds, witnesses)
-        return verdict.safe and not len(short) and enough(self.problem, hidden) and self.take(hidden, method)
+        return (
+            verdict.safe
+            and not len(short)
+            and meets_minimum(self.problem, hidden)
+            and self.take(hidden, method)
+        )
 
     def take(self, hidden: Bools, method: str) -> bool:
         """Takes a pattern (n) that was judged, and found to keep all that the problem asks;

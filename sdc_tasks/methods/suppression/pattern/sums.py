@@ -23,8 +23,8 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import and_more
 from sdc_tasks.judge.pattern import PatternVerdict, verify
+from sdc_tasks.judge.pattern.min_contributors import sides
 from sdc_tasks.methods.contributions import Behind, levels
-from sdc_tasks.methods.suppression.pattern.enough import sides
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints

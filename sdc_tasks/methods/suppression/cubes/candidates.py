@@ -1,9 +1,10 @@
-"""How a single code of a hierarchy may move so that all of its families still add up: the *ways* of the code.
+"""How a single code of a hierarchy may move so that all of its families still add up: the candidate *moves*
+of the code.
 
 If code i rises by 1, then so do one of its parts, one of the parts of this part, and so on down to a code
 without parts. Above i either all totals rise up to the top, or on some level a sibling falls by 1 instead,
-and with it a line of parts below that sibling. So a way is a vector on the codes of a dimension with entries
-1 and −1 that obeys every family. The product of one way for each dimension obeys every relation of the
+and with it a line of parts below that sibling. So a move is a vector on the codes of a dimension with entries
+1 and −1 that obeys every family. The product of one move for each dimension obeys every relation of the
 crossed table: a hypercube whose edges pass through the levels.
 """
 
@@ -19,17 +20,17 @@ from sdc_tasks.model.grid import Family
 from sdc_tasks.model.table import Floats, Ints
 
 Line = tuple[int, ...]
-MOST_LINES, MOST_WAYS = 64, 4_000  # of one code: of more, the first ones
+MOST_LINES, MOST_MOVES = 64, 4_000  # of one code: of more, the first ones
 MOST_DENSE = 20_000  # entries of a matrix that is kept dense: 160 kB for each code
 
 
 @dataclass(frozen=True)
-class Ways:
-    """Some ways of one code: `codes` (s) that any of them moves; `signs` (ways, s): 1, −1, or 0
-    where a way leaves a code alone.
+class CodeMoves:
+    """Some moves of one code: `codes` (s) that any of them changes; `signs` (moves, s): 1, −1, or 0
+    where a move leaves a code alone.
 
-    A way moves about twice as many codes as the hierarchy has levels, of a thousand or more: so a large
-    matrix is sparse. A small one is dense, because ways are summed for each primary, and a sparse product
+    A move changes about twice as many codes as the hierarchy has levels, of a thousand or more: so a large
+    matrix is sparse. A small one is dense, because moves are summed for each primary, and a sparse product
     takes longer to set up than to compute.
     """
 
@@ -38,33 +39,33 @@ class Ways:
 
     @property
     def number(self) -> int:
-        """How many ways."""
+        """How many moves."""
         return int(self.signs.shape[0])
 
     @cached_property
-    def moves(self) -> Floats | sp.csr_array:
-        """(ways, s): 1 where a way moves a code."""
+    def moved(self) -> Floats | sp.csr_array:
+        """(moves, s): 1 where a move changes a code."""
         return abs(self.signs) if sp.issparse(self.signs) else np.abs(self.signs)
 
     def sums(self, price: Floats) -> Floats:
-        """(ways, …): for every way the sum over the codes that it moves. `price` (s, …): whole
+        """(moves, …): for every move the sum over the codes that it changes. `price` (s, …): whole
         numbers, so that every sum is exact.
         """
-        return np.asarray(self.moves @ price)
+        return np.asarray(self.moved @ price)
 
-    def some(self, chosen: Ints) -> Ways:
-        """Some of the ways, and the codes that they move."""
+    def some(self, chosen: Ints) -> CodeMoves:
+        """Some of the moves, and the codes that they change."""
         signs = self.signs[chosen]
         used = np.unique(signs.indices) if sp.issparse(signs) else np.flatnonzero(signs.any(axis=0))
-        return Ways(self.codes[used], signs[:, used])
+        return CodeMoves(self.codes[used], signs[:, used])
 
-    def one(self, way: int) -> tuple[Ints, Floats]:
-        """The codes of one way, and their signs."""
+    def one(self, move: int) -> tuple[Ints, Floats]:
+        """The codes of one move, and their signs."""
         if sp.issparse(self.signs):
-            mine = slice(self.signs.indptr[way], self.signs.indptr[way + 1])
+            mine = slice(self.signs.indptr[move], self.signs.indptr[move + 1])
             return self.codes[self.signs.indices[mine]], self.signs.data[mine]
-        used = np.flatnonzero(self.signs[way])
-        return self.codes[used], self.signs[way, used]
+        used = np.flatnonzero(self.signs[move])
+        return self.codes[used], self.signs[move, used]
 
 
 class Dimension:
@@ -74,26 +75,26 @@ class Dimension:
         self.size = size
         self._parts = dict(families)
         self._above = {part: total for total, parts in families for part in parts}
-        self._near: dict[int, Ways] = {}
-        self._every: dict[int, Ways] = {}
+        self._near: dict[int, CodeMoves] = {}
+        self._every: dict[int, CodeMoves] = {}
 
     @cached_property
     def longest(self) -> int:
-        """The most codes that a way moves."""
-        return max(int(self.every(code).moves.sum(axis=1).max()) for code in range(self.size))
+        """The most codes that a move changes."""
+        return max(int(self.every(code).moved.sum(axis=1).max()) for code in range(self.size))
 
-    def near(self, code: int) -> Ways:
-        """Of a code without parts: the ways with one sibling that has no parts either; of any other code
-        every way.
+    def near(self, code: int) -> CodeMoves:
+        """Of a code without parts: the moves with one sibling that has no parts either; of any other code
+        every move.
         """
         if code not in self._near:
             siblings = [other for other in self._siblings(code) if other not in self._parts]
             few = [[(code, 1), (other, -1)] for other in siblings]
-            self._near[code] = self.every(code) if code in self._parts or not few else _ways(few)
+            self._near[code] = self.every(code) if code in self._parts or not few else _moves(few)
         return self._near[code]
 
-    def every(self, code: int) -> Ways:
-        """All ways of a code, those with few codes first."""
+    def every(self, code: int) -> CodeMoves:
+        """All moves of a code, those with few codes first."""
         if code not in self._every:
             found: list[list[tuple[int, int]]] = []
             for down in self._lines(code):
@@ -109,7 +110,7 @@ class Dimension:
                         break
                     top = self._above[top]
                     rises.append(top)
-            self._every[code] = _ways(sorted(found, key=lambda way: (len(way), way))[:MOST_WAYS])
+            self._every[code] = _moves(sorted(found, key=lambda move: (len(move), move))[:MOST_MOVES])
         return self._every[code]
 
     def _siblings(self, code: int) -> Line:
@@ -122,12 +123,12 @@ class Dimension:
         return [(code, *line) for part in self._parts[code] for line in self._lines(part)][:MOST_LINES]
 
 
-def _ways(found: list[list[tuple[int, int]]]) -> Ways:
-    codes = sorted({code for way in found for code, _ in way})
+def _moves(found: list[list[tuple[int, int]]]) -> CodeMoves:
+    codes = sorted({code for move in found for code, _ in move})
     place = {code: i for i, code in enumerate(codes)}
-    each = [sorted((place[code], sign) for code, sign in way) for way in found]
-    starts = np.concatenate([[0], np.cumsum([len(way) for way in each])]).astype(np.int32)
-    columns = np.array([column for way in each for column, _ in way], dtype=np.int32)
-    signs = np.array([sign for way in each for _, sign in way], dtype=float)
+    each = [sorted((place[code], sign) for code, sign in move) for move in found]
+    starts = np.concatenate([[0], np.cumsum([len(move) for move in each])]).astype(np.int32)
+    columns = np.array([column for move in each for column, _ in move], dtype=np.int32)
+    signs = np.array([sign for move in each for _, sign in move], dtype=float)
     sparse = sp.csr_array((signs, columns, starts), shape=(len(found), len(codes)))
-    return Ways(np.array(codes), sparse.toarray() if len(found) * len(codes) <= MOST_DENSE else sparse)
+    return CodeMoves(np.array(codes), sparse.toarray() if len(found) * len(codes) <= MOST_DENSE else sparse)

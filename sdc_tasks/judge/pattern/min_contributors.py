@@ -17,19 +17,19 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.judge.pattern import verify
+from sdc_tasks.judge.pattern.verdict import verify
 from sdc_tasks.model.additive import absent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.model.tolerances import NOTICEABLE
 
 
-def enough(problem: SensitiveTable, hidden: Bools) -> bool:
+def meets_minimum(problem: SensitiveTable, hidden: Bools) -> bool:
     """Whether a pattern (n) keeps the minimum of its problem; True where there is none."""
-    return not problem.minimum or not len(too_few(problem, hidden))
+    return not problem.minimum or not len(relations_below_minimum(problem, hidden))
 
 
-def too_few(problem: SensitiveTable, hidden: Bools) -> Ints:
+def relations_below_minimum(problem: SensitiveTable, hidden: Bools) -> Ints:
     """The relations with an open total whose hidden parts have fewer contributors than the minimum."""
     assert problem.count is not None
     unknown = _unknown(problem, hidden)

@@ -1,5 +1,5 @@
-"""A release divided by indicators. Indicators that no relation links are protected separately,
-and joined again for the audit.
+"""Blocks of indicators: indicators that no relation links are protected separately, and their results are
+assembled again for the audit, which looks at all of them at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sdc_tasks.model.table import Bools, Ints, linked
 
 
 @dataclass(frozen=True)
-class Part:
+class IndicatorBlock:
     """The protection problem of some indicators. `cells` (cells of the part,) are their flat
     indices in the whole, ascending.
     """
@@ -141,13 +141,13 @@ def groups_of(
     return linked(space.indicators, links)
 
 
-def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
+def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> IndicatorBlock:
     """The part of these indicators (at least one). Raises ValueError where a relation links one
     of them to an indicator outside.
     """
     space = problem.space
     if set(space.indicators) <= set(indicators):
-        return Part(problem, problem, np.arange(space.size))
+        return IndicatorBlock(problem, problem, np.arange(space.size))
     linked = [{total, *parts} for total, parts in space.indicator_relations]
     if any(each & set(indicators) and each - set(indicators) for each in linked):
         raise ValueError("indicators that a relation links are protected together")
@@ -184,7 +184,7 @@ def part_of(problem: ProtectionProblem, indicators: Collection[str]) -> Part:
     part = ProtectionProblem(
         own, **arrays, deliveries=problem.deliveries, earlier=prior, levels=levels, salt=problem.salt
     )
-    return Part(problem, part, cells)
+    return IndicatorBlock(problem, part, cells)
 
 
 def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:

@@ -49,7 +49,7 @@ class Decision:
         return found if isinstance(found, Publication) else self.publication
 
 
-def joined(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication]]) -> Publication:
+def assemble(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication]]) -> Publication:
     """The publication with the cells of each group from its own one; cells of no group are withheld."""
     whole = Publication.nothing(np.arange(space.first_aggregate, space.size))
     value, base, covers = whole.value.copy(), whole.base.copy(), whole.covers.copy()
@@ -59,7 +59,7 @@ def joined(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication
     return Publication(whole.cells, value, base, covers)
 
 
-def beside(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
+def assemble_kept(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
     """What is kept of the decisions: all tables; the publication by each rule that was not taken
     everywhere; and, as RULES, a rung for each rule. A group that no rule of this name decided
     stands there as it was decided.
@@ -75,7 +75,7 @@ def beside(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, Kept]:
         taken = [each.rung(rule) for each in ruled]
         everywhere = all(rung.chosen for rung in taken)
         if not everywhere:
-            found[rule] = joined(space, [(each.indicators, each.by(rule)) for each in decisions])
+            found[rule] = assemble(space, [(each.indicators, each.by(rule)) for each in decisions])
         if not everywhere or all(rung.method == rule for rung in taken):
             rungs.append(_together(rule, taken, everywhere))
     if ruled and not any(rung.chosen for rung in rungs):

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput, Unprotectable
+from sdc_tasks.judge.pattern.min_contributors import meets_minimum
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.pattern.enough import enough
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.tolerances import NOTICEABLE
 from support.drawn_suppression import problems
@@ -61,13 +61,13 @@ def test_patterns_keep_the_minimum_and_none_is_missed(problem, seed):
             assert (
                 unprotected(asked, everything)
                 or not keeps(asked, everything)
-                or not enough(asked, everything)
+                or not meets_minimum(asked, everything)
             )
             continue
         assert found.pattern is not None
         assert unprotected(asked, found.pattern) == []
         assert keeps(asked, found.pattern)
-        assert enough(asked, found.pattern)
+        assert meets_minimum(asked, found.pattern)
         assert found.cost >= found.bound * (1 - 1e-9)
 
 
@@ -82,7 +82,7 @@ def test_the_judge_agrees_with_programs_by_relation_and_the_bound_holds(problem,
         for chosen in combinations(free.tolist(), size):
             pattern = asked.primary.copy()
             pattern[list(chosen)] = True
-            assert enough(asked, pattern) == keeps(asked, pattern)
+            assert meets_minimum(asked, pattern) == keeps(asked, pattern)
             if asked.cost_of(pattern) < least and not unprotected(asked, pattern) and keeps(asked, pattern):
                 least = asked.cost_of(pattern)
     try:

@@ -23,7 +23,7 @@ import heapq
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
+from sdc_tasks.methods.suppression.classical.completed import complete, grid_for
 from sdc_tasks.methods.suppression.exact import Work, suppress_exactly
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.model.grid import Grid, Subtable
@@ -32,7 +32,7 @@ from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.model.tolerances import NOTICEABLE
 
 OF_A_TABLE = Work(
-    rounds=50, integer_rounds=4, nodes=500, thinned=0, search=2
+    rounds=50, integer_rounds=4, nodes=500, patterns=0, search=2
 )  # on one sub-table, whose pattern need not be proven
 TIMES = 20  # that a sub-table is solved, on average
 

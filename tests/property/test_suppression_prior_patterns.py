@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
-from sdc_tasks.methods.suppression.given.earlier import EarlierPattern, coordinated, frozen, moved
+from sdc_tasks.methods.suppression.prior_patterns.earlier import EarlierPattern, coordinated, frozen, moved
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import problems
 from support.laws import law

@@ -12,7 +12,7 @@ from sdc_tasks.methods.suppression.covering.cover import Cover, LinearDirections
 from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
-from sdc_tasks.methods.suppression.pattern.reduce import reduce
+from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.result import Alone
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import Grid, recognised
@@ -49,7 +49,7 @@ def complete(run: SuppressionRun, alone: Bools, seed: int, method: str, finished
     if verdict.safe:
         run.offer(alone, method)
         return "work"
-    table = reduce(problem)
+    table = presolve(problem)
     directions = PathDirections if table.network else LinearDirections
     patterns = Patterns(run, table, attackers_of(table), seed, directions)
     patterns.hide_everything()

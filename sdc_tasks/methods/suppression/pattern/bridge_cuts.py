@@ -1,5 +1,4 @@
-"""Bridges: hidden classes that cannot move, and the inequalities that patterns without them satisfy ([2]
-§4.1).
+"""Bridges, hidden classes that cannot move, and the valid inequalities of patterns without them ([2] §4.1).
 
 If a pattern hides class i, but the relations do not let it move, class i does not protect anything: without
 it the same deviations remain, and the pattern costs no more. So some least pattern has no bridge. Classes
@@ -18,23 +17,24 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import INTEGRALITY
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP
 
-WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)  # what multipliers are tried to be made whole numbers with
-BRIDGE_VIOLATED = 1e-3  # a cut is worth adding if it is violated by this much
-HARDLY_HIDDEN = 0.02  # classes that a point hides less than this are not asked
+# factors that may turn the LP's multipliers into integers: only then is r = Mᵀ λ exact, and the cut valid
+WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)
+BRIDGE_VIOLATED = 1e-3  # a cut is added if it is violated by this much
+HARDLY_HIDDEN = 0.02  # no LP is solved for classes with a smaller y
 
 
-class Bridges:
+class BridgeCuts:
     """The bridgeless inequalities of a reduced table; `rows` (relations' entries, k): those of
     single relations, rows @ y ≥ 0.
     """
 
-    def __init__(self, table: Reduced) -> None:
+    def __init__(self, table: ReducedProblem) -> None:
         self.table, k, m = table, len(table.cost), table.M.shape[0]
         M = table.M
         lengths = np.diff(M.indptr)

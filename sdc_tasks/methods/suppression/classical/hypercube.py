@@ -25,7 +25,7 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.methods.suppression.baselines.completed import complete, grid_for
+from sdc_tasks.methods.suppression.classical.completed import complete, grid_for
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -90,6 +90,28 @@ class _Corners:
         others = [np.delete(np.arange(size), place) for size, place in zip(cells.shape, at, strict=True)]
         moving = [axis for axis, other in enumerate(others) if len(other)]
         wanted = self.wanted[target]
+        rise, fall, cost = self._priced(cells, at, others, moving)
+        best = _choice(rise, fall, cost, wanted)
+        if best is None or not moving:
+            return False
+        chosen = np.unravel_index(best, cost.shape)
+        ends = [
+            np.array([at[axis], others[axis][chosen[axis]]]) if axis in moving else np.array([at[axis]])
+            for axis in range(cells.ndim)
+        ]
+        new = [cell for cell in cells[np.ix_(*ends)].ravel().tolist() if not self.hidden[cell]]
+        self.hidden[new] = True
+        self.wanted.update(dict.fromkeys(new, wanted))
+        done.update(new)
+        return bool(new)
+
+    def _priced(
+        self, cells: Ints, at: list[int], others: list[Ints], moving: list[int]
+    ) -> tuple[Floats, Floats, Floats]:
+        """How far the cell `at` rises and falls by each hypercube, and what that costs, by the opposite
+        corner. `others`: the other places on each axis of the sub-table; `moving`: the axes that have some.
+        """
+        target = int(cells[tuple(at)])
         shape = tuple(len(others[axis]) if axis in moving else 1 for axis in range(cells.ndim))
         rise, fall, cost = (
             np.full(shape, self.above[target]),
@@ -112,19 +134,7 @@ class _Corners:
                 0.0,
                 np.where(self.problem.fixed[corner], np.inf, self.problem.cost[corner]),
             )
-        best = _choice(rise, fall, cost, wanted)
-        if best is None or not moving:
-            return False
-        chosen = np.unravel_index(best, shape)
-        ends = [
-            np.array([at[axis], others[axis][chosen[axis]]]) if axis in moving else np.array([at[axis]])
-            for axis in range(cells.ndim)
-        ]
-        new = [cell for cell in cells[np.ix_(*ends)].ravel().tolist() if not self.hidden[cell]]
-        self.hidden[new] = True
-        self.wanted.update(dict.fromkeys(new, wanted))
-        done.update(new)
-        return bool(new)
+        return rise, fall, cost
 
 
 def _choice(rise: Floats, fall: Floats, cost: Floats, wanted: _Wanted) -> int | None:

@@ -15,22 +15,22 @@ from scipy.linalg import null_space
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.judge.pattern import verify
-from sdc_tasks.methods.suppression.covering import thinning
-from sdc_tasks.methods.suppression.covering.thinning import Thinning
-from sdc_tasks.methods.suppression.pattern.bridges import Bridges
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced, reduce
+from sdc_tasks.methods.suppression.covering import greedy_unsuppress
+from sdc_tasks.methods.suppression.covering.greedy_unsuppress import GreedyUnsuppression
+from sdc_tasks.methods.suppression.pattern.bridge_cuts import BridgeCuts
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import linked, problems
 from support.laws import law
 from support.oracles.suppression import unprotected
 
-thinning_null_space = thinning.null_space
+exact_null_space = greedy_unsuppress.null_space
 TABLES = st.one_of(problems(("flat", "wide", "wide")), problems(("flat", "deep", "wide")), linked())
 
 
-def reduced(problem: SensitiveTable) -> Reduced | None:
+def reduced(problem: SensitiveTable) -> ReducedProblem | None:
     try:
-        return reduce(problem)
+        return presolve(problem)
     except Unprotectable:
         return None
 
@@ -45,7 +45,7 @@ def test_bridgeless_inequalities_hold_for_every_pattern_without_bridges(
         return
     rng = np.random.default_rng(seed)
     k = len(table.cost)
-    bridges, dense = Bridges(table), table.M.toarray()
+    bridges, dense = BridgeCuts(table), table.M.toarray()
     point = np.where(table.forced, 1.0, rng.random(k) * rng.choice([0.3, 1.0]))
     cuts = [cut for cut in (bridges.cut(int(i), point) for i in bridges.candidates(point)) if cut is not None]
     assert all(cut.value(point) < cut.right for cut in cuts)
@@ -67,9 +67,9 @@ def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(problem: Sensit
     table = reduced(problem)
     if table is None or not len(table.item_need):
         return
-    one = Thinning(table)
-    before = one.thinned(table.cost, np.random.default_rng(0), lambda: False)
-    found = one.thinned(table.cost, np.random.default_rng(seed), lambda: False)
+    one = GreedyUnsuppression(table)
+    before = one.unsuppress(table.cost, np.random.default_rng(0), lambda: False)
+    found = one.unsuppress(table.cost, np.random.default_rng(seed), lambda: False)
     assert (before is None) == (found is None), "a pattern begins anew, whatever another one has opened"
     everything = table.pattern(np.ones(len(table.cost), dtype=bool), problem)
     if found is None:
@@ -87,7 +87,7 @@ def test_a_thinned_pattern_is_safe_and_every_series_of_it_needed(problem: Sensit
 @given(TABLES)
 @law(5)
 def test_a_null_space_is_whole_and_orthonormal(problem: SensitiveTable) -> None:
-    basis = thinning.null_space(problem.M, np.random.default_rng(0))
+    basis = greedy_unsuppress.null_space(problem.M, np.random.default_rng(0))
     assert basis.shape[1] == null_space(problem.M.toarray()).shape[1]
     np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-9)
     np.testing.assert_allclose(problem.M @ basis, 0.0, atol=1e-9)
@@ -106,15 +106,19 @@ def test_another_basis_and_other_last_digits_give_the_same_pattern(
         return
 
     def elsewhere(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], bool]) -> np.ndarray:
-        basis = thinning_null_space(M, rng, over)
+        basis = exact_null_space(M, rng, over)
         other = np.random.default_rng(seed + 1)
         turn = np.linalg.qr(other.standard_normal((basis.shape[1], basis.shape[1])))[0]
         return np.asarray(basis @ turn + 1e-15 * other.standard_normal(basis.shape))
 
-    here = Thinning(table).thinned(table.cost, np.random.default_rng(seed), lambda: False, most=0)
+    here = GreedyUnsuppression(table).unsuppress(
+        table.cost, np.random.default_rng(seed), lambda: False, most=0
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thinning, "null_space", elsewhere)
-        there = Thinning(table).thinned(table.cost, np.random.default_rng(seed), lambda: False, most=0)
+        patch.setattr(greedy_unsuppress, "null_space", elsewhere)
+        there = GreedyUnsuppression(table).unsuppress(
+            table.cost, np.random.default_rng(seed), lambda: False, most=0
+        )
     assert (here is None) == (there is None)
     if here is not None and there is not None:
         assert here.hidden.tolist() == there.hidden.tolist()

@@ -1,12 +1,14 @@
-"""The ladder of strategies: a rung is tried if the rung before returned no table that is good enough,
-and each rung records its result.
+"""Fallbacks: the rungs that a domain file lists (`cta.ladder`), one after the other. A rung runs if no rung
+before it returned a table that is good enough, and each rung records its result.
 
     auto            the fast path: bound, first table, local search by regions
-    bcd             block coordinate descent, from an earlier table that protects every cell, or from
-    fix-and-relax milp            the whole model by CBC (through PuLP) or HiGHS, from the table of an earlier
-    rung if there is one fix-and-relax   a start point only
+    bcd             block coordinate descent, from an earlier table that protects every cell, or else from
+                    fix-and-relax
+    milp            the whole model by CBC (through PuLP) or HiGHS, from the table of an earlier rung if there
+                    is one
+    fix-and-relax   a start point only
     benders         for two-dimensional tables
-    (none)          an empty ladder, or no table good enough: audit-driven bases alone
+    (none)          no rung is listed, or no table is good enough: audit-driven bases alone
 
 Each rung ends by counted work, the same on any machine. Its seconds are an abort: a rung that reaches them
 returns nothing, and the release stops, because its figures would be different without this rung.
@@ -100,24 +102,29 @@ def _better(rung: Rung, before: Adjustment) -> bool:
     return not earlier or rank(rung) < rank(earlier[-1])
 
 
-def _rung(options: RungOptions, run: Run, few: float, impossible: str, seconds: float) -> Rung:
-    best, bound = run.incumbent, run.bound or None
+def _work_done(run: Run) -> str:
+    """“ after 3 rounds of bcd”, of all that the run counted; "" if that is nothing."""
     work = ", ".join(
         f"{number} {name if number != 1 else name.replace('s of', ' of', 1)}"
         for name, number in run.work.items()
     )
-    after = f" after {work}" if work else ""
+    return f" after {work}" if work else ""
+
+
+def _falls_short(short: int, after: str, accepted: bool) -> str:
+    fall = "cell falls short of its" if short == 1 else "cells fall short of their"
+    return f"{short} sensitive {fall} level{after}{'; so few are left to the audit' if accepted else ''}"
+
+
+def _rung(options: RungOptions, run: Run, few: float, impossible: str, seconds: float) -> Rung:
+    best, bound, after = run.incumbent, run.bound or None, _work_done(run)
     if best is None:
         reason = impossible or f"no table{after}"
         return Rung(options.method, Outcome.NONE, None, bound, None, seconds, reason)
     objective, short, gap = best.verdict.objective, best.verdict.unprotected, run.gap
     if short:
         outcome, accepted = Outcome.RELAXED, short <= few and not impossible
-        fall = "cell falls short of its" if short == 1 else "cells fall short of their"
-        reason = (
-            impossible
-            or f"{short} sensitive {fall} level{after}{'; so few are left to the audit' if accepted else ''}"
-        )
+        reason = impossible or _falls_short(short, after, accepted)
     elif gap is not None and gap <= options.gap:
         outcome, accepted, reason = Outcome.OPTIMAL, True, f"proven within {options.gap:.1%}{after}"
     else:

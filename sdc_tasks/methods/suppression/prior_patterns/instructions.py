@@ -19,7 +19,7 @@ import numpy as np
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import Bools
+from sdc_tasks.model.table import Bools, Floats
 
 What = Literal["u", "s", "z", "c", "pl"]
 STATUS = ("u", "s", "z")
@@ -47,47 +47,21 @@ def instructed(problem: SensitiveTable, instructions: Sequence[Instruction]) -> 
     primary, fixed = problem.primary.copy(), problem.fixed.copy()
     guarded = None if problem.guarded is None else problem.guarded.copy()
     for each in instructions:
+        _refuse_one(problem, each, fixed)
         match each.what:
             case "c":
                 cost[each.cell] = each.numbers[0]
             case "pl":
                 levels[:, each.cell] = (*each.numbers, 0.0)[:3]
             case "u":
-                if fixed[each.cell]:
-                    raise _refused(
-                        problem,
-                        each,
-                        "it stays open in the table, so that it cannot be primary. Remedy: drop the line",
-                    )
                 if guarded is not None and not primary[each.cell]:
                     guarded[each.cell] = NOBODY  # nobody said whom the level protects: from all
                 primary[each.cell] = True
             case "s":
-                if problem.lone[each.cell]:
-                    raise _refused(
-                        problem,
-                        each,
-                        "it has a single respondent and is primary for that. Remedy: drop the line",
-                    )
                 primary[each.cell] = False
             case "z":
-                if problem.primary[each.cell]:
-                    raise _refused(
-                        problem,
-                        each,
-                        "it is primary and must not stay open. Remedy: drop the line, or protect it "
-                        "otherwise",
-                    )
                 fixed[each.cell] = True
-    for each in instructions:
-        if each.what == "pl" and not primary[each.cell]:
-            raise _refused(
-                problem,
-                each,
-                "levels of a cell that is not primary. Remedy: add a line u for it, or drop this one",
-            )
-        if each.what == "u" and not levels[:, each.cell].any():
-            raise _refused(problem, each, "primary without a level. Remedy: add a line pl with its levels")
+    _refuse_levels(problem, instructions, primary, levels)
     return replace(
         problem,
         cost=cost,
@@ -98,6 +72,38 @@ def instructed(problem: SensitiveTable, instructions: Sequence[Instruction]) -> 
         fixed=fixed,
         guarded=guarded,
     )
+
+
+def _refuse_one(problem: SensitiveTable, each: Instruction, fixed: Bools) -> None:
+    """Raises InvalidInput where an instruction contradicts the table. `fixed` (n): the cells that stay open,
+    those of the instructions before it included.
+    """
+    if each.what == "u" and fixed[each.cell]:
+        why = "it stays open in the table, so that it cannot be primary. Remedy: drop the line"
+    elif each.what == "s" and problem.lone[each.cell]:
+        why = "it has a single respondent and is primary for that. Remedy: drop the line"
+    elif each.what == "z" and problem.primary[each.cell]:
+        why = "it is primary and must not stay open. Remedy: drop the line, or protect it otherwise"
+    else:
+        return
+    raise _refused(problem, each, why)
+
+
+def _refuse_levels(
+    problem: SensitiveTable, instructions: Sequence[Instruction], primary: Bools, levels: Floats
+) -> None:
+    """Raises InvalidInput for levels of a cell that is not primary, and for a primary without a level, as
+    they are after all instructions. `levels` (3, n): lower, upper and sliding.
+    """
+    for each in instructions:
+        if each.what == "pl" and not primary[each.cell]:
+            raise _refused(
+                problem,
+                each,
+                "levels of a cell that is not primary. Remedy: add a line u for it, or drop this one",
+            )
+        if each.what == "u" and not levels[:, each.cell].any():
+            raise _refused(problem, each, "primary without a level. Remedy: add a line pl with its levels")
 
 
 def kept_open(instructions: Sequence[Instruction], n: int) -> Bools:

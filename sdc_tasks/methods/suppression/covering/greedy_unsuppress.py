@@ -1,5 +1,5 @@
-"""Patterns from above: hide everything, then open classes while every item stays met;
-for tables that are no networks.
+"""Greedy unsuppression: hide everything, then open classes while every item stays met; for tables that are
+no networks.
 
 The deviations that hidden classes S allow are a linear space V = {u : M u = 0, u_i = 0 for i ∉ S}. To open
 class i is to keep the part of V with u_i = 0; what cannot move then is opened with it. So classes fall in
@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from sdc_tasks.methods.suppression.covering.lp_cover import GRANTED
-from sdc_tasks.methods.suppression.pattern.reduce import Reduced
+from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, RANK, RIDGE, ROUNDING, ZERO
 from sdc_tasks.solver.lp import LiveLP
@@ -128,7 +128,7 @@ class _Space:
 
 
 @dataclass(frozen=True)
-class Thinned:
+class WitnessedPattern:
     """A pattern of classes `hidden` (k), and deviations `witnesses` (w, k) that together meet
     every item and move nothing else.
     """
@@ -137,11 +137,11 @@ class Thinned:
     witnesses: Floats
 
 
-class Thinning:
-    """Thins patterns of one reduced problem. `programs` counts linear programs."""
+class GreedyUnsuppression:
+    """Greedy unsuppression in patterns of one reduced problem. `programs` counts linear programs."""
 
     def __init__(
-        self, table: Reduced, start: Bools | None = None, over: Callable[[], bool] = lambda: False
+        self, table: ReducedProblem, start: Bools | None = None, over: Callable[[], bool] = lambda: False
     ) -> None:
         self.table, self.programs = table, 0
         self._inside = np.ones(len(table.cost), dtype=bool) if start is None else start | table.forced
@@ -166,11 +166,11 @@ class Thinning:
         )
 
     @staticmethod
-    def of(table: Reduced, over: Callable[[], bool] = lambda: False) -> Thinning | None:
-        """The thinning of a table, if it is not too large for it; of a large one, the dearest classes
-        are left open where that works.
+    def of(table: ReducedProblem, over: Callable[[], bool] = lambda: False) -> GreedyUnsuppression | None:
+        """The search for a table, or None if it is too large; in a large table the dearest classes stay open
+        from the start if the others meet every item.
 
-        None also where the run is `over` before.
+        None also if the run is `over` before.
         """
         k = len(table.cost)
         if k > MOST_CLASSES or k - table.M.shape[0] > MOST_FREEDOM or not len(table.item_need):
@@ -179,16 +179,16 @@ class Thinning:
             if k > MANY:
                 start = np.ones(k, dtype=bool)
                 start[np.argsort(-table.cost, kind="stable")[: k // 8]] = False
-                part = Thinning(table, start, over)
+                part = GreedyUnsuppression(table, start, over)
                 if part.meets():
                     return part
-            return Thinning(table, None, over)
+            return GreedyUnsuppression(table, None, over)
         except _Over:
             return None
 
     @property
     def inside(self) -> Bools:
-        """(k): the classes that thinned patterns may hide."""
+        """(k): the classes that patterns may hide."""
         return self._inside
 
     @property
@@ -203,7 +203,7 @@ class Thinning:
 
     def meets(self) -> bool:
         """Whether all classes together are seen to meet every item."""
-        return _Thinner(self, self.everything(), self.table.cost, np.random.default_rng(0), 0).starts()
+        return _PatternSearch(self, self.everything(), self.table.cost, np.random.default_rng(0), 0).starts()
 
     def everything(self) -> _Space:
         """The deviations of all classes inside. A space of its own for each pattern in the making,
@@ -220,22 +220,22 @@ class Thinning:
         moves = np.linalg.norm(basis, axis=1) > ZERO
         return _Space(self._whole.classes[keep][moves], basis[moves])
 
-    def thinned(
+    def unsuppress(
         self,
         price: Floats,
         rng: np.random.Generator,
         over: Callable[[], bool],
         hidden: Bools | None = None,
         most: int = MOST_PROGRAMS,
-        tell: Callable[[Thinned], None] | None = None,
-    ) -> Thinned | None:
+        tell: Callable[[WitnessedPattern], None] | None = None,
+    ) -> WitnessedPattern | None:
         """A pattern that meets every item and lies within `hidden`; None if none was
         found, or when the run is `over`.
 
         `most`: linear programs beside one for each item at the start; a series that would need another one
         stays. `tell` hears of the patterns on the way.
         """
-        return _Thinner(
+        return _PatternSearch(
             self, self.everything() if hidden is None else self.within(hidden), price, rng, most
         ).go(over, tell)
 
@@ -268,11 +268,11 @@ class Thinning:
         return np.asarray(result.x) * need if result.status.has_point else None
 
 
-class _Thinner:
+class _PatternSearch:
     """One pattern in the making."""
 
     def __init__(
-        self, owner: Thinning, space: _Space, price: Floats, rng: np.random.Generator, most: int
+        self, owner: GreedyUnsuppression, space: _Space, price: Floats, rng: np.random.Generator, most: int
     ) -> None:
         self.owner, self.table, self.space, self.price, self.rng, self.most = (
             owner,
@@ -306,22 +306,24 @@ class _Thinner:
         self.most = most
         return found
 
-    def go(self, over: Callable[[], bool], tell: Callable[[Thinned], None] | None) -> Thinned | None:
+    def go(
+        self, over: Callable[[], bool], tell: Callable[[WitnessedPattern], None] | None
+    ) -> WitnessedPattern | None:
         if not self.starts():
             return None
         while not over():
             series, total = self._series()
             dearest = int(np.argmax(total)) if len(total) else 0
             if not len(total) or not np.isfinite(total[dearest]):
-                return self._thinned()
+                return self._pattern()
             self._try(np.flatnonzero(self.alive)[series == dearest])
             if self.space.full:
                 if tell is not None:
-                    tell(self._thinned())
+                    tell(self._pattern())
                 self._renew()
         return None
 
-    def _thinned(self) -> Thinned:
+    def _pattern(self) -> WitnessedPattern:
         mine = self.space.classes
         hidden = self.table.forced.copy()
         hidden[mine[self.alive]] = True
@@ -329,7 +331,7 @@ class _Thinner:
         moves = np.where(size > ZERO * size.max(axis=0), self.witnesses, 0.0) * self.owner.room(mine)[:, None]
         witnesses = np.zeros((moves.shape[1], len(hidden)))
         witnesses[:, mine] = moves.T
-        return Thinned(hidden, witnesses)
+        return WitnessedPattern(hidden, witnesses)
 
     def _series(self) -> tuple[Ints, Floats]:
         """For every class that can move its series; the price of each series, −∞ if it must stay."""

@@ -1,4 +1,4 @@
-"""Patterns with a minimum of contributors behind what they hide ([2] §4.4); pattern/enough.py defines it.
+"""Patterns that hide a minimum of contributors ([2] §4.4), as judge/pattern/min_contributors.py defines it.
 
 The problem without the rule is solved first. In each relation with too few contributors one more cell
 becomes primary: one that is hidden anyway, else the cheapest. Its level only says that nobody can
@@ -14,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.suppression.pattern.enough import too_few
+from sdc_tasks.judge.pattern.min_contributors import relations_below_minimum
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.model.tolerances import NOTICEABLE
 
 
-def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> str:
+def suppress_with_minimum(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> str:
     """Offers the run patterns that keep the minimum; `search` finds patterns of a run
     without one. Returns why it ended.
 
@@ -38,7 +38,7 @@ def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> s
         and run.left > 0
     ):
         more = _promoted(run.problem, inner.incumbent.hidden, problem.primary, barred)
-        for some in (more, more[:1]):  # together, else one
+        for some in (more, more[:1]):  # all at once is faster, but one of them may make the others impossible
             try:
                 further = SuppressionRun(_secret(problem, some), inner.clock, run.gap_wanted)
                 ended = search(further)
@@ -47,7 +47,7 @@ def in_rounds(run: SuppressionRun, search: Callable[[SuppressionRun], str]) -> s
             problem, inner = further.problem, further
             break
         else:
-            barred[more[:1]] = True  # nobody can keep this one secret
+            barred[more[:1]] = True  # not even this one alone can be protected: another cell of its relation
     return ended
 
 
@@ -65,7 +65,7 @@ def _promoted(problem: SensitiveTable, hidden: Bools, primary: Bools, barred: Bo
     """Cells that become primary, so that each relation that is short has one more."""
     M = problem.M
     found = set()
-    for row in too_few(problem, hidden).tolist():
+    for row in relations_below_minimum(problem, hidden).tolist():
         cells = M.indices[M.indptr[row] : M.indptr[row + 1]]
         free = [int(cell) for cell in cells if not (primary[cell] or problem.fixed[cell] or barred[cell])]
         if not free:

@@ -20,12 +20,12 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.cta.cuts.benders import benders
 from sdc_tasks.methods.cta.cuts.subproblem import refuse
+from sdc_tasks.methods.cta.l2.tree import Node, SenseQP, branch
 from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.local.first import first_tables
 from sdc_tasks.methods.cta.model import FARTHEST, CtaProblem
 from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation, least_sizes
 from sdc_tasks.methods.cta.run import FORGET, Run
-from sdc_tasks.methods.cta.squares.tree import Node, SenseQP, branch
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import TIE_BREAK, TINY
 from sdc_tasks.model.weights import Distance

@@ -1,18 +1,16 @@
-"""Reduces a suppression problem without changing its least cost.
+"""Presolve: an equivalent suppression problem, with the same optimal cost, on fewer variables.
 
-- Cells that stay open (fixed, or without room) do not move: they are removed.
-- A relation with one remaining cell fixes it (z = 0). A relation with two ties them, z_j = t z_i:
-  hiding only one does not help. So
-  cells form classes with one deviation u each, z_i = t_i u. A class with a primary that has a requirement
-  is hidden (`forced`); any other class costs the sum of its cells. This is repeated until nothing
-  changes; equal relations are kept once.
+- Cells that stay open (fixed, or without room) have z = 0: they are removed.
+- A relation with one remaining cell fixes it (z = 0). A relation with two ties them, z_j = t z_i: hiding only
+  one of them does not help. So cells form *classes* (tied groups) with one deviation u each, z_i = t_i u. A
+  class with a primary that has a requirement is hidden (`forced`); any other class costs the sum of its
+  cells. This is repeated until nothing changes; equal relations are kept once.
 - An *item* is one requirement: class, side, need, guard. side +1: max u ≥ need; −1: min u ≤ −need; 0:
-  max u − min u ≥ need; against all
-  respondents but the guard.
+  max u − min u ≥ need; against all respondents but the guard.
 
 Least cost of the problem = `offset` + least cost of the reduced problem. A primary that a relation fixes, or
-whose class has less room than it needs, is refused here. The attackers' programs later find primaries that
-cannot reach their level even if everything is hidden.
+whose class has less room than it needs, is refused here. The attackers' LPs later find primaries that cannot
+reach their level even if everything is hidden.
 
 Relations that follow from others are dropped if a network remains, as for a 1H2D table ([2] §2.2). A class
 with a singleton is `lone`: it moves in items of classes of the same respondent alone. A primary in one class
@@ -40,7 +38,7 @@ SEVERAL = -2  # respondents of singletons in one class: some of them know it, wh
 
 
 @dataclass(frozen=True)
-class Reduced:
+class ReducedProblem:
     """k classes. `below above` (k): room of u; `reduction`: where each cell went."""
 
     M: sp.csr_array = field(repr=False)
@@ -91,7 +89,7 @@ class Reduced:
         return y
 
 
-def reduce(problem: SensitiveTable) -> Reduced:
+def presolve(problem: SensitiveTable) -> ReducedProblem:
     """The classes and items of a problem. Raises Unprotectable for a primary that the relations fix."""
     M = problem.M
     reduction = fix_and_tie(M, ~problem.fixed & (problem.ub > problem.lb))
@@ -112,7 +110,7 @@ def reduce(problem: SensitiveTable) -> Reduced:
     np.add.at(cost, class_of[secondary], problem.cost[secondary])
     relations = reduction.apply(M)
     R = network_form(sp.csr_array(relations[distinct_rows(relations)]))
-    return Reduced(
+    return ReducedProblem(
         M=R,
         below=below,
         above=above,
@@ -156,8 +154,9 @@ def _holder(problem: SensitiveTable, class_of: Ints, k: int) -> Ints:
 
 
 def _items(problem: SensitiveTable, class_of: Ints, t: Floats) -> tuple[Ints, Ints, Floats, Ints]:
-    """Class, side, need and guard of every item, largest need first; of several for one class, side and guard
-    the largest counts, and what all are kept from is not asked again for all but one.
+    """Class, side, need and guard of every item, largest need first. Of several items of one class, side and
+    guard only the largest remains, and an item against all but one respondent is dropped if the item of the
+    same class against everybody (guard NOBODY) needs as much.
     """
     told = [(layer, np.flatnonzero((layer.most > 0) & (class_of >= 0))) for layer in problem.layers]
     of = np.concatenate([np.column_stack([class_of[p], layer.guards[p]]) for layer, p in told])
@@ -170,7 +169,8 @@ def _items(problem: SensitiveTable, class_of: Ints, t: Floats) -> tuple[Ints, In
         np.maximum.at(need[1], mine, np.where(falls, layer.up[p], layer.down[p]) / size)
         np.maximum.at(need[2], mine, layer.width[p] / size)
         first += len(p)
-    from_all = np.searchsorted(groups[:, 0], groups[:, 0])  # NOBODY is the first of a class, if there is one
+    # groups are sorted by class, then guard, and NOBODY is the smallest guard: it is the first of its class
+    from_all = np.searchsorted(groups[:, 0], groups[:, 0])
     from_all = (
         np.where(groups[from_all, 1] == NOBODY, from_all, np.arange(len(groups))) if len(groups) else from_all
     )
