@@ -1,4 +1,4 @@
-"""The attackers of all profiles at once, by linear programs, ready to face one publication after another."""
+"""The attackers of all profiles at once, by linear programs, for one publication after another."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Attacker:
         """The same attack on a publication for which everything shown so far still
         holds; None if it no longer succeeds.
 
-        The other provers face it when they are asked.
+        The other provers get this publication at the next `set_publication`.
         """
         for prover in self._provers:
             prover.clear()
