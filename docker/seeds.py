@@ -3,7 +3,8 @@ in an address or a command line.
 
 redis.conf, postgres_password      for the servers
 pgpass.<who>                       libpq's password file (PGPASSFILE): only the accounts that these services
-work with NAME_OF_A_VARIABLE                 becomes that variable of the services that list it
+                                   work with
+NAME_OF_A_VARIABLE                 becomes that variable of the services that list it
 """
 
 from __future__ import annotations

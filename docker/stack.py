@@ -1,9 +1,10 @@
 """The servers of compose.yaml as plain processes of this machine, on its loopback
 address: for trials and for tests.
 
-    python docker/stack.py up [--demo INBOX]     starts services that do not run, and waits until
-    all are healthy python docker/stack.py down                  ends the processes that `up`
-    started python docker/stack.py status
+    python docker/stack.py up [--demo INBOX]     starts services that do not run, and waits until all are
+                                                 healthy
+    python docker/stack.py down                  ends the processes that `up` started
+    python docker/stack.py status
     python docker/stack.py secrets DIR           writes the secrets that compose.yaml reads
 
 It needs PostgreSQL and Redis of the system (Debian: postgresql, redis-server). All its files are in

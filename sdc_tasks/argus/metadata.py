@@ -4,11 +4,12 @@ codes of a dimension add up to.
 <SEPARATOR> ","                  what separates fields; without it the fields stand at fixed places
 <SAFE> "S"  <UNSAFE> "U"  <PROTECT> "P"        the statuses in a table
 NAME 1 3 99                      a column: its place and width (fixed), its width
-(microdata), codes of missing values
-   <RECODEABLE> <TOTCODE> "Total" <HIERARCHICAL> <HIERCODELIST> "x.hrc" <HIERLEADSTRING> "@" <HIERLEVELS> 2 1
-   1 <CODELIST> "x.cdl" What leads a code may be a blank or a tab, between quotation marks.
+                                 (microdata), codes of missing values
+   <RECODEABLE> <TOTCODE> "Total" <HIERARCHICAL> <HIERCODELIST> "x.hrc" <HIERLEADSTRING> "@"
+   <HIERLEVELS> 2 1 1 <CODELIST> "x.cdl"
+   What leads a code may be a blank or a tab, between quotation marks.
    <NUMERIC> <DECIMALS> 2        or <FREQUENCY> <SHADOW> <COSTVAR> <MAXSCORE> <STATUS> <LOWERPL>
-   <UPPERPL> <WEIGHT> <HOLDING> <REQUEST>
+                                 <UPPERPL> <WEIGHT> <HOLDING> <REQUEST>
 """
 
 from __future__ import annotations

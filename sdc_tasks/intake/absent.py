@@ -4,10 +4,10 @@ A cell without a record counts as zero only where the delivery itself shows it. 
 `absent` of the indicator changes this:
 
     not set       A zero where the cell is inside a breakdown, has no parts, and every
-    relation of the cell holds without it.
+                  relation of the cell holds without it.
                   With values of at least 0, a part is zero by arithmetic if the other parts add up to
-                  their total. For totals, signed indicators and tables with one dimension there is no
-                  such proof: the cell is missing.
+                  their total. For totals, signed
+                  indicators and tables with one dimension there is no such proof: the cell is missing.
     zero          A zero, except at the top of the table, and for totals of parts that do not add up to zero.
     missing       Missing everywhere.
 

@@ -6,13 +6,13 @@ sorted. A contributor is a record, or all records of one contributor, or of one 
 a record stands for as many contributors of its size.
 
     p% (prior q)   x_t · p/q − (X − x_t − x_a) > 0     t: the largest that has not waived, a: the largest
-    other one, who attacks; or x_a is
+                                                       other one, who attacks; or x_a is
                                                        the sum of the `intruders` largest
                                                        other ones, who attack together
     (n, k)         (x1 + … + xn) · 100/k − X > 0       unless all of these have waived
     frequency      fewer contributors than the minimum, unless all have waived; level: `range` % of X
     request        x_r · 100/c − X > 0                 for a contributor r who asked to be
-    protected where his share exceeds c %
+                                                       protected where his share exceeds c %
 
 The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. A
 contributor who asks for protection has not waived it. A contributor is who has a record, also one of 0. A

@@ -3,13 +3,14 @@
 Sources: [2] §4; METHOD §2. X is the value of a cell, x1 ≥ x2 are the contributions of its largest and second
 largest unit, R = X − x1 − x2 is the contribution of all others.
 
-    sensitivity   fewer units than the minimum frequency, or  p/100·x1 > R   (the second unit estimates the
-    first too well) p%            level = p/100·x1 − R
+    sensitivity   fewer units than the minimum frequency, or  p/100·x1 > R   (the second
+    unit estimates the first too well)
+    p%            level = p/100·x1 − R
     (p,q)         level = p/q·x1 − R
     (n,k)         level = 100/k·(x1 + … + xn) − X
     few units     level = percent % of X ≥ percent % of x1, or the largest level that the rule
-    gives to any cell, if that is more no shares     level = percent % of X: the choice of the
-    domain for a flag without a reason
+                  gives to any cell, if that is more
+    no shares     level = percent % of X: the choice of the domain for a flag without a reason
 
 Shares arrive rounded: x1 = SHARE_1 % of X lies within `share_error[0]` percentage points of the truth, x2
 within `share_error[1]`. Every level above grows with x1 *and* with x2 (a larger second unit leaves a smaller

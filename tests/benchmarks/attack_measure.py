@@ -3,11 +3,12 @@ benchmarks.attack_measure RELEASE JOB …`.
 
     bases VARIANT        baseline, CTA where the rule needs it, and the choice of bases; keeps the publication
     half-widths WEIGHTS  the minimum-uncertainty rule before any ladder: least loss, proven bound
-    audit-safe           the full audit of the kept publication, and beside it two cold LPs a primary
-    for a sample of them audit-exact          the full audit of all aggregates published exactly
-    audit-exact side-by-side    the same in several processes, as `sdc audit` does it where a table is
-    large release PROCESSES    `sdc release` in so many processes, from the files to the table; its
-    peak is that of the largest process
+    audit-safe           the full audit of the kept publication, and beside it two cold
+                         LPs a primary for a sample of them
+    audit-exact          the full audit of all aggregates published exactly
+    audit-exact side-by-side    the same in several processes, as `sdc audit` does it where a table is large
+    release PROCESSES    `sdc release` in so many processes, from the files to the table; its
+                         peak is that of the largest process
 
 Clocks start with the problem in memory, that of a release with the files. Verdicts and losses are those of
 plain arithmetic on the publication, written here.

@@ -11,9 +11,9 @@ What matters for protection is chosen after what is published about such tables:
   add up to their total directly.
 - Farms are spread unevenly: some farming is at home in some regions, large farms have many workers, most
   farms have few. So some cells hold
-  hundreds of farms, many hold a few or none. How unevenly is a choice: with a narrower band of
-  labour and size (`BAND` 0.115) 39 % of the cells are empty, and totals are primary too; such
-  a table needs more secondaries.
+  hundreds of farms, many hold a few or none. How unevenly is a choice: with a narrower band of labour and
+  size (`BAND` 0.115) 39 % of the
+  cells are empty, and totals are primary too; such a table needs more secondaries.
 - Standard output is lognormal around what its size class says, so that in small cells one farm is often
   larger than all others together.
 - A cell is primary if fewer than three farms contribute, or by the p% rule with p = 10. Both follow from

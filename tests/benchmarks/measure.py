@@ -3,7 +3,7 @@ benchmarks.measure INSTANCE WEIGHTS METHOD …`.
 
     auto bcd     our engine
     cbc highs    the classical model ([1] eq. 2a–2e) as it is, given to the solver: no
-    presolve of ours, no polygon rows
+                 presolve of ours, no polygon rows
 
 The clock starts with the table in memory and stops with the last answer: building the model, and PuLP's file
 for CBC, are in it. Every table is looked at by `verify`, and the objective is recomputed from it.

@@ -3,8 +3,10 @@
     STRUCTURE[;]           the sub-field separator, where a concept may have several values
     CONF_STATUS[]          such a concept
     GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU:
-    Luxembourg` GEO,Area               with `labels=name`, a column of labels behind each column of codes;
-    STRUCTURE_NAME says so SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
+                           Luxembourg`
+    GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME
+                           says so
+    SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
 
 The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes
 `geo`.

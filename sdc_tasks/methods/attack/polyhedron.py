@@ -4,8 +4,9 @@ The attacker knows every public cell, the relations `M x = 0`, the external boun
 the aggregates. Written in deviations `z = x − a` of the suppressed national cells, he knows
 
     A z = 0            each relation inside a country, restricted to its suppressed cells
-    s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0 where exact, ∓∞
-    where withheld) lb − a ≤ z ≤ ub − a
+    s⁻ ≤ B z ≤ s⁺      each aggregate cell, s⁻ = lower − a_k, s⁺ = upper − a_k (both 0
+                       where exact, ∓∞ where withheld)
+    lb − a ≤ z ≤ ub − a
 
 Public cells have z = 0 and are left out; relations between aggregates follow from the rest. The truth is `z =
 0`. A primary `p` reaches down to `min z_p` and up to `max z_p`.

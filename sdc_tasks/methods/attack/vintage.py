@@ -12,7 +12,8 @@ assumes what the domain file says:
 
     tied        the attacker knows it: x_new − x_old is the true difference, so both deviations are equal
     bounded p   |x_new − x_old| is at most p percent of the larger value, or the true difference if that is
-    more free        nothing: there is no profile `revision`
+                more
+    free        nothing: there is no profile `revision`
 
 Both attackers are needed. If hidden cells are revised a little, two rounded totals are nearly two roundings
 of one number; `vintage` does not see that. But a release need not protect what an attacker knows from the

@@ -13,10 +13,11 @@ Two settings (METHOD §3):
   adjusted table itself is the result;
 - the *attacker-consistent setting*, `release_problem`: public national cells are fixed and left out,
   only aggregate cells have weight.
-  An attacker cannot distinguish the adjusted table from the truth if every published interval
-  contains it. With the mirror image as an additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real
-  deliveries have no table: the neighbours of a primary may be too small for one side. So, by default,
-  the audit proves the other side.
+  An attacker cannot distinguish the adjusted table from the truth if every published interval contains
+  it. With the mirror image as an
+  additional condition (|z_i| ≤ a_i − lb_i, `mirror`), real deliveries have no table: the neighbours of a
+  primary may be too small for one
+  side. So, by default, the audit proves the other side.
 
 In the paper setting a level on one side only asks for that side: z ≤ −0 would hold for the true value itself.
 Such a cell gets the bound 0 on its other side, and the same level there, so that no method can choose it;
@@ -24,9 +25,8 @@ none of them needs to know more. In a release a level of 0 is what the attacker'
 nothing is asked of that side, and the audit judges the other.
 
 L2 minimises Σ w_i z_i² over the same tables. A sliding level requires |z| ≥ spl on the chosen side: it raises
-the level of each side that is asked.
-Everything is divided by `unit`, near the median level, so that a solver's tolerances
-have the same meaning in any unit.
+the level of each side that is asked. Everything is divided by `unit`, near the median level, so that a
+solver's tolerances have the same meaning in any unit.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
     for every relation Σ c_i z_i = 0
 
     polygon     |c_i| t_i ≤ Σ_{j≠i} |c_j| t_j               no side of a polygon is longer than all others
-    together partition   Σ_{p∈P} α_p (t_p − L_p) + β Σ_{j∉P} |c_j| t_j ≥ 1
+                                                            together
+    partition   Σ_{p∈P} α_p (t_p − L_p) + β Σ_{j∉P} |c_j| t_j ≥ 1
 
 P are the sensitive cells of the relation. If their levels L (times |c|) do not cancel for any senses σ, an
 imbalance D_σ = |Σ σ_p L_p| remains. The other cells must absorb it, or the cells on the lighter side must

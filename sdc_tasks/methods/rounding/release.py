@@ -2,9 +2,10 @@
 method proposes, the attacker judges.
 
     small-count    [4]; `counts.py`
-    controlled     [2] §3: all aggregates become multiples of one base; the reach is published, usually ±
-    base; `aggregates.py` quadratic      [3]: aggregates that attacks use become multiples, those beside them
-    are adjusted, totals that stay are exact;
+    controlled     [2] §3: all aggregates become multiples of one base; the reach is published,
+                   usually ± base; `aggregates.py`
+    quadratic      [3]: aggregates that attacks use become multiples, those beside them are
+                   adjusted, totals that stay are exact;
                    `aggregates.py`
 
 Each method proposes publications, the most precise first. The attacker of the audit attacks each of

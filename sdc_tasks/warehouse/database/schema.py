@@ -1,11 +1,12 @@
 """The tables, in three schemas with different readers.
 
-confidential   delivered files and the arrays of the steps, as bytes, and the secret of the warehouse. No
-person reads it. operations     what happened, without a value: deliveries, findings, checks, runs, steps,
-rungs, audits, approvals, the log.
+confidential   delivered files and the arrays of the steps, as bytes, and the secret of
+               the warehouse. No person reads it.
+operations     what happened, without a value: deliveries, findings, checks, runs, steps,
+               rungs, audits, approvals, the log.
                Operators read it.
 dissemination  the released tables. The public reads its two views, `public_release` and
-`public_cell`, which respect embargo
+               `public_cell`, which respect embargo
                and retraction.
 
 Table names are unique across the schemas, because SQLite has no schemas (`engine.py` removes them). The

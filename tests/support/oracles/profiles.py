@@ -8,12 +8,12 @@ an older table beside the present one.
 
     external      the public cells, the published intervals, the external bounds
     coalition     the only units of all single-unit cells pool their cells: [2] eq. 9. A singleton p is
-    attacked by all the *others*: not by
+                  attacked by all the *others*: not by
                   cells that contain it, or that it contains, because their only unit is himself
     each alone    every singleton attacks with his own cell and nobody else's
     half known    one of two units of a cell knows his own part: the cell is at least that
     vintages      earlier publications too; a cell is one number in two releases where its true value is
-    the same, and another where not
+                  the same, and another where not
 
 Intervals are in the unit of the data, (cells, 2): lowest and highest value that agrees with what the attacker
 knows.

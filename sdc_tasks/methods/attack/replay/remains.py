@@ -6,7 +6,7 @@ over its secret key. Without a key the chance is 0 or 1.
     support of a primary p    the values y_p of the tables with chance(y) > 0
     width                     of the support: largest less smallest value
     odds                      likeliest over unlikeliest value of the support; a value is
-    as likely as its tables together
+                              as likely as its tables together
 """
 
 from __future__ import annotations

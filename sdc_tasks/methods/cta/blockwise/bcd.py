@@ -3,7 +3,7 @@
     Step 0   a protected table: the best one of the run, else from fix-and-relax
     Step 1   divide y into k blocks; optimise one block after the other, with the senses of all others fixed
     Step 2   stop after three partitions without a gain, after the given number of cycles, or
-    when the run is over; else step 1
+             when the run is over; else step 1
 
 With a single partition rule the search stalls early, because a sense can rarely change alone. So a cycle uses
 neighbourhoods, file order and random blocks in turn. After a cycle with little gain, the blocks become fewer

@@ -2,8 +2,9 @@
 necessarily of the same size").
 
     order           cells in file order: the countries of a release
-    neighbourhood   a random cell and the cells nearest to it, then a random remaining cell and those nearest
-    to it, … random          random blocks
+    neighbourhood   a random cell and the cells nearest to it, then a random remaining
+                    cell and those nearest to it, …
+    random          random blocks
 
 Distance is along relations; the length of a relation is its number of cells. In a short relation few other
 cells can absorb a deviation, so the senses of its cells depend on each other more than those of two countries

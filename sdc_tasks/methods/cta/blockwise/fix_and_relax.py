@@ -6,7 +6,7 @@ make the relaxation useful. A step may find no table, because senses fixed earli
 model may fall short of levels at a high price (`shortfall.py`), and
 
 repair      opens the senses of cells that fall short and of the cells around them, twice as many
-after each attempt without a gain,
+            after each attempt without a gain,
             until no cell falls short, or all senses are open and a remaining shortfall is proven.
 
 The first step starts from all senses up: without upper bounds always a table, though not a close one. It is

@@ -5,7 +5,7 @@ A sensitive cell moves within [l, −lpl] or [upl, u], every other one within [l
 the relations A z = 0 and μ = Aᵀλ,
 
     L(λ, y) = Σ_i min (w_i |z_i| − μ_i z_i)      each cell separately, over the interval that the senses y
-    allow
+                                                 allow
 
 is at most the cost of the closest table with the senses y, and equal to it for the optimal λ of that linear
 program. As a function of y it is a sum of one term per sensitive cell, (rise_p if y_p else fall_p): the cut
