@@ -41,12 +41,13 @@ SAID: Mapping[str, str] = {
 @dataclass(frozen=True)
 class Takes:
     """Which fields of `TableLayout` a command takes, those without which it does not work, and the defaults
-    that are its own.
+    and meanings that are its own.
     """
 
     names: tuple[str, ...]
     needed: tuple[str, ...]
     own: Mapping[str, object]
+    meanings: Mapping[str, str]
 
     def parameters(self) -> list[inspect.Parameter]:
         return [self._parameter(name) for name in self.names]
@@ -55,7 +56,7 @@ class Takes:
         least = {"min": 0} if name == "min_contributors" else {}
         option = typer.Option(
             f"--{name.replace('_', '-')}",
-            help=SAID.get(name, MEANINGS[name]),
+            help=self.meanings.get(name) or SAID.get(name, MEANINGS[name]),
             rich_help_panel=INPUT,
             **least,  # type: ignore[arg-type]
         )
@@ -98,9 +99,11 @@ class AskedLayout:
             )
 
 
-def takes(*names: str, needed: tuple[str, ...] = (), **own: object) -> Takes:
+def takes(
+    *names: str, needed: tuple[str, ...] = (), meanings: Mapping[str, str] | None = None, **own: object
+) -> Takes:
     """The metadata of a parameter that is an `AskedLayout`."""
-    return Takes(names, needed, own)
+    return Takes(names, needed, own, meanings or {})
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -39,7 +39,7 @@ SeedOption = Annotated[
         "--seed",
         min=0,
         help="repeats a rounding; keep it secret: with it, others can reconstruct the "
-        "original values [default: random]",
+        "original values; default: random",
         rich_help_panel=METHOD,
     ),
 ]

@@ -82,7 +82,7 @@ class CountRounding:
     base: Annotated[
         list[int] | None,
         typer.Option(
-            help="the rounding base; repeat it to compare several [default: 3]", rich_help_panel=METHOD
+            help="the rounding base; repeat it to compare several; default: 3", rich_help_panel=METHOD
         ),
     ] = None
     seed: SeedOption = None
@@ -92,7 +92,7 @@ class CountRounding:
     max_round: Annotated[
         int | None,
         typer.Option(
-            help="the largest published count to be rounded [default: base − 1]", rich_help_panel=METHOD
+            help="the largest published count to be rounded; default: base − 1", rich_help_panel=METHOD
         ),
     ] = None
     zero_candidates: Annotated[
@@ -130,14 +130,14 @@ class CountRounding:
     drawn: Annotated[
         float | None,
         typer.Option(
-            help="--rule-aware: chance that the seed decides about a small count [default: 0.1]",
+            help="--rule-aware: chance that the seed decides about a small count; default: 0.1",
             rich_help_panel=METHOD,
         ),
     ] = None
     steps: Annotated[
         str | None,
         typer.Option(
-            help="FORWARD,BACK,FINAL: how fillings and removals alternate [default: 0,0,1]",
+            help="FORWARD,BACK,FINAL: how fillings and removals alternate; default: 0,0,1",
             rich_help_panel=METHOD,
         ),
     ] = None
@@ -225,7 +225,15 @@ class CountFiles:
 @grouped
 def round_counts(
     file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
-    layout: Annotated[AskedLayout, takes("dims", "count", needed=("dims",))],
+    layout: Annotated[
+        AskedLayout,
+        takes(
+            "dims",
+            "count",
+            needed=("dims",),
+            meanings={"count": "column of counts; without it each record counts one"},
+        ),
+    ],
     publication: AskedPublication,
     rounding: CountRounding,
     files: CountFiles,

@@ -21,7 +21,7 @@ def argus(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="folder for what it writes [default: that of the batch]", rich_help_panel=OUTPUT
+            "--out", help="folder for what it writes; default: that of the batch", rich_help_panel=OUTPUT
         ),
     ] = None,
     hst: Annotated[

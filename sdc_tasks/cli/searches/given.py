@@ -51,7 +51,7 @@ class GivenFiles:
     previous: Annotated[Path | None, typer.Option(help=PREVIOUS_HELP, rich_help_panel=INPUT)] = None
     keep: Annotated[Path | None, typer.Option(help=KEEP_HELP, rich_help_panel=INPUT)] = None
     keep_discount: Annotated[
-        float | None, typer.Option(help=f"{DISCOUNT_HELP} [default: 10]", rich_help_panel=INPUT)
+        float | None, typer.Option(help=f"{DISCOUNT_HELP}; default: 10", rich_help_panel=INPUT)
     ] = None
 
     def __post_init__(self) -> None:

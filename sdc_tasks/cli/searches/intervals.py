@@ -69,14 +69,14 @@ class IntervalSearch:
         int | None,
         typer.Option(
             min=0,
-            help="repeats the enlarged levels; must stay secret [default: random]",
+            help="repeats the enlarged levels; must stay secret; default: random",
             rich_help_panel=METHOD,
         ),
     ] = None
     unit: Annotated[
         float | None,
         typer.Option(
-            help="ends are moved outwards to multiples of this [default: the last decimal of the values]",
+            help="ends are moved outwards to multiples of this; default: the last decimal of the values",
             rich_help_panel=METHOD,
         ),
     ] = None

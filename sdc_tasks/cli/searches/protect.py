@@ -39,7 +39,7 @@ class AskedRules:
         typer.Option(
             "--q",
             help="with --p: how closely everybody can estimate a contributor beforehand, in "
-            "percent [default: 100]",
+            "percent; default: 100",
             rich_help_panel=RULES,
         ),
     ] = None
@@ -61,7 +61,7 @@ class AskedRules:
         float | None,
         typer.Option(
             "--frequency-range",
-            help="with --min-frequency: the level of such cells, in percent of the value [default: 10]",
+            help="with --min-frequency: the level of such cells, in percent of the value; default: 10",
             rich_help_panel=RULES,
         ),
     ] = None
