@@ -28,30 +28,30 @@ class Needs:
     def against(self, count: int) -> Floats:
         """(sides, primaries, attackers)."""
         needed = np.repeat(self.general[:, :, None], count, axis=2)
-        for (p, knower), level in self.special.items():
-            needed[:, p, knower] = level
+        for (p, insider), level in self.special.items():
+            needed[:, p, insider] = level
         return needed
 
-    def of(self, side: int, p: int, knower: int) -> float:
+    def of(self, side: int, p: int, insider: int) -> float:
         """The requirement of one primary against one attacker; −1: against all attackers without a special
         requirement.
         """
-        return float(self.special.get((p, knower), self.general[:, p])[SIDES.index(side)])
+        return float(self.special.get((p, insider), self.general[:, p])[SIDES.index(side)])
 
     def lower(self, reached: dict[tuple[int, int, int], float]) -> None:
         """Cuts to (side, primary, attacker) → level. A cut against one attacker makes a special
         requirement, a copy of the general one.
         """
-        for (side, p, knower), level in reached.items():
-            if knower < 0:
+        for (side, p, insider), level in reached.items():
+            if insider < 0:
                 i = SIDES.index(side)
                 self.general[i, p], self.cut[p] = min(self.general[i, p], level), True
         fresh = dict[tuple[int, int], Floats]()
-        for (side, p, knower), level in reached.items():
-            if knower >= 0:
-                if (p, knower) not in self.special:
-                    fresh.setdefault((p, knower), self.general[:, p].copy())
-                level_of = self.special.get((p, knower), fresh.get((p, knower)))
+        for (side, p, insider), level in reached.items():
+            if insider >= 0:
+                if (p, insider) not in self.special:
+                    fresh.setdefault((p, insider), self.general[:, p].copy())
+                level_of = self.special.get((p, insider), fresh.get((p, insider)))
                 assert level_of is not None
                 level_of[SIDES.index(side)] = min(level_of[SIDES.index(side)], level)
         self.special |= fresh
@@ -77,21 +77,21 @@ def promised(problem: ProtectionProblem, primaries: Ints) -> Floats:
 
 
 def rows(needs: list[Needs], primaries: Ints, judged: list[Bools]) -> dict[str, np.ndarray]:
-    """All requirements that are judged, row by row: by adversary and cell, first against everybody (knower
+    """All requirements that are judged, row by row: by adversary and cell, first against everybody (insider
     −1), then against single attackers.
     """
     told = [
-        (number, int(cell), knower, *level.tolist(), cut)
+        (number, int(cell), insider, *level.tolist(), cut)
         for number, each in enumerate(needs)
         for p, cell in enumerate(primaries.tolist())
         if judged[number][p]
-        for knower, level, cut in [
+        for insider, level, cut in [
             (-1, each.general[:, p], bool(each.cut[p])),
             *((k, each.special[q, k], True) for q, k in sorted(each.special) if q == p),
         ]
     ]
     columns = list(zip(*told, strict=True)) if told else [()] * 7
-    names = ("profile", "primaries", "knower", "down", "up", "slide", "cut")
+    names = ("profile", "primaries", "insider", "down", "up", "slide", "cut")
     kinds = (np.int64, np.int64, np.int64, float, float, float, bool)
     return {
         name: np.array(column, dtype=kind) for name, column, kind in zip(names, columns, kinds, strict=True)
