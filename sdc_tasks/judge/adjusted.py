@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Bools, Floats, Ints
-from sdc_tasks.model.tolerances import JUDGED_LEVEL
+from sdc_tasks.model.tolerances import FEASIBILITY
 from sdc_tasks.model.weights import Distance
 
 
@@ -62,7 +62,7 @@ class Verdict:
 
     @property
     def is_table(self) -> bool:
-        return self.violation <= JUDGED_LEVEL
+        return self.violation <= FEASIBILITY
 
 
 def verify(problem: AdjustmentProblem, z: Floats) -> Verdict:
@@ -83,7 +83,7 @@ def verify(problem: AdjustmentProblem, z: Floats) -> Verdict:
 def short_of(problem: AdjustmentProblem, z: Floats) -> Bools:
     """(s,): the sensitive cells that keep neither level."""
     moved = z[problem.sensitive]
-    return ~((moved >= problem.upl * (1 - JUDGED_LEVEL)) | (moved <= -problem.lpl * (1 - JUDGED_LEVEL)))
+    return ~((moved >= problem.upl * (1 - FEASIBILITY)) | (moved <= -problem.lpl * (1 - FEASIBILITY)))
 
 
 def _largest(A: sp.csr_array, size: Floats) -> Floats:

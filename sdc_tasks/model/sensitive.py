@@ -208,7 +208,7 @@ class SensitiveTable(AdditiveTable):
             ),
             (
                 "a primary cell must not stay open",
-                self.primary & self.fixed,
+                self.primary & self.fixed & (np.maximum(self.up + self.down, self.width) > 0),
                 "let it be suppressed, or do not call it primary",
             ),
         )

@@ -89,7 +89,7 @@ def _product(M: sp.csr_array, T: sp.csr_array, exact: bool) -> sp.csr_array:
     floating point.
     """
     found = sp.csr_array(M @ T)
-    if not exact and not (np.abs(T.data) == 1).all():
+    if not exact and not (_is_whole(M) and (np.abs(T.data) == 1).all()):
         size = sp.csr_array(abs(M) @ abs(T))
         inverse = size.copy()
         inverse.data = 1.0 / inverse.data
@@ -100,6 +100,11 @@ def _product(M: sp.csr_array, T: sp.csr_array, exact: bool) -> sp.csr_array:
     if not exact:
         found.sort_indices()
     return found
+
+
+def _is_whole(M: sp.csr_array) -> bool:
+    """Whether sums of ±1 times the entries are exact: decimals such as 0.1 + 0.2 − 0.3 are not 0."""
+    return bool((M.data == np.rint(M.data)).all())
 
 
 def _short(A: sp.csr_array, alone: Bools, exact: bool) -> Ints:

@@ -10,15 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.model.tolerances import JUDGED_MISS
+from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY, VIOLATION
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.telemetry import relative_gap, span
 
 
 @dataclass(frozen=True)
 class Milp:
-    """min cost·x, row_lower ≤ A x ≤ row_upper, lower ≤ x ≤ upper, x_j ∈ {0, 1} for j in
-    `binary`. A has shape (rows, columns).
+    """min cost·x, row_lower ≤ A x ≤ row_upper, lower ≤ x ≤ upper, x_j whole for j in
+    `binary`: 0 or 1, or another step of one within the bounds. A has shape (rows, columns).
     """
 
     cost: Floats = field(repr=False)
@@ -38,13 +38,15 @@ class Milp:
         return float(2.0 ** (np.round(np.log2(np.median(positive))) - 10)) if len(positive) else 1.0
 
     def has(self, x: Floats) -> bool:
-        """Whether a point (columns,) is one of the model, up to `JUDGED_MISS`: judged by plain arithmetic."""
-        values, size = self.A @ x, JUDGED_MISS * np.maximum(abs(self.A) @ np.abs(x), 1.0)
-        slack, binary = JUDGED_MISS * np.maximum(np.abs(x), 1.0), x[self.binary]
+        """Whether a point (columns,) is one of the model, up to `VIOLATION`, by plain arithmetic."""
+        if not np.isfinite(x).all():
+            return False
+        values, size = self.A @ x, VIOLATION * np.maximum(abs(self.A) @ np.abs(x), 1.0)
+        slack, binary = VIOLATION * np.maximum(np.abs(x), 1.0), x[self.binary]
         return bool(
             ((x >= self.lower - slack) & (x <= self.upper + slack)).all()
             and ((values >= self.row_lower - size) & (values <= self.row_upper + size)).all()
-            and (np.abs(binary - np.rint(binary)) <= JUDGED_MISS).all()
+            and (np.abs(binary - np.rint(binary)) <= JUDGED_INTEGRALITY).all()
         )
 
 

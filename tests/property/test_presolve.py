@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sdc_tasks.presolve import distinct_rows, fix_and_tie
 from support.laws import law
 
-SIGNS, NUMBERS = [1, -1], [1, -1, 2, -3, 49, 0.1]
+SIGNS, NUMBERS = [1, -1], [1, -1, 2, -3, 49, 0.1, 0.2, -0.3]
 
 
 @st.composite
@@ -77,6 +77,17 @@ def test_both_modes_say_the_same_of_the_same_relations(M):
     for k in range(len(exact.kept)):
         tied = both[exact.class_of[both] == k]
         assert len(np.unique(ratios.class_of[tied])) <= 1
+
+
+def test_decimals_that_cancel_are_no_relation():
+    """x = y = w and 0.1 x + 0.2 y − 0.3 w = 0, which binary fractions miss by 6e-17: all three move."""
+    M = sp.csr_array(np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [0.1, 0.2, -0.3]]))
+    assert fix_and_tie(M).T.toarray().tolist() == [[1.0], [1.0], [1.0]]
+
+
+def test_rows_that_differ_in_their_small_entries_are_two():
+    M = sp.csr_array(np.array([[1e10, 1.0, 1.0], [1e10, 1.0, -1.0], [2e10, 2.0, 2.0]]))
+    assert distinct_rows(M).tolist() == [0, 1]
 
 
 def test_parity_is_no_tie():

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
-from sdc_tasks.errors import Unprotectable
+from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding import neighbourhoods, separable
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
 from sdc_tasks.methods.rounding.pieces import nearest, squares
@@ -305,3 +305,16 @@ def test_balls_are_of_chosen_columns_and_no_larger_than_asked():
     ball = neighbourhoods.ball_of(A, sp.csr_array(A.T), chosen, rng.random(50), 9, rng)
     assert 1 <= len(ball) <= 9
     assert chosen[ball].all()
+
+
+@pytest.mark.parametrize("zero_restricted", [False, True])
+def test_a_primary_without_room_keeps_its_value_or_is_refused(zero_restricted):
+    """Everybody knows a cell whose bounds meet: a printed value beside it would be seen to be wrong."""
+    M = sp.csr_array(np.array([[-1.0, 1.0, 1.0]]))
+    a, none, primary = np.array([32.0, 13.0, 19.0]), np.zeros(3), np.array([False, True, False])
+    low, high = np.array([0.0, 13.0, 0.0]), np.array([99.0, 13.0, 99.0])
+    table = SensitiveTable(M, a, low, high, none, 2.0 * primary, none, primary, fixed=primary)
+    with pytest.raises(InvalidInput, match="fixed, but not multiples"):
+        round_table(table, TableOptions(10, SearchOptions(1), zero_restricted))
+    with pytest.raises(InvalidInput, match="fixed and sensitive"):
+        round_quadratic(table, 10.0, SearchOptions(1))

@@ -47,6 +47,8 @@ def test_a_binary_keeps_the_bounds_of_the_model(solver, low, high, point):
         ([1, 1, 1], "breaks a row"),
         ([0.5, 0, 1], "not whole"),
         ([np.nan, 0, 1], "no number"),
+        ([1.5e-4, 1, 1 - 1.5e-4], "not whole by more than rounding"),
+        ([np.inf, 0, 1], "endless"),
     ],
 )
 def test_a_point_that_is_none_of_the_model_is_not_taken(monkeypatch, point, why):

@@ -130,7 +130,7 @@ def sensitive_of(table: JJTable) -> SensitiveTable:
         np.where(primary, table.upl, 0.0),
         np.where(primary, table.spl, 0.0),
         primary,
-        fixed=table.fixed & ~primary,
+        fixed=table.fixed,
         rhs=table.rhs,
         within=np.inf,  # the reader has judged the sums, by the digits that the file prints
     )

@@ -408,7 +408,7 @@ def _table(
         levels[1],
         levels[2],
         primary,
-        fixed=stays & ~primary,
+        fixed=stays,
         label=lambda i: printed_key(keys[i]),
         grid=grid_of(space.hierarchies),
         within=np.inf,  # the reader has judged the sums, by the digits that the file prints

@@ -33,7 +33,7 @@ from sdc_tasks.judge.pattern.programs import LinearPrograms
 from sdc_tasks.judge.pattern.witnesses import shown
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
-from sdc_tasks.model.tolerances import FEASIBILITY, JUDGED_LEVEL, TINY
+from sdc_tasks.model.tolerances import FEASIBILITY, TINY
 
 FAR = 1e3  # times the largest level: how far the solver looks
 FAMILIES = 6  # joint programs before single ones, at most
@@ -119,13 +119,13 @@ class _Requirements:
         return np.unique(self.cells[self.wants_up() | self.wants_down()])
 
     def wants_up(self) -> Bools:
-        return np.asarray((self.rise < self.up * (1 - JUDGED_LEVEL)) | self._narrow())
+        return np.asarray((self.rise < self.up * (1 - FEASIBILITY)) | self._narrow())
 
     def wants_down(self) -> Bools:
-        return np.asarray((self.fall < self.down * (1 - JUDGED_LEVEL)) | self._narrow())
+        return np.asarray((self.fall < self.down * (1 - FEASIBILITY)) | self._narrow())
 
     def _narrow(self) -> Bools:
-        return np.asarray(self.rise + self.fall < self.width * (1 - JUDGED_LEVEL))
+        return np.asarray(self.rise + self.fall < self.width * (1 - FEASIBILITY))
 
 
 class _HiddenCells:

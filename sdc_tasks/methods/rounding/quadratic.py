@@ -42,7 +42,7 @@ from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerd
 from sdc_tasks.methods.rounding.separable import SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats
+from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats, Ints
 from sdc_tasks.model.tolerances import SOLVER
 from sdc_tasks.optimise import CutPool
 from sdc_tasks.solver.lp import Status
@@ -392,13 +392,20 @@ def _refuse(table: SensitiveTable) -> None:
             "no cell is sensitive: there is nothing to round. Remedy: mark primary cells (status u) and give "
             "their levels"
         )
+    stuck = np.flatnonzero(table.primary & table.fixed)
+    if len(stuck):
+        raise InvalidInput(f"{_named(table, stuck)}: fixed and sensitive. Remedy: let them move")
     wrong = np.flatnonzero((table.a != np.rint(table.a)) | (np.abs(table.a) >= EXACT_BELOW))
     if len(wrong):
-        names = ", ".join(table.name(int(i)) for i in wrong[:NAMED_CELLS])
         raise InvalidInput(
-            f"{names} and {max(0, len(wrong) - NAMED_CELLS)} more: not whole numbers. Remedy: give the table "
-            "in a unit in which all values are whole"
+            f"{_named(table, wrong)}: not whole numbers. Remedy: give the table in a unit in which all "
+            "values are whole"
         )
+
+
+def _named(table: SensitiveTable, cells: Ints) -> str:
+    names = ", ".join(table.name(int(i)) for i in cells[:NAMED_CELLS])
+    return f"{names} and {max(0, len(cells) - NAMED_CELLS)} more"
 
 
 def _allows(table: SensitiveTable, base: float) -> bool:
