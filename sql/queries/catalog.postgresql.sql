@@ -4,12 +4,12 @@ WITH ours AS (
     SELECT n.oid, n.nspname AS name FROM pg_catalog.pg_namespace n
     WHERE n.nspname IN ('confidential', 'operations', 'dissemination')
 ), relations AS (
-    SELECT c.oid, c.relkind, c.relrowsecurity, ours.name || '.' || c.relname AS name
+    SELECT c.oid, c.relkind, c.relrowsecurity, c.relpersistence, c.relowner, ours.name || '.' || c.relname AS name
     FROM ours JOIN pg_catalog.pg_class c ON c.relnamespace = ours.oid
 )
 SELECT 'relation ' || r.name AS name,
     concat_ws(
-        ' ', r.relkind, r.relrowsecurity, CASE r.relkind WHEN 'v' THEN pg_get_viewdef(r.oid) END
+        ' ', r.relkind, r.relpersistence, r.relrowsecurity, CASE r.relkind WHEN 'v' THEN pg_get_viewdef(r.oid) END
     ) AS told
 FROM relations r WHERE r.relkind <> 'i'
 UNION ALL
@@ -33,3 +33,27 @@ FROM relations r JOIN pg_catalog.pg_trigger t ON t.tgrelid = r.oid AND NOT t.tgi
 UNION ALL
 SELECT 'function ' || p.oid::pg_catalog.regprocedure::text, pg_get_functiondef(p.oid)
 FROM ours JOIN pg_catalog.pg_proc p ON p.pronamespace = ours.oid
+UNION ALL
+-- What takes strength away without a change of what is there: rows in a child pass no trigger of their parent,
+-- a rule takes a statement's place, a trigger of a foreign key may be off, a policy hides rows.
+SELECT 'child of ' || r.name, i.inhrelid::pg_catalog.regclass::text
+FROM relations r JOIN pg_catalog.pg_inherits i ON i.inhparent = r.oid
+UNION ALL
+SELECT 'rule of ' || r.name || '.' || w.rulename, pg_get_ruledef(w.oid)
+FROM relations r JOIN pg_catalog.pg_rewrite w ON w.ev_class = r.oid AND w.rulename <> '_RETURN'
+UNION ALL
+SELECT 'trigger of ' || r.name || ' that is off', count(*)::text
+FROM relations r JOIN pg_catalog.pg_trigger t ON t.tgrelid = r.oid AND t.tgisinternal AND t.tgenabled <> 'O'
+GROUP BY r.name
+UNION ALL
+SELECT 'policy of ' || r.name || '.' || p.polname, concat_ws(' ', p.polcmd, pg_get_expr(p.polqual, p.polrelid))
+FROM relations r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid
+UNION ALL
+SELECT 'owners', count(DISTINCT owner)::text
+FROM (
+    SELECT relowner AS owner FROM relations
+    UNION ALL
+    SELECT p.proowner FROM ours JOIN pg_catalog.pg_proc p ON p.pronamespace = ours.oid
+    UNION ALL
+    SELECT n.nspowner FROM ours JOIN pg_catalog.pg_namespace n ON n.oid = ours.oid
+) owned

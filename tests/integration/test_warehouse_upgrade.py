@@ -8,6 +8,7 @@ wrong they name.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,48 @@ OTHER = {
         "ALTER TABLE operations.rung ADD CONSTRAINT ck_rung_more CHECK (bound > 0) NOT VALID",
     ),
 }
+
+
+# What takes the strength of a table away without a change of what it is called.
+WEAKER = {
+    "child of operations.approval": "CREATE TABLE public.more () INHERITS (operations.approval)",
+    "trigger of operations.approval": "ALTER TABLE operations.approval DISABLE TRIGGER ALL",
+    "rule of operations.log": "CREATE RULE nothing AS ON INSERT TO operations.log DO INSTEAD NOTHING",
+    "policy of operations.log": "CREATE POLICY some_rows ON operations.log USING (true)",
+    "relation operations.rung": "ALTER TABLE operations.rung SET UNLOGGED",
+    "owners": "CREATE ROLE sdc_stranger; ALTER TABLE operations.rung OWNER TO sdc_stranger",
+    "constraint operations.approval.ck_approval_four_eyes": (
+        "ALTER TABLE operations.approval DROP CONSTRAINT ck_approval_four_eyes, "
+        "ADD CONSTRAINT ck_approval_four_eyes CHECK (approver <> submitter) NOT VALID"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WEAKER)
+def test_a_table_of_postgresql_that_keeps_less_is_refused(old: Engine, name: str) -> None:
+    if old.dialect.name != "postgresql":
+        pytest.skip("of PostgreSQL")
+    raw(old, WEAKER[name])
+    with pytest.raises(InvalidInput, match=rf"is not that of revision {LAST}: .*{re.escape(name)}"):
+        migrate(old)
+    assert current_revision(old) == LAST
+
+
+def test_a_constraint_in_a_comment_is_none(old: Engine) -> None:
+    """SQLite keeps the text of a table as it was given, comments included."""
+    if old.dialect.name != "sqlite":
+        pytest.skip("of SQLite")
+    real = "CONSTRAINT ck_approval_four_eyes CHECK (approver <> submitter)"
+    hidden = f"CONSTRAINT ck_approval_four_eyes CHECK (1) /*, {real} */"
+    raw(old, "PRAGMA writable_schema = ON")
+    with old.begin() as connection:
+        connection.exec_driver_sql("PRAGMA writable_schema = ON")
+        changed = connection.exec_driver_sql(
+            "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'approval'", (real, hidden)
+        )
+        assert changed.rowcount == 1
+    with pytest.raises(InvalidInput, match=rf"is not that of revision {LAST}: .*approval"):
+        migrate(old)
 
 
 @pytest.mark.parametrize("name", OTHER)

@@ -5,7 +5,7 @@ breaks of a definition do not count, and neither does what an earlier `ALTER TAB
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlalchemy import Connection
 
@@ -24,10 +24,21 @@ def catalog(connection: Connection) -> dict[str, str]:
     Comments and rights are left out: neither keeps a row out of a table.
     """
     if connection.dialect.name == "sqlite":
-        return {name: _plain(told) for name, told in _of_sqlite(connection)}
+        return _each_once((name, _plain(told)) for name, told in _of_sqlite(connection))
     rows = connection.exec_driver_sql(statement("queries/catalog", "postgresql"))
-    # A constraint that was added to a filled table asks new rows only, as one of an empty table does.
-    return {name: _plain(told).removesuffix(" NOT VALID") for name, told in rows}
+    # The bounds of instants were added to filled tables and ask new rows only, as those of an empty one do.
+    return {
+        name: _plain(told).removesuffix(" NOT VALID" if name.endswith("_bounds") else "")
+        for name, told in rows
+    }
+
+
+def _each_once(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """A second definition under one name stands under another: it must not replace the first."""
+    found: dict[str, str] = {}
+    for name, told in rows:
+        found[f"{name} again" if name in found else name] = told
+    return found
 
 
 def _of_sqlite(connection: Connection) -> Iterator[tuple[str, str]]:
@@ -43,6 +54,8 @@ def _of_table(table: str, sql: str) -> Iterator[tuple[str, str]]:
     precision of a type.
     """
     place = 0
+    if "--" in sql or "/*" in sql:  # what stands in a comment looks like a constraint, and is none
+        yield f"comment of {table}", sql
     for part in _parts(sql[sql.index("(") + 1 : sql.rindex(")")]):
         column, *constraints = re.split(r"\s*\bCONSTRAINT\s+", part)
         if column:
