@@ -4,12 +4,14 @@ WITH ours AS (
     SELECT n.oid, n.nspname AS name FROM pg_catalog.pg_namespace n
     WHERE n.nspname IN ('confidential', 'operations', 'dissemination')
 ), relations AS (
-    SELECT c.oid, c.relkind, c.relrowsecurity, c.relpersistence, c.relowner, ours.name || '.' || c.relname AS name
+    SELECT
+        c.oid, c.relkind, c.relrowsecurity, c.relpersistence, c.relowner, ours.name || '.' || c.relname AS name
     FROM ours JOIN pg_catalog.pg_class c ON c.relnamespace = ours.oid
 )
 SELECT 'relation ' || r.name AS name,
     concat_ws(
-        ' ', r.relkind, r.relpersistence, r.relrowsecurity, CASE r.relkind WHEN 'v' THEN pg_get_viewdef(r.oid) END
+        ' ', r.relkind, r.relpersistence, r.relrowsecurity,
+        CASE r.relkind WHEN 'v' THEN pg_get_viewdef(r.oid) END
     ) AS told
 FROM relations r WHERE r.relkind <> 'i'
 UNION ALL
