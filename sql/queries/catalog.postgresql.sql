@@ -36,8 +36,8 @@ UNION ALL
 SELECT 'function ' || p.oid::pg_catalog.regprocedure::text, pg_get_functiondef(p.oid)
 FROM ours JOIN pg_catalog.pg_proc p ON p.pronamespace = ours.oid
 UNION ALL
--- What takes strength away without a change of what is there: rows in a child pass no trigger of their parent,
--- a rule takes a statement's place, a trigger of a foreign key may be off, a policy hides rows.
+-- What takes strength away without a change of what is there: rows in a child pass no trigger of their
+-- parent, a rule takes a statement's place, a trigger of a foreign key may be off, a policy hides rows.
 SELECT 'child of ' || r.name, i.inhrelid::pg_catalog.regclass::text
 FROM relations r JOIN pg_catalog.pg_inherits i ON i.inhparent = r.oid
 UNION ALL
@@ -48,7 +48,9 @@ SELECT 'trigger of ' || r.name || ' that is off', count(*)::text
 FROM relations r JOIN pg_catalog.pg_trigger t ON t.tgrelid = r.oid AND t.tgisinternal AND t.tgenabled <> 'O'
 GROUP BY r.name
 UNION ALL
-SELECT 'policy of ' || r.name || '.' || p.polname, concat_ws(' ', p.polcmd, pg_get_expr(p.polqual, p.polrelid))
+SELECT
+    'policy of ' || r.name || '.' || p.polname,
+    concat_ws(' ', p.polcmd, pg_get_expr(p.polqual, p.polrelid))
 FROM relations r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid
 UNION ALL
 SELECT 'owners', count(DISTINCT owner)::text
