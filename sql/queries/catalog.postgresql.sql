@@ -5,7 +5,8 @@ WITH ours AS (
     WHERE n.nspname IN ('confidential', 'operations', 'dissemination')
 ), relations AS (
     SELECT
-        c.oid, c.relkind, c.relrowsecurity, c.relpersistence, c.relowner, ours.name || '.' || c.relname AS name
+        c.oid, c.relkind, c.relrowsecurity, c.relpersistence, c.relowner,
+        ours.name || '.' || c.relname AS name
     FROM ours JOIN pg_catalog.pg_class c ON c.relnamespace = ours.oid
 )
 SELECT 'relation ' || r.name AS name,
