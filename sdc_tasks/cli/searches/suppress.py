@@ -48,7 +48,7 @@ def suppress(
     asked: PatternSearch,
     pattern: CheckOption = None,
 ) -> None:
-    """Finds the cheapest secondary cells that keep every primary cell of a table at its protection levels.
+    """Finds cheap secondary cells that keep every primary cell of a table at its protection levels.
 
     Ctrl-C and the limit of time end with the best pattern found so far. With --check a pattern is judged, and
     none sought. Exit codes: 0 a safe pattern, 2 bad input, 3 none.

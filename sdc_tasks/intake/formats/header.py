@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.records import Concepts, WireFormat
 
-SEPARATORS = ",;\t"
 _SDMX_1, _SDMX_2 = ("DATAFLOW",), ("STRUCTURE", "STRUCTURE_ID")
 FORMATS = {
     (",", _SDMX_1): WireFormat("SDMX-CSV 1.0", ".", _SDMX_1),
@@ -32,6 +31,7 @@ FORMATS = {
     ("\t", _SDMX_1): WireFormat("tab-separated text", ".", _SDMX_1),
     ("\t", _SDMX_2): WireFormat("tab-separated text in the layout of SDMX-CSV 2", ".", _SDMX_2),
 }
+SEPARATORS = tuple(dict.fromkeys(separator for separator, _ in FORMATS))
 OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
 _UNREAD = {"STRUCTURE_NAME", "SERIES_KEY", "OBS_KEY"}
 _COLUMN = re.compile(r"([^\[\]:]+)(\[[^\[\]]*\])?(?:: .*)?")
