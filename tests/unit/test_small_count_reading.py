@@ -6,8 +6,10 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import sdc_tasks as sdc
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.codes import read_hierarchy, read_tree
 from sdc_tasks.intake.tables.counts import Counts, read_counts, table_bytes
@@ -263,3 +265,18 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         read_counts(tmp_path / "b.csv", ["a", "a"], None)
     with pytest.raises(InvalidInput, match="one column cannot be"):
         read_counts(tmp_path / "b.csv", ["a", "b"], "b")
+
+
+def test_a_column_of_counts_that_nobody_named_is_not_passed_over(tmp_path):
+    """Each record counts one where no column is named: a file with counts would be published as something
+    else.
+    """
+    file = tmp_path / "people.csv"
+    file.write_text("AGE,SEX,COUNT\n0,f,12\n0,m,9\n1,f,7\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"people\.csv, line 1: a column COUNT.*Remedy: --count COUNT"):
+        read_counts(file, ["AGE", "SEX"], None)
+    assert int(read_counts(file, ["AGE", "SEX"], "COUNT").cells.y.sum()) == 28
+    assert int(read_counts(file, ["AGE", "COUNT"], None).cells.y.sum()) == 3
+    frame = pd.read_csv(file, dtype=str)
+    with pytest.raises(InvalidInput, match=r"a column COUNT, and .*Remedy: --count COUNT"):
+        sdc.round_counts(frame, ["AGE", "SEX"], base=3)

@@ -41,6 +41,8 @@ REMEDIES = {
     ),
 }
 
+USUAL = "COUNT"  # the usual name of a column of counts
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -74,7 +76,12 @@ def read_counts(
     Raises InvalidInput with file, line and column; never with a count.
     """
     wanted = _wanted(dimensions, frequency, force, given)
-    columns, line_of = (_parquet if path.suffix.lower() in (".parquet", ".pq") else _csv)(path, wanted)
+    read = _parquet if path.suffix.lower() in (".parquet", ".pq") else _csv
+
+    def check(names: Sequence[str]) -> None:
+        refuse_unnamed_counts(f"{path}, line 1", names, wanted, frequency)
+
+    columns, line_of = read(path, wanted, check)
     return _counts_in(str(path), columns, line_of, dimensions, frequency, force, given)
 
 
@@ -91,6 +98,16 @@ def counts_of(
         columns[wanted] = _Column(np.array([labels[text] for text in texts], dtype=np.int32), list(labels))
     numbered = _Lines("row", np.arange(len(columns[dimensions[0]].codes)))
     return _counts_in(name, columns, numbered, dimensions, frequency, None, None)
+
+
+def refuse_unnamed_counts(
+    place: str, names: Sequence[str], wanted: Sequence[str], frequency: str | None
+) -> None:
+    """Raises InvalidInput where every record would count one beside a column of counts."""
+    if frequency is None and USUAL in names and USUAL not in wanted:
+        raise InvalidInput(
+            f"{place}: a column {USUAL}, and each record would count one. Remedy: --count {USUAL}, or drop it"
+        )
 
 
 def _wanted(
@@ -194,7 +211,9 @@ class _Lines:
         return f"{self._word} {self._numbers[record]}"
 
 
-def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]:
+def _csv(
+    path: Path, wanted: Sequence[str], check: Callable[[Sequence[str]], None]
+) -> tuple[dict[str, _Column], _Lines]:
     known: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in wanted]
     codes: list[list[Codes]] = [[] for _ in wanted]
     numbered: list[Ints] = []
@@ -203,7 +222,9 @@ def _csv(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]
             told = lines(path, stream)
             head = next(told, "")
             names = next(csv.reader([head], delimiter=separator_of(head)), [])
-            places = _places(path, [name.strip() for name in names], wanted)
+            names = [name.strip() for name in names]
+            places = _places(path, names, wanted)
+            check(names)
             reader = csv.reader(told, delimiter=separator_of(head), strict=True)
             while chunk := list(islice(_numbered(reader), CHUNK)):
                 _refuse_lengths(path, chunk, len(names))
@@ -271,13 +292,16 @@ def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int
     return [names.index(name) for name in wanted]
 
 
-def _parquet(path: Path, wanted: Sequence[str]) -> tuple[dict[str, _Column], _Lines]:
+def _parquet(
+    path: Path, wanted: Sequence[str], check: Callable[[Sequence[str]], None]
+) -> tuple[dict[str, _Column], _Lines]:
     if not path.is_file():
         raise InvalidInput(f"{path}: cannot be read. Remedy: name a CSV or Parquet file")
     arrow, parquet, compute = parquet_library()
     try:
         about = parquet.ParquetFile(path).metadata
         _places(path, about.schema.to_arrow_schema().names, wanted)
+        check(about.schema.to_arrow_schema().names)
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
             raise InvalidInput(
