@@ -44,9 +44,9 @@ def round_part(
     """
     if aware := isinstance(wanted, SmallCountRounding) and wanted.rule_aware:
         _require_fit(part.problem, requirements)
-    judge, drawn = _Judge(part, requirements, seed), seed_of(part.problem, wanted)
+    attack, drawn = _Attack(part, requirements, seed), seed_of(part.problem, wanted)
     for what, publication in _proposals(part, requirements, wanted, drawn, seed, progress):
-        broken = judge.broken(publication)
+        broken = attack.broken(publication)
         note(f"{what}: {broken} requirements broken")
         if not broken:
             return publication
@@ -104,7 +104,7 @@ def _proposals(
             )
 
 
-class _Judge:
+class _Attack:
     """The attacker of the audit, for one part of the table."""
 
     def __init__(self, part: IndicatorBlock, requirements: Requirements, seed: int) -> None:
