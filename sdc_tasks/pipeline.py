@@ -343,9 +343,7 @@ def audit(
         requirements,
         witnesses=_dense(problem, tried),
         seed=domain.audit.seed,
-        chunk=chunk or 0,
-        chunks=1 if chunk is None else domain.audit.chunks,
-        joint=joint,
+        part=attack.Chunk(chunk or 0, 1 if chunk is None else domain.audit.chunks, joint),
         say=progress,
     )
     if chunk:

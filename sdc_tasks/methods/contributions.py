@@ -168,9 +168,11 @@ def usual_of(sizes: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Behind:
-    """Who contributes what to the n cells of a table: an entry for each contributor in each cell, sorted by
-    cell. `x` is signed; the others as for `gathered`. `inner` (n): the cells that are no sums.
+class Entries:
+    """Contributions to cells: an entry for each record, or each contributor, in each cell that holds it.
+
+    `cell`: its number. `x` is signed. `holder`: the number of who contributes; `weight`: how many
+    contributors a record stands for; `percent`: c of who asked for protection, NaN else.
     """
 
     cell: Ints = field(repr=False)
@@ -179,6 +181,26 @@ class Behind:
     weight: Floats = field(repr=False)
     waives: Bools = field(repr=False)
     percent: Floats = field(repr=False)
+
+    def picked(self, entry: Ints, cell: Ints) -> Entries:
+        """Some of them, perhaps several times, in other cells."""
+        return Entries(
+            cell,
+            self.x[entry],
+            self.holder[entry],
+            self.weight[entry],
+            self.waives[entry],
+            self.percent[entry],
+        )
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Who contributes what to the n cells of a table: an entry for each contributor in each cell, sorted by
+    cell. `inner` (n): the cells that are no sums.
+    """
+
+    entries: Entries = field(repr=False)
     inner: Bools = field(repr=False)
     rules: ContributionRules
     usual: float = field(repr=False)
@@ -186,61 +208,45 @@ class Behind:
     @cached_property
     def largest(self) -> Ints:
         """(n): the number of the largest contributor of each cell, NOBODY of an empty one."""
-        order = np.lexsort((self.holder, np.abs(self.x), self.cell))
+        each = self.entries
+        order = np.lexsort((each.holder, np.abs(each.x), each.cell))
         found = np.full(len(self.inner), NOBODY)
-        found[self.cell[order]] = self.holder[order]  # of several the last
+        found[each.cell[order]] = each.holder[order]  # of several the last
         return found
 
     def together(self, groups: sp.csr_array) -> Contributions:
         """The contributions of g sums of cells; `groups` (g, n): 1 where a cell belongs to a sum."""
         pairs = groups.tocoo()
-        start = np.searchsorted(self.cell, np.arange(len(self.inner) + 1))
+        start = np.searchsorted(self.entries.cell, np.arange(len(self.inner) + 1))
         count = np.diff(start)[pairs.col]
         entry = np.arange(count.sum()) + np.repeat(start[pairs.col] - (np.cumsum(count) - count), count)
         group = np.repeat(pairs.row.astype(np.int64), count)
-        return gathered(
-            group,
-            groups.shape[0],
-            self.x[entry],
-            self.holder[entry],
-            self.weight[entry],
-            self.waives[entry],
-            self.percent[entry],
-            self.rules,
-            self.usual,
-        )
+        return gathered(self.entries.picked(entry, group), groups.shape[0], self.rules, self.usual)
 
 
-def behind_of(
-    cell: Ints,
-    x: Floats,
-    holder: Ints,
-    weight: Floats,
-    waives: Bools,
-    percent: Floats,
-    inner: Bools,
-    rules: ContributionRules,
-    usual: float,
-) -> Behind:
-    """Who contributes what, from records in cells, as for `gathered`."""
-    _, first, which = np.unique(
-        cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True
-    )
+def behind_of(records: Entries, inner: Bools, rules: ContributionRules, usual: float) -> Behind:
+    """Who contributes what, from records in cells; a holder has one entry in each of his cells."""
+    first, which = _holders_in_cells(records)
     k = len(first)
     asked = np.full(k, np.inf)
-    asking = np.flatnonzero(~np.isnan(percent))
-    np.minimum.at(asked, which[asking], percent[asking])
-    return Behind(
-        cell[first],
-        np.bincount(which, weights=x, minlength=k).astype(float),
-        holder[first],
-        weight[first],
-        np.bincount(which, weights=~waives, minlength=k) == 0,
+    asking = np.flatnonzero(~np.isnan(records.percent))
+    np.minimum.at(asked, which[asking], records.percent[asking])
+    entries = Entries(
+        records.cell[first],
+        np.bincount(which, weights=records.x, minlength=k).astype(float),
+        records.holder[first],
+        records.weight[first],
+        np.bincount(which, weights=~records.waives, minlength=k) == 0,
         np.where(np.isinf(asked), np.nan, asked),
-        inner,
-        rules,
-        usual,
     )
+    return Behind(entries, inner, rules, usual)
+
+
+def _holders_in_cells(records: Entries) -> tuple[Ints, Ints]:
+    """The first record of each holder in each cell, and to which of these each record belongs."""
+    key = records.cell * (int(records.holder.max(initial=0)) + 1) + records.holder
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    return first, which
 
 
 def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floats]:
@@ -275,34 +281,21 @@ def ranged(size: Floats, usual: float) -> Floats:
     return np.where(size > 0, size, usual)
 
 
-def gathered(
-    cell: Ints,
-    n: int,
-    x: Floats,
-    holder: Ints,
-    weight: Floats,
-    waives: Bools,
-    percent: Floats,
-    rules: ContributionRules,
-    usual: float,
-) -> Contributions:
-    """The contributions of n cells, from records in cells: `cell` and the rest have an entry for each
-    record in each cell that holds it.
+def gathered(records: Entries, n: int, rules: ContributionRules, usual: float) -> Contributions:
+    """The contributions of n cells, from records in cells.
 
-    `holder`: the number of who contributes; `weight`: how many contributors a record stands for; `percent`: c
-    of who asked, NaN else. A holder has waived if all his records in a cell did, and has asked if one of them
-    did. `usual`: as of `Contributions`.
+    A holder has waived if all his records in a cell did, and has asked if one of them did. `usual`: as of
+    `Contributions`.
     """
-    _, first, which = np.unique(
-        cell * (int(holder.max(initial=0)) + 1) + holder, return_index=True, return_inverse=True
-    )
+    cell, x, holder, percent = records.cell, records.x, records.holder, records.percent
+    first, which = _holders_in_cells(records)
     k = len(first)
     size = np.abs(np.bincount(which, weights=x, minlength=k))
     there = np.bincount(which, weights=np.abs(x), minlength=k)
     ask = np.full(k, np.inf)
     asking = np.flatnonzero(~np.isnan(percent))
     np.minimum.at(ask, which[asking], percent[asking])
-    gone = (np.bincount(which, weights=~waives, minlength=k) == 0) & np.isinf(ask)
+    gone = (np.bincount(which, weights=~records.waives, minlength=k) == 0) & np.isinf(ask)
     size = np.where(there > 0, size, 0.0)
     order = np.lexsort((holder[first], -size, cell[first]))
     where, size, gone, ask, copies = (
@@ -310,7 +303,7 @@ def gathered(
         size[order],
         gone[order],
         ask[order],
-        weight[first][order],
+        records.weight[first][order],
     )
     by = holder[first][order]
     some = there[order] > 0
@@ -327,7 +320,7 @@ def gathered(
     whole_size = np.bincount(where, weights=size * copies, minlength=n).astype(float)
     protected = _protected(where, n, by, gone, size * 100 / ask)
     next_ones = np.flatnonzero(by != protected[where])
-    level = _level_of_next(where, size, gone, ask, top, whole_size, few, usual, rules)[next_ones]
+    level = _level_of_next(_Ranked(where, size, gone, ask), top, whole_size, few, usual, rules)[next_ones]
     beside, beside_respondent = _by_rank(where[next_ones], n, level, by[next_ones])
     return Contributions(
         whole_size,
@@ -363,18 +356,23 @@ def _largest(
     return top, waived
 
 
+@dataclass(frozen=True)
+class _Ranked:
+    """Contributors of cells, by cell and size: the cell of each (`where`), its `size`, whether it has waived
+    (`gone`), and c of those who asked (`ask`), infinite else.
+    """
+
+    where: Ints
+    size: Floats
+    gone: Bools
+    ask: Floats
+
+
 def _level_of_next(
-    where: Ints,
-    size: Floats,
-    gone: Bools,
-    ask: Floats,
-    top: Floats,
-    X: Floats,
-    few: Bools,
-    usual: float,
-    rules: ContributionRules,
+    each: _Ranked, top: Floats, X: Floats, few: Bools, usual: float, rules: ContributionRules
 ) -> Floats:
     """(entries): the level of each contributor of each cell who is not its largest, against all others."""
+    where, size, gone, ask = each.where, each.size, each.gone, each.ask
     X, top = X[where], top[where]
     asked = [np.where(np.isfinite(ask), size * 100 / ask - X, 0.0)]
     if rules.p is not None:

@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given
 
 from sdc_tasks.judge.release import recheck
-from sdc_tasks.methods.attack import audit, auditing, baseline, earlier, integer_attacks, merge, promised
+from sdc_tasks.methods.attack import (
+    Chunk,
+    audit,
+    auditing,
+    baseline,
+    earlier,
+    integer_attacks,
+    merge,
+    promised,
+)
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication
 from sdc_tasks.model.secret import Secret
@@ -93,7 +102,7 @@ def test_the_report_is_the_same_however_it_is_cut(draw):
     requirements = baseline(problem, ("external",))[0]
     with patch.object(auditing, "BATCH_PRIMARIES", 2):
         whole_report, *parts = (
-            audit(problem, publication, requirements, chunk=c, chunks=n)
+            audit(problem, publication, requirements, part=Chunk(c, n))
             for c, n in ((0, 1), (0, 3), (1, 3), (2, 3))
         )
     joined, whole_report = merge(parts), merge([whole_report])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sdc_tasks.methods.attack import (
     Attacker,
     AttackSystem,
+    Chunk,
     Requirements,
     attack_system,
     attacks,
@@ -237,8 +238,7 @@ def chunked(draw: Draw, publication: Publication, requirements: Requirements, of
     whole = audit(draw.problem, publication, requirements)
     found = None if draw.rng.random() < 0.3 else jointly(draw.problem, publication, requirements)
     parts = [
-        audit(draw.problem, publication, requirements, chunk=number, chunks=of, joint=found)
-        for number in range(of)
+        audit(draw.problem, publication, requirements, part=Chunk(number, of, found)) for number in range(of)
     ]
     merged = merge([parts[i] for i in draw.rng.permutation(of)])
     np.testing.assert_array_equal(merged.primaries, whole.primaries)

@@ -17,7 +17,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.domains.schema import AuditOptions
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.judge.release import recheck
-from sdc_tasks.methods.attack import audit, auditing, baseline, jointly, knowledge_of, merge, promised
+from sdc_tasks.methods.attack import Chunk, audit, auditing, baseline, jointly, knowledge_of, merge, promised
 from sdc_tasks.methods.attack.lp import joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.secret import Secret
@@ -118,7 +118,7 @@ def test_all_profiles_at_once_are_each_by_itself_however_they_are_chunked(draw, 
         )
     with patch.object(auditing, "BATCH_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
-        merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+        merged = merge([audit(problem, publication, requirements, part=Chunk(i, of)) for i in range(of)])
     for name in ("primaries", "down", "up", "slide", "by_lp", "baseline", "held"):
         assert getattr(merged, name).tobytes() == getattr(once, name).tobytes()
     assert merged.lps == once.lps
@@ -277,10 +277,10 @@ def test_the_evidence_is_the_same_however_it_was_chunked(draw, of):
     requirements, _ = baseline(problem, ("external", "internal", "coalition"))
     with divided(True), patch.object(auditing, "BATCH_PRIMARIES", 2):
         once = audit(problem, publication, requirements)
-        merged = merge([audit(problem, publication, requirements, chunk=i, chunks=of) for i in range(of)])
+        merged = merge([audit(problem, publication, requirements, part=Chunk(i, of)) for i in range(of)])
         found = jointly(problem, publication, requirements)
         shared = merge(
-            [audit(problem, publication, requirements, chunk=i, chunks=of, joint=found) for i in range(of)]
+            [audit(problem, publication, requirements, part=Chunk(i, of, found)) for i in range(of)]
         )
     salt = Secret.fresh()
     assert merge([once]).evidence.digest(salt) == merged.evidence.digest(salt) == shared.evidence.digest(salt)
@@ -300,7 +300,7 @@ def test_points_that_joint_searches_are_said_to_have_found_prove_nothing_by_bein
         right = audit(problem, publication, requirements)
         found = jointly(problem, publication, requirements)
         forged = replace(found, value=found.value * rng.choice([-3.0, 0.5, 1.5, 40.0], len(found.value)))
-        report = audit(problem, publication, requirements, joint=forged)
+        report = audit(problem, publication, requirements, part=Chunk(joint=forged))
     np.testing.assert_array_equal(report.held, right.held)
     profiles = ("external", "internal", "coalition")
     np.testing.assert_array_equal(
@@ -313,9 +313,9 @@ def test_joint_points_serve_their_own_audit_alone():
     requirements, _ = baseline(problem, ("external",))
     found = jointly(problem, everything(problem, "exact"), requirements)
     with pytest.raises(ValueError, match="another audit"):
-        audit(problem, everything(problem, "withheld"), requirements, joint=found)
+        audit(problem, everything(problem, "withheld"), requirements, part=Chunk(joint=found))
     with pytest.raises(ValueError, match="another audit"):
-        audit(problem, everything(problem, "exact"), requirements, seed=2, joint=found)
+        audit(problem, everything(problem, "exact"), requirements, seed=2, part=Chunk(joint=found))
 
 
 def test_a_release_needs_every_profile_that_its_domain_asks_for():

@@ -16,6 +16,7 @@ from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked, SdcError
 from sdc_tasks.judge.adjusted import verify
 from sdc_tasks.methods.attack import (
+    Chunk,
     attack_system,
     attacks,
     audit,
@@ -97,7 +98,7 @@ def test_the_report_of_another_problem_is_refused():
 def test_an_incomplete_set_of_chunks_is_refused():
     requirements, _ = baseline(PROBLEM, ("external",))
     with patch.object(auditing, "BATCH_PRIMARIES", 1):
-        parts = [audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2)]
+        parts = [audit(PROBLEM, SAFE, requirements, part=Chunk(number, 2)) for number in range(2)]
     assert (
         pipeline.release(
             "2024-1", PROBLEM, needs(PROBLEM), SAFE, pipeline.merge(parts), ("external",)
@@ -111,8 +112,8 @@ def test_an_incomplete_set_of_chunks_is_refused():
 def test_chunks_of_different_publications_or_overlapping_ones_are_not_merged():
     requirements, _ = baseline(PROBLEM, ("external",))
     with patch.object(auditing, "BATCH_PRIMARIES", 1):
-        first, second = (audit(PROBLEM, SAFE, requirements, chunk=number, chunks=2) for number in range(2))
-        other = audit(PROBLEM, everything(PROBLEM, "withheld"), requirements, chunk=1, chunks=2)
+        first, second = (audit(PROBLEM, SAFE, requirements, part=Chunk(number, 2)) for number in range(2))
+        other = audit(PROBLEM, everything(PROBLEM, "withheld"), requirements, part=Chunk(1, 2))
     with pytest.raises(ValueError, match="one audit"):
         merge([first, other])
     with pytest.raises(ValueError, match="overlap"):

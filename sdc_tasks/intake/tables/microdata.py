@@ -22,6 +22,7 @@ from sdc_tasks.methods.contributions import (
     Behind,
     ContributionRules,
     Contributions,
+    Entries,
     Rule,
     behind_of,
     gathered,
@@ -97,13 +98,13 @@ def problem_by_rules(
     holder, waives, percent = _holders(records, columns, rules)
     record, cell = _everywhere(at, axes)
     n = int(np.prod(shape))
-    told_of = x[record], holder[record], weight[record], waives[record], percent[record]
+    entries = Entries(cell, x[record], holder[record], weight[record], waives[record], percent[record])
     usual = usual_of(np.abs(x))
-    cells = gathered(cell, n, *told_of, rules, usual)
+    cells = gathered(entries, n, rules, usual)
     told = np.zeros(n)
     told[inner] = sums
     a = without_noise(added_up(told.reshape(shape), axes).ravel(), x * weight)
-    behind = behind_of(cell, *told_of, inside(axes).ravel(), rules, usual)
+    behind = behind_of(entries, inside(axes).ravel(), rules, usual)
     return _protected(records, layout, _Contributed(axes, a, cells, behind=behind), rules, costs, margins)
 
 

@@ -29,7 +29,7 @@ several compositions tell together).
 The profiles are defined in model/profiles. The code here names none of them except the external one.
 """
 
-from sdc_tasks.methods.attack.auditing import attacks, audit, baseline, integer_attacks, jointly, merge
+from sdc_tasks.methods.attack.auditing import Chunk, attacks, audit, baseline, integer_attacks, jointly, merge
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.lp.prover import Attack
@@ -51,6 +51,7 @@ __all__ = [
     "Attack",
     "AttackSystem",
     "Attacker",
+    "Chunk",
     "IntegerWitness",
     "Knowledge",
     "Requirements",

@@ -5,7 +5,7 @@ requirements, reports and evidence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,30 +55,40 @@ def baseline(
     return complete(problem, least, work) if every else least, attacker.lps
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """The `number`-th of several parts of an audit, with the points that `jointly` found, if it did."""
+
+    number: int = 0
+    of: int = 1
+    joint: SharedWitnesses | None = None
+
+
 def audit(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
     witnesses: Iterable[Floats] = (),
     seed: int = 1,
-    chunk: int = 0,
-    chunks: int = 1,
-    joint: SharedWitnesses | None = None,
+    part: Chunk | None = None,
     say: Say = silent,
 ) -> AuditReport:
     """Attacks the publication for every primary of `requirements`, or for the primaries of one chunk.
 
     `witnesses`: deviations z of the suppressed cells (unit of the data) to try first, such as CTA's
     table; those that are no witness of this publication are ignored. Every chunk solves the joint LPs of
-    the whole audit, or checks the points that `jointly` found by them (`joint`); then it goes through its
+    the whole audit, or checks the points that `jointly` found by them; then it goes through its
     own batches of neighbours. So the chunks together find the same, whatever their number. Raises ValueError
     for the points of another audit.
     """
-    work = Progress(say, f"audit, part {chunk + 1} of {chunks}" if chunks > 1 else "audit")
+    part = part or Chunk()
+    joint = part.joint
+    work = Progress(say, f"audit, part {part.number + 1} of {part.of}" if part.of > 1 else "audit")
     attacker = _facing(problem, publication, requirements, witnesses, seed, work)
     all_batches = _batches(requirements)
     batches = [
-        all_batches[number] for number in np.array_split(np.arange(len(all_batches)), chunks)[chunk].tolist()
+        all_batches[number]
+        for number in np.array_split(np.arange(len(all_batches)), part.of)[part.number].tolist()
     ]
     if joint is None:
         attacker.prove_all(batches)
