@@ -168,7 +168,7 @@ def usual_of(sizes: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Entries:
+class ContributionEntries:
     """Contributions to cells: an entry for each record, or each contributor, in each cell that holds it.
 
     `cell`: its number. `x` is signed. `holder`: the number of who contributes; `weight`: how many
@@ -182,9 +182,9 @@ class Entries:
     waives: Bools = field(repr=False)
     percent: Floats = field(repr=False)
 
-    def picked(self, entry: Ints, cell: Ints) -> Entries:
+    def picked(self, entry: Ints, cell: Ints) -> ContributionEntries:
         """Some of them, perhaps several times, in other cells."""
-        return Entries(
+        return ContributionEntries(
             cell,
             self.x[entry],
             self.holder[entry],
@@ -200,7 +200,7 @@ class Behind:
     cell. `inner` (n): the cells that are no sums.
     """
 
-    entries: Entries = field(repr=False)
+    entries: ContributionEntries = field(repr=False)
     inner: Bools = field(repr=False)
     rules: ContributionRules
     usual: float = field(repr=False)
@@ -224,14 +224,14 @@ class Behind:
         return gathered(self.entries.picked(entry, group), groups.shape[0], self.rules, self.usual)
 
 
-def behind_of(records: Entries, inner: Bools, rules: ContributionRules, usual: float) -> Behind:
+def behind_of(records: ContributionEntries, inner: Bools, rules: ContributionRules, usual: float) -> Behind:
     """Who contributes what, from records in cells; a holder has one entry in each of his cells."""
     first, which = _holders_in_cells(records)
     k = len(first)
     asked = np.full(k, np.inf)
     asking = np.flatnonzero(~np.isnan(records.percent))
     np.minimum.at(asked, which[asking], records.percent[asking])
-    entries = Entries(
+    entries = ContributionEntries(
         records.cell[first],
         np.bincount(which, weights=records.x, minlength=k).astype(float),
         records.holder[first],
@@ -242,7 +242,7 @@ def behind_of(records: Entries, inner: Bools, rules: ContributionRules, usual: f
     return Behind(entries, inner, rules, usual)
 
 
-def _holders_in_cells(records: Entries) -> tuple[Ints, Ints]:
+def _holders_in_cells(records: ContributionEntries) -> tuple[Ints, Ints]:
     """The first record of each holder in each cell, and to which of these each record belongs."""
     key = records.cell * (int(records.holder.max(initial=0)) + 1) + records.holder
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
@@ -281,7 +281,7 @@ def ranged(size: Floats, usual: float) -> Floats:
     return np.where(size > 0, size, usual)
 
 
-def gathered(records: Entries, n: int, rules: ContributionRules, usual: float) -> Contributions:
+def gathered(records: ContributionEntries, n: int, rules: ContributionRules, usual: float) -> Contributions:
     """The contributions of n cells, from records in cells.
 
     A holder has waived if all his records in a cell did, and has asked if one of them did. `usual`: as of
@@ -342,7 +342,7 @@ def _largest(
     where: Ints, n: int, size: Floats, gone: Bools, copies: Floats, most: int
 ) -> tuple[Floats, Bools]:
     """(n, most), (n, most): the largest contributions of each cell, and whether they have waived.
-    Entries are sorted by cell and size.
+    ContributionEntries are sorted by cell and size.
     """
     whole = np.maximum(np.floor(copies), 1.0)  # so many contributors of this size at least
     before = np.cumsum(whole) - whole
@@ -411,7 +411,7 @@ def _by_rank(where: Ints, n: int, level: Floats, by: Ints) -> tuple[Floats, Ints
 
 def _protected(where: Ints, n: int, by: Ints, gone: Bools, asks: Floats) -> Ints:
     """(n): the first of each cell who has not waived, NOBODY where who asks most is another one.
-    Entries are sorted by cell and size.
+    ContributionEntries are sorted by cell and size.
     """
     found, loudest = np.full(n, NOBODY), np.full(n, NOBODY)
     for number, entries in (

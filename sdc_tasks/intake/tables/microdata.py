@@ -20,9 +20,9 @@ from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import without_noise
 from sdc_tasks.methods.contributions import (
     Behind,
+    ContributionEntries,
     ContributionRules,
     Contributions,
-    Entries,
     Rule,
     behind_of,
     gathered,
@@ -98,7 +98,9 @@ def problem_by_rules(
     holder, waives, percent = _holders(records, columns, rules)
     record, cell = _everywhere(at, axes)
     n = int(np.prod(shape))
-    entries = Entries(cell, x[record], holder[record], weight[record], waives[record], percent[record])
+    entries = ContributionEntries(
+        cell, x[record], holder[record], weight[record], waives[record], percent[record]
+    )
     usual = usual_of(np.abs(x))
     cells = gathered(entries, n, rules, usual)
     told = np.zeros(n)
