@@ -144,7 +144,16 @@ def by_panels(command: Callable[..., None]) -> Callable[..., None]:
     own = inspect.signature(command, eval_str=True).parameters.values()
     shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in sorted(own, key=place)]
     call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    call.__doc__ = paragraphs(inspect.getdoc(command) or "")
     return call
+
+
+def paragraphs(text: str) -> str:
+    """Text with each paragraph in one line. Rich keeps line breaks, and a terminal is rarely as wide as the
+    code; a paragraph with indented lines, such as a list, stays as it is.
+    """
+    told = text.split("\n\n")
+    return "\n\n".join(part if "\n " in part else " ".join(part.split("\n")) for part in told)
 
 
 def _group(

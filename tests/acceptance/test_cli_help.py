@@ -19,7 +19,7 @@ import typer
 import sdc_tasks as sdc_api
 from sdc_tasks.api import options as keywords
 from sdc_tasks.cli.app import app
-from sdc_tasks.cli.options import PANELS
+from sdc_tasks.cli.options import PANELS, paragraphs
 from sdc_tasks.model.layout import DEFAULTS, MEANINGS, TableLayout
 from support.desk import sdc
 
@@ -148,3 +148,8 @@ def test_a_command_takes_the_fields_of_a_table_by_their_names(name):
 def test_a_keyword_that_is_none_is_named_with_the_nearest(wrong, meant):
     with pytest.raises(TypeError, match=rf"suppress\(\) .*'{wrong}'; did you mean '{meant}'\?"):
         sdc_api.suppress([], ["R"], **{wrong: None})
+
+
+def test_a_paragraph_of_the_help_is_one_line_whatever_the_width_of_the_code():
+    text = "Rounds counts.\n\nWithout a base,\n3 is taken.\n\nOne of\n  a list\n  stays"
+    assert paragraphs(text) == "Rounds counts.\n\nWithout a base, 3 is taken.\n\nOne of\n  a list\n  stays"
