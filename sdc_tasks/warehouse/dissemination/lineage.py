@@ -69,7 +69,7 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
     release = next((each for each in reader.releases(engine) if each.release_id == release_id), None)
     if release is None:
         raise InvalidInput(
-            f"no release {release_id} was published. Remedy: give its id as the page Releases shows it"
+            f"release {release_id} was not published. Remedy: give an id as the page Releases shows it"
         )
     submitted = next(iter(reader.submissions(engine, release_id)), None)
     [audit] = [each for each in reader.audits(engine, release_id) if each["digest"] == release.audit_digest]
