@@ -23,6 +23,7 @@ from sdc_tasks.errors import SdcError, Unprotectable
 from sdc_tasks.intake.tables.jj import read_jj
 from sdc_tasks.intake.tables.suppression import suppression_of
 from sdc_tasks.judge.pattern import verify
+from sdc_tasks.model.tolerances import OPTIMALITY
 from support.laws import law
 
 ROWS = ["A;1", 'B"2', "C,3 x"]  # C,3 x is the part of D.4
@@ -122,6 +123,21 @@ def run(folder: Path, name: str, *commands: str) -> list[str]:
     return told
 
 
+def another(folder: Path, name: str) -> bool:
+    """Whether a table has another pattern than the first one: only where values are a million times a level,
+    so that levels are near what a linear program can tell. It costs as much, or it hides more.
+    """
+    again, first = read(folder / f"{name}.tab"), read(folder / "five.tab")
+    hidden, before = ({key for key, row in rows.items() if row[2] == "M"} for rows in (again, first))
+    if hidden == before:
+        return False
+    levels = [float(each) for row in first.values() for each in row[3:] if float(each) > 0]
+    assert max(abs(float(row[0])) for row in first.values()) > 1e6 * min(levels)
+    cost = [sum(abs(float(first[key][0])) for key in keys) for keys in (hidden, before)]
+    assert hidden > before or cost[0] == pytest.approx(cost[1], rel=OPTIMALITY)
+    return True
+
+
 @law(160)
 @given(TABLES, st.sampled_from(["", "QU-", "SE+"]))
 def test_what_a_batch_writes_is_read_back_as_it_was(drawn: list[Cell], options: str) -> None:
@@ -150,6 +166,8 @@ def test_what_a_batch_writes_is_read_back_as_it_was(drawn: list[Cell], options: 
         assert not len(verify(problem, np.isin(jj.status, ["u", "m"])).unprotected)
         # the same again, from what was written
         run(folder, "two.arb", HEAD.format("five"), WRITE.format("again", options))
+        if another(folder, "again"):
+            return
         for file in (
             ("tab", "jj") if options != "SE+" else ("tab",)
         ):  # a code all of whose cells are empty is left out
@@ -160,7 +178,8 @@ def test_what_a_batch_writes_is_read_back_as_it_was(drawn: list[Cell], options: 
         write(folder, plain)
         given_there = '<APRIORI> "one.arb.hst",1,";",0\n'
         run(folder, "three.arb", HEAD.format("t"), given_there, WRITE.format("apart", options))
-        assert (folder / "apart.tab").read_bytes() == (folder / "five.tab").read_bytes()
+        if not another(folder, "apart"):
+            assert (folder / "apart.tab").read_bytes() == (folder / "five.tab").read_bytes()
 
 
 MICRO = (
