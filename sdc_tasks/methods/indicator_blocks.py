@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
-from sdc_tasks.model.problem import COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.problem import CELL_ARRAYS, COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.profiles import KEEPERS, Adversary
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.model.table import Bools, Ints, linked
@@ -162,21 +162,7 @@ def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> Indicat
             if names <= set(indicators)
         ),
     )
-    names = (
-        "a",
-        "lb",
-        "ub",
-        "lpl",
-        "upl",
-        "spl",
-        "public",
-        "primary",
-        "known",
-        "integral",
-        "least",
-        "withheld",
-    )
-    arrays = {name: getattr(problem, name)[cells] for name in names}
+    arrays = {name: getattr(problem, name)[cells] for name in CELL_ARRAYS}
     prior = _earlier(problem.earlier, cells, mine)
     levels = (
         None if problem.levels is None else Levels(problem.levels.slope[cells], problem.levels.least[cells])

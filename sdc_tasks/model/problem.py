@@ -183,6 +183,23 @@ class Earlier:
         )
 
 
+# The arrays of a problem with an entry for each cell.
+CELL_ARRAYS = (
+    "a",
+    "lb",
+    "ub",
+    "lpl",
+    "upl",
+    "spl",
+    "public",
+    "primary",
+    "known",
+    "integral",
+    "least",
+    "withheld",
+)
+
+
 @dataclass(frozen=True)
 class ProtectionProblem:
     """All countries and aggregates of one release. All arrays have shape (space.size,);
@@ -229,20 +246,7 @@ class ProtectionProblem:
             object.__setattr__(self, "least", np.zeros(n, dtype=np.int64))
         if not len(self.withheld):
             object.__setattr__(self, "withheld", np.zeros(n, dtype=bool))
-        for name in (
-            "a",
-            "lb",
-            "ub",
-            "lpl",
-            "upl",
-            "spl",
-            "public",
-            "primary",
-            "known",
-            "integral",
-            "least",
-            "withheld",
-        ):
+        for name in CELL_ARRAYS:
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")

@@ -39,11 +39,12 @@ def presolve(problem: CtaProblem) -> Presolved:
     found = fix_and_tie(problem.A, ~fixed, apart)
     _refuse_stuck(problem, found)
     # A class in no relation and without a level stays where it is.
-    related = np.diff(sp.csc_array(found.apply(problem.A)).indptr) > 0
+    by_column = sp.csc_array(found.apply(problem.A))
+    related = np.diff(by_column.indptr) > 0
     asked = found.class_of[problem.sensitive]
     related[asked[asked >= 0]] = True
     found = found.picked(np.flatnonzero(related))
-    A = found.apply(problem.A)
+    A = sp.csr_array(by_column[:, np.flatnonzero(related)])
     rows = distinct_rows(A)
     return Presolved(_carried_over(problem, found, sp.csr_array(A[rows])), found, rows)
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.receiver.options import ReceiverCosts
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
-from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.problem import CELL_ARRAYS, ProtectionProblem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats
 from sdc_tasks.model.tolerances import TIE_BREAK
@@ -23,25 +23,11 @@ def of_country(problem: ProtectionProblem, country: str) -> ProtectionProblem:
     space = problem.space
     n = space.national_size
     start = space.countries.index(country) * n
-    arrays = (
-        "a",
-        "lb",
-        "ub",
-        "lpl",
-        "upl",
-        "spl",
-        "public",
-        "primary",
-        "known",
-        "integral",
-        "least",
-        "withheld",
-    )
     return ProtectionProblem(
         space=CellSpace((country,), (), space.indicators, space.hierarchies, space.indicator_relations),
         deliveries=problem.deliveries,
         salt=problem.salt,
-        **{name: getattr(problem, name)[start : start + n] for name in arrays},
+        **{name: getattr(problem, name)[start : start + n] for name in CELL_ARRAYS},
     )
 
 

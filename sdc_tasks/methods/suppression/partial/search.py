@@ -256,8 +256,8 @@ class _Search:
             columns = np.flatnonzero(alpha)
             cut = Cut(columns, alpha[columns], need)
             if cut.value(v) < need * (1 - 2 * SOLVER):
-                found += self.pool.add([cut])
-        return found
+                found.append(cut)
+        return self.pool.add(found)
 
     def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats, Floats]:
         """How far the class of an item moves to a side, in needs; the coefficients of what the duals
