@@ -4,6 +4,7 @@
       │ build_problem, secured   with the secondaries that the receiver sets, where the domain asks for it
       ▼                          (releases/assembly.py, methods/receiver)
     ProtectionProblem
+      │ joint                    with everything related that is out (methods/linked)
       │ baseline                 what the national tables alone protect (methods/attack)
       ▼
     Requirements
@@ -41,6 +42,8 @@ from sdc_tasks.methods.cta.fallback import climb as climb_rung
 from sdc_tasks.methods.cta.fallback import unneeded
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
+from sdc_tasks.methods.linked import Out
+from sdc_tasks.methods.linked import joint as joint_problem
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
@@ -55,6 +58,7 @@ from sdc_tasks.model.results import (
     SharedWitnesses,
 )
 from sdc_tasks.model.table import Floats
+from sdc_tasks.model.time.periods import PeriodRule
 from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.releases.assembly import (
     as_delivered,
@@ -81,6 +85,7 @@ __all__ = [
     "climb",
     "groups",
     "intervals",
+    "joint",
     "merge",
     "profiles_of",
     "read_before",
@@ -120,6 +125,12 @@ def receiver_sets(
     country has set some itself. `before`: the problems of the versions of the period that are out.
     """
     return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
+
+
+def joint(problem: ProtectionProblem, period: str, out: Sequence[Out], domain: Domain) -> ProtectionProblem:
+    """The problem together with the related releases that are out (METHOD §11)."""
+    rules = {each.code: domain.linked.rule_of(each.code) or PeriodRule.NONE for each in domain.indicators}
+    return joint_problem(problem, period, out, rules, domain.checks.allowed)
 
 
 def baseline(

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sdc_tasks.domains.deliveries import CheckOptions
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.model.problem import NationalTable
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Ints
 
 _SHARE_ROUNDING = 1.0  # percentage points: two shares, each rounded to whole percent
 
@@ -31,7 +30,7 @@ class Answers:
 def additivity(table: NationalTable, domain: Domain) -> Answers:
     """Every relation of a total holds: |Σ parts − total| ≤ absolute + relative · |total|."""
     M, total = domain.space.national_relations, domain.space.totals
-    near = np.abs(M @ table.value) <= _tolerance(domain.checks, table.value[total])
+    near = np.abs(M @ table.value) <= domain.checks.allowed(table.value[total])
     return _of_totals(near, total, len(table.value))
 
 
@@ -43,7 +42,7 @@ def complete_keys(table: NationalTable, domain: Domain) -> Answers:
     """
     M, total = domain.space.national_relations, domain.space.totals
     absent = (table.value[total] == 0) & (
-        np.abs(M @ table.value) > _tolerance(domain.checks, np.zeros(len(total)))
+        np.abs(M @ table.value) > domain.checks.allowed(np.zeros(len(total)))
     )
     return _of_totals(~absent, total, len(table.value))
 
@@ -159,10 +158,6 @@ def published(table: NationalTable, domain: Domain) -> Bools:
 def primary(table: NationalTable, domain: Domain) -> Bools:
     """The primary cells: those with a requirement."""
     return np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PRIMARY])
-
-
-def _tolerance(checks: CheckOptions, total: Floats) -> Floats:
-    return np.asarray(checks.additivity_absolute + checks.additivity_relative * np.abs(total))
 
 
 def _of_totals(holds: Bools, total: Ints, cells: int) -> Answers:

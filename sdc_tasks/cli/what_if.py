@@ -65,7 +65,7 @@ def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, fl
     """(country, share), the largest share first."""
     total: dict[str, float] = {}
     for cell, share in sorted(shares.items()):
-        country = space.countries[cell // space.national_size]
+        country = space.codes(cell)[0]
         total[country] = total.get(country, 0.0) + share
     return sorted(total.items(), key=lambda item: (-item[1], item[0]))
 

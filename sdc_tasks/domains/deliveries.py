@@ -8,11 +8,13 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from pydantic import Field
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.strict import Strict
+from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import SAME
 
 
@@ -153,6 +155,10 @@ class CheckOptions(Strict):
         description="countries whose unit somebody has looked at: proportion and period_proportion "
         "are warnings for them",
     )
+
+    def allowed(self, total: Floats) -> Floats:
+        """How far totals of these values may be off, in the unit of the indicator."""
+        return np.asarray(self.additivity_absolute + self.additivity_relative * np.abs(total))
 
 
 class InboxOptions(Strict):

@@ -34,6 +34,7 @@ from sdc_tasks.domains.codelists import (
 )
 from sdc_tasks.domains.deliveries import Attributes, CheckOptions, Expected, InboxOptions, read_keys
 from sdc_tasks.domains.dissemination import DisseminationOptions
+from sdc_tasks.domains.linked import LinkedOptions
 from sdc_tasks.domains.messages import told
 from sdc_tasks.domains.registry.folder import Registry
 from sdc_tasks.domains.structures import DomainColumns, Structure
@@ -333,6 +334,10 @@ class Domain(Strict):
         "share an indicator, an area and time. Without it, a release beside what that domain published is "
         "refused",
     )
+    linked: LinkedOptions = Field(
+        default=LinkedOptions(),
+        description="what else the statistic publishes: a release is attacked together with it",
+    )
     _folder: Path = PrivateAttr(default=HERE)
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)
@@ -457,10 +462,11 @@ class Domain(Strict):
 
     @property
     def _left_out(self) -> set[str]:
-        """What neither settings nor digest have. A file that does not say `unrelated`
+        """What neither settings nor digest have. A file that does not say `unrelated` or `linked`
         has the digest that it always had.
         """
-        return {*_OF_NO_TABLE, *(() if self.unrelated else ("unrelated",))}
+        silent = [name for name in ("unrelated", "linked") if not getattr(self, name)]
+        return {*_OF_NO_TABLE, *silent}
 
     @property
     def draws(self) -> bool:
@@ -694,6 +700,7 @@ class Domain(Strict):
             if spec.members != "all":
                 self._check_members(name, spec.code, spec.members)
         self._check_unrelated(name)
+        self._check_linked(name)
         _ = self.space
         self._check_units(name)
         if self.structure is not None:
@@ -768,7 +775,7 @@ class Domain(Strict):
         if self.id in self.unrelated:
             raise InvalidInput(
                 f"{name}: unrelated: {self.id} is this domain, and its year is always a sum of its quarters. "
-                f"Remedy: leave it out; release "
+                f"Remedy: leave it out; say under linked: periods what a year is to its quarters, or release "
                 "one frequency only"
             )
         if silent := [domain for domain, reason in self.unrelated.items() if not reason.strip()]:
@@ -777,6 +784,30 @@ class Domain(Strict):
                 f"from this domain"
             )
         refuse_unprintable("unrelated", *self.unrelated.values())
+
+    def _check_linked(self, name: str) -> None:
+        """Refuses a link to itself or to what is unrelated, and periods of unknown or silent indicators."""
+        refuse_repeated("linked: tables", self.linked.tables)
+        if self.id in self.linked.tables:
+            raise InvalidInput(
+                f"{name}: linked: tables: {self.id} is this domain. Remedy: leave it out; its own periods "
+                f"are linked by linked: periods"
+            )
+        if both := sorted(set(self.linked.tables) & set(self.unrelated)):
+            raise InvalidInput(
+                f"{name}: {both[0]} is linked, and unrelated. Remedy: leave out one of the two"
+            )
+        if isinstance(self.linked.periods, dict):
+            codes = {indicator.code for indicator in self.indicators}
+            if unknown := sorted(set(self.linked.periods) - codes):
+                raise InvalidInput(
+                    f"{name}: linked: periods: {', '.join(unknown)} are no indicators of the domain"
+                )
+            if silent := sorted(codes - set(self.linked.periods)):
+                raise InvalidInput(
+                    f"{name}: linked: periods: nothing is said of {', '.join(silent)}. Remedy: sum, mean or "
+                    f"none for each indicator"
+                )
 
     def _check_aware(self, name: str) -> None:
         """Refuses what a rule_aware is not offered with: what the program then tells is not known."""

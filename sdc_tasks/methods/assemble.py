@@ -51,7 +51,7 @@ class Decision:
 
 def assemble(space: CellSpace, groups: Sequence[tuple[tuple[str, ...], Publication]]) -> Publication:
     """The publication with the cells of each group from its own one; cells of no group are withheld."""
-    whole = Publication.nothing(np.arange(space.first_aggregate, space.size))
+    whole = Publication.nothing(np.arange(space.first_aggregate, space.own_size))
     value, base, covers = whole.value.copy(), whole.base.copy(), whole.covers.copy()
     for indicators, own in groups:
         mine = space.aggregate_cells_of(indicators)

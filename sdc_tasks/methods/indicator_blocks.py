@@ -15,7 +15,7 @@ from sdc_tasks.methods.attack import Requirements, knowledge_of
 from sdc_tasks.model.problem import CELL_ARRAYS, COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.profiles import KEEPERS, Adversary
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
-from sdc_tasks.model.table import Bools, Ints, linked
+from sdc_tasks.model.table import Beside, Bools, CellSpace, Ints, linked
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class IndicatorBlock:
     def decided(self) -> Ints:
         """(aggregate cells of the part,): their positions in a publication of the whole."""
         first = self.whole.space.first_aggregate
-        return np.asarray(self.cells[self.cells >= first] - first)
+        own = (self.cells >= first) & (self.cells < self.whole.space.own_size)
+        return np.asarray(self.cells[own] - first)
 
     def requirements(self, whole: Requirements) -> Requirements:
         """The requirements of the primaries of the part. Requirements against a respondent of another
@@ -121,14 +122,8 @@ def groups_of(
     ]
     links += list(space.indicator_relations)
     if before.rows.nnz:
-        n = before.rows.shape[1] - len(before.lower)
-        indicator = np.concatenate([space.indicator_of(np.arange(n)), space.indicator_of(before.code)])[
-            before.rows.indices
-        ]
-        row = np.repeat(np.arange(before.rows.shape[0]), np.diff(before.rows.indptr))
-        beside = (row[1:] == row[:-1]) & (indicator[1:] != indicator[:-1])
-        pairs = np.unique(np.column_stack([indicator[:-1][beside], indicator[1:][beside]]), axis=0)
-        named = [(space.indicators[one], space.indicators[other]) for one, other in pairs.tolist()]
+        of = np.concatenate([space.indicator_of(np.arange(space.size)), space.indicator_of(before.code)])
+        named = _linked_by(before.rows, of, space)
         linked_alone = sorted({code for pair in named for code in pair if code in alone})
         if linked_alone:
             raise InvalidInput(
@@ -138,7 +133,26 @@ def groups_of(
                 "for this period"
             )
         links += [(one, (other,)) for one, other in named]
+    if space.beside:
+        of = space.indicator_of(np.arange(space.size))
+        links += [(one, (other,)) for one, other in _linked_by(space.relations, of, space)]
+        tied = np.zeros(0, dtype=np.int64) if space.links is None else np.unique(of[space.links.indices])
+        if each := sorted(set(alone) & {space.indicators[number] for number in tied.tolist()}):
+            raise InvalidInput(
+                f"indicator {each[0]}: rounding, but {space.beside[0].name} is out, and its figures are the "
+                f"same, or sums or parts of these: what they tell together is decided for all cells at once. "
+                f"Remedy: leave out its rounding"
+            )
     return linked(space.indicators, links)
+
+
+def _linked_by(rows: sp.csr_array, of: Ints, space: CellSpace) -> list[tuple[str, str]]:
+    """The pairs of indicators that a row links. `of` (columns,): the number of the indicator of each."""
+    indicator = of[rows.indices]
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    both = (row[1:] == row[:-1]) & (indicator[1:] != indicator[:-1])
+    pairs = np.unique(np.column_stack([indicator[:-1][both], indicator[1:][both]]), axis=0)
+    return [(space.indicators[one], space.indicators[other]) for one, other in pairs.tolist()]
 
 
 def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> IndicatorBlock:
@@ -152,9 +166,11 @@ def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> Indicat
     if any(each & set(indicators) and each - set(indicators) for each in linked):
         raise ValueError("indicators that a relation links are protected together")
     mine = space.spread(indicator in indicators for indicator in space.indicators)
-    cells = np.flatnonzero(np.tile(mine, len(space.areas)))
+    cells = np.flatnonzero(mine[space.stands[1]])
     own = replace(
         space,
+        beside=_beside_of(space, indicators),
+        links=_among(space.links, cells),
         indicators=tuple(indicator for indicator in space.indicators if indicator in indicators),
         indicator_relations=tuple(
             each
@@ -173,6 +189,27 @@ def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> Indicat
     return IndicatorBlock(problem, part, cells)
 
 
+def _beside_of(space: CellSpace, indicators: Collection[str]) -> tuple[Beside, ...]:
+    """The tables beside a release, with those indicators alone for which these indicators stand. A table
+    without any stays, so that links name it by its number.
+    """
+    found = []
+    for each in space.beside:
+        kept = tuple(name for name in each.space.indicators if space.standing_for(name) in indicators)
+        relations = tuple(one for one in each.space.indicator_relations if one[0] in kept)
+        part = replace(each.space, indicators=kept, indicator_relations=relations)
+        found.append(replace(each, space=part))
+    return tuple(found)
+
+
+def _among(links: sp.csr_array | None, cells: Ints) -> sp.csr_array | None:
+    """The relations between tables over these cells, which no relation links to others."""
+    if links is None:
+        return None
+    part = sp.csr_array(sp.csc_array(links)[:, cells])
+    return sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
+
+
 def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
     """The rows over these cells. `mine` (national_size,): the cells of one area that belong to the part."""
     if before.rows.shape == (0, 0):
@@ -187,6 +224,6 @@ def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
         **{name: getattr(before, name)[kept] for name in ROWS},
         pieces=before.pieces,
         told_by=before.told_by[kept] if before.pieces else before.told_by,
-        **{name: getattr(before, name)[later] for name in COLUMNS if name != "code"},
+        **{name: getattr(before, name)[later] for name in (*COLUMNS, "beside") if name != "code"},
         code=code[before.code[later]],
     )

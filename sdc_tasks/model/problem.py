@@ -87,7 +87,8 @@ class Earlier:
 
     `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came.
     `told_by` (m, pieces): the pieces each of which tells the row; of an assumption, those that are needed
-    together. Both are empty where there are fewer than two pieces: then nobody has a part of it. Raises
+    together. Both are empty where there are fewer than two pieces: then nobody has a part of it. `beside`
+    (k,): the earlier value is one of a table beside the release (`CellSpace.beside`). Raises
     ValueError for arrays of different lengths, and for assumed rows that are not last.
     """
 
@@ -103,11 +104,14 @@ class Earlier:
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     pieces: tuple[str, ...] = ()
     told_by: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
+    beside: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
+        if not len(self.beside):
+            object.__setattr__(self, "beside", np.zeros(len(self.lower), dtype=bool))
         rows, columns = (
             {len(getattr(self, name)) for name in ROWS},
-            {len(getattr(self, name)) for name in COLUMNS},
+            {len(getattr(self, name)) for name in (*COLUMNS, "beside")},
         )
         if rows != {self.rows.shape[0]} or len(columns) != 1:
             raise ValueError("earlier releases: arrays of different lengths")
@@ -147,6 +151,27 @@ class Earlier:
             **{name: getattr(self, name)[rows] for name in ROWS},
         )
 
+    def within(self, own: int, size: int) -> Earlier:
+        """What the releases tell of the first `own` of `size` cells, and of their earlier values, alone."""
+        first = np.where(np.arange(size) < own, 0, 1)
+        apart = np.concatenate([first, self.beside.astype(np.int64)])
+        kept = np.flatnonzero(abs(self.rows) @ apart == 0)
+        later = np.flatnonzero(~self.beside)
+        found = self.picked(kept)
+        pieces = np.flatnonzero(found.told_by.any(axis=0)) if self.pieces else np.zeros(0, dtype=np.int64)
+        several = len(pieces) > 1
+        if not len(kept) and not len(later):
+            return Earlier()
+        columns = np.concatenate([np.arange(own), size + later])
+        return replace(
+            found,
+            rows=sp.csr_array(sp.csc_array(found.rows)[:, columns]),
+            pieces=tuple(self.pieces[piece] for piece in pieces.tolist()) if several else (),
+            told_by=found.told_by[:, pieces] if several else np.zeros((0, 0), dtype=bool),
+            **{name: getattr(self, name)[later] for name in COLUMNS},
+            beside=self.beside[later],
+        )
+
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All fields as plain arrays, by name."""
@@ -162,7 +187,8 @@ class Earlier:
         parts = (
             {"told_by": self.told_by, "pieces": np.array(self.pieces, dtype=np.str_)} if self.pieces else {}
         )
-        return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts
+        beside = {"beside": self.beside} if self.beside.any() else {}
+        return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts | beside
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Earlier:
@@ -276,12 +302,26 @@ class ProtectionProblem:
     def aggregate(self) -> Bools:
         """The cells that the release decides."""
         mask = np.zeros(self.space.size, dtype=bool)
-        mask[self.space.first_aggregate :] = True
+        mask[self.space.first_aggregate : self.space.own_size] = True
         return read_only(mask)
 
     @cached_property
     def suppressed(self) -> Bools:
         return read_only(~self.public & ~self.aggregate)
+
+    @cached_property
+    def own(self) -> ProtectionProblem:
+        """The problem of this release without what is beside it: its own cells, and what its own earlier
+        versions tell of them alone.
+        """
+        space, n = self.space.alone, self.space.own_size
+        if space is self.space:
+            return self
+        levels = None if self.levels is None else Levels(self.levels.slope[:n], self.levels.least[:n])
+        arrays = {name: getattr(self, name)[:n] for name in CELL_ARRAYS}
+        return replace(
+            self, space=space, earlier=self.earlier.within(n, self.space.size), levels=levels, **arrays
+        )
 
     @cached_property
     def visible_sums(self) -> Floats:
@@ -310,3 +350,6 @@ class ProtectionProblem:
             if getattr(self, name).any():
                 yield name.encode() + getattr(self, name).tobytes()
         yield "|".join(self.deliveries).encode()
+        if self.space.links is not None:
+            for part in (self.space.links.data, self.space.links.indices, self.space.links.indptr):
+                yield part.astype(np.float64).tobytes()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -125,6 +125,14 @@ class Publication:
         for array in (self.cells, self.value, self.base, *told):
             h.update(np.ascontiguousarray(array).tobytes())
         return h.hexdigest()
+
+
+class Related(NamedTuple):
+    """A publication of a related release: of another table, or another period, of the statistic."""
+
+    domain: str
+    period: str
+    publication: str
 
 
 @dataclass(frozen=True)

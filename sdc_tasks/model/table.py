@@ -6,8 +6,9 @@ flat index. Relations follow [2] §2: every row of `M` holds −1 at a total and
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import TypeVar
@@ -136,11 +137,31 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The national tables of another release of the statistic that is out: its cells are attacked with those
+    of this release, and its aggregates are decided already.
+
+    `name`: for messages and keys, such as `2024-Q1` or `sbs_size 2024`. `space`: its cells, without
+    aggregates.
+    """
+
+    name: str
+    space: CellSpace
+
+    def __post_init__(self) -> None:
+        if self.space.aggregates or self.space.beside:
+            raise ValueError("what is beside a release are national tables alone")
+
+
+@dataclass(frozen=True)
 class CellSpace:
-    """All cells of one release: (countries, then aggregates) × indicators × hierarchies.
+    """All cells of one release: (countries, then aggregates) × indicators × hierarchies; then the national
+    cells of the tables `beside` it.
 
     `indicator_relations` (total, parts) link indicators: for every area and combination of codes,
-    the total is the sum of its parts.
+    the total is the sum of its parts. `links` (rows, size), None without any: relations between the tables,
+    with −1 or less at a total. A release alone has neither links nor tables beside it, and its cells have the
+    same numbers with and without them.
     """
 
     countries: tuple[str, ...]
@@ -148,6 +169,14 @@ class CellSpace:
     indicators: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
     indicator_relations: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    beside: tuple[Beside, ...] = ()
+    links: sp.csr_array | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """As long as nothing is beside it, the text of a space is what it always was: digests are of it."""
+        told = ["countries", "aggregates", "indicators", "hierarchies", "indicator_relations"]
+        told += ["beside"] if self.beside else []
+        return f"CellSpace({', '.join(f'{name}={getattr(self, name)!r}' for name in told)})"
 
     @cached_property
     def areas(self) -> tuple[str, ...]:
@@ -173,13 +202,57 @@ class CellSpace:
         return int(np.prod(self.national_shape))
 
     @property
-    def size(self) -> int:
+    def own_size(self) -> int:
+        """The number of cells of this release. Those of tables beside it follow."""
         return len(self.areas) * self.national_size
+
+    @property
+    def size(self) -> int:
+        return self.own_size + sum(each.space.size for each in self.beside)
 
     @property
     def first_aggregate(self) -> int:
         """The first cell of the first aggregate. All cells before it are national."""
         return len(self.countries) * self.national_size
+
+    @cached_property
+    def alone(self) -> CellSpace:
+        """The cells of this release without what is beside it."""
+        return replace(self, beside=(), links=None) if self.beside else self
+
+    @cached_property
+    def tables(self) -> tuple[CellSpace, ...]:
+        """The spaces of all tables by their number in a link: this release, then what is beside it."""
+        return (self.alone, *(each.space for each in self.beside))
+
+    @cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """The first cell of each of the `tables`."""
+        return (0, *np.cumsum([self.own_size, *(each.space.size for each in self.beside[:-1])]).tolist())[
+            : len(self.tables)
+        ]
+
+    def standing_for(self, indicator: str) -> str:
+        """The indicator of this release whose cells stand for those of an indicator beside it: the same, or
+        the first one.
+        """
+        return indicator if indicator in self.indicators else self.indicators[0]
+
+    @cached_property
+    def stands(self) -> Ints:
+        """(2, size): area and national cell of each cell of this release, and for a cell beside it those that
+        stand for it: its country (the number of areas where the release does not have it), and the cell of
+        the same codes, else one of its indicator, else the first.
+        """
+        found = [np.array(np.divmod(np.arange(self.own_size), self.national_size))]
+        own = {key: i for i, key in enumerate(self.national_keys)}
+        alike = {key[0]: i for key, i in reversed(own.items())}
+        for each in self.beside:
+            country = {name: i for i, name in enumerate(self.countries)}
+            area = [country.get(name, len(self.areas)) for name in each.space.countries]
+            code = [own.get(key, alike.get(key[0], 0)) for key in each.space.national_keys]
+            found.append(np.array([np.repeat(area, len(code)), np.tile(code, len(area))]))
+        return np.concatenate(found, axis=1)
 
     def spread(self, answers: Iterable[float]) -> np.ndarray:
         """(national_size,): one answer per indicator, in their order, repeated for every cell of one area."""
@@ -187,9 +260,9 @@ class CellSpace:
 
     def last_decimals(self, decimals: Iterable[int]) -> Floats:
         """(size,): one unit of the last decimal of each cell; `decimals` of each indicator, in
-        their order.
+        their order. Those of cells beside the release are as those that stand for them.
         """
-        return np.tile(self.spread(10.0**-each for each in decimals), len(self.areas))
+        return np.asarray(self.spread(10.0**-each for each in decimals)[self.stands[1]])
 
     def aggregate_cells_of(self, indicators: Collection[str]) -> Bools:
         """(aggregate cells,): the cells of these indicators."""
@@ -197,7 +270,7 @@ class CellSpace:
 
     def indicator_of(self, cells: Ints) -> Ints:
         """(cells,): the number of the indicator of each cell."""
-        return np.asarray(cells % self.national_size // (self.national_size // len(self.indicators)))
+        return np.asarray(self.stands[1][cells] // (self.national_size // len(self.indicators)))
 
     def national_cells_in(self, other: CellSpace) -> Ints:
         """(first_aggregate,): for every national cell, its index in the other space; −1 where
@@ -215,7 +288,13 @@ class CellSpace:
         return tuple(product(*self.axes))
 
     def codes(self, cell: int) -> tuple[str, ...]:
-        """Area, indicator, and the code of each hierarchy of a cell."""
+        """Area, indicator, and the code of each hierarchy of a cell. The indicator of a cell beside the
+        release is named with its table.
+        """
+        if cell >= self.own_size:
+            table = bisect_right(self.firsts, int(cell)) - 1
+            country, indicator, *codes = self.tables[table].codes(int(cell) - self.firsts[table])
+            return (country, f"{indicator} of {self.beside[table - 1].name}", *codes)
         area, rest = divmod(int(cell), self.national_size)
         return (self.areas[area], *self.national_keys[rest])
 
@@ -275,13 +354,27 @@ class CellSpace:
             blocks.append(sp.kron(row, sp.eye_array(self.national_size), format="csr"))
         if not blocks:
             return sp.csr_array((0, self.size))
-        return sp.csr_array(sp.vstack(blocks, format="csr"))
+        return self._widened(sp.csr_array(sp.vstack(blocks, format="csr")))
+
+    def _widened(self, relations: sp.csr_array, first: int = 0) -> sp.csr_array:
+        """Relations over the cells from `first` on, as relations over all cells."""
+        if relations.shape[1] == self.size:
+            return relations
+        parts = relations.data, relations.indices + first, relations.indptr
+        return sp.csr_array(parts, shape=(relations.shape[0], self.size))
 
     @cached_property
     def relations(self) -> sp.csr_array:
-        """(m, size): the relations of every area, then those of the aggregates."""
+        """(m, size): the relations of every area, those of the tables beside the release and between
+        them, and then those of the aggregates.
+        """
         inside = sp.kron(sp.eye_array(len(self.areas)), self.national_relations, format="csr")
-        return sp.csr_array(sp.vstack([inside, self.aggregate_relations], format="csr"))
+        parts = [self._widened(sp.csr_array(inside))]
+        for each, first in zip(self.beside, self.firsts[1:], strict=True):
+            parts.append(self._widened(each.space.relations, first))
+        if self.links is not None:
+            parts.append(self.links)
+        return sp.csr_array(sp.vstack([*parts, self.aggregate_relations], format="csr"))
 
 
 def places(value: Floats) -> int:

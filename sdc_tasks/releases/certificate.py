@@ -14,7 +14,7 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.judge.release import AUDIENCE, of_bases, of_counts, statements
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import AuditReport, Publication
+from sdc_tasks.model.results import AuditReport, Publication, Related
 
 
 def certificate_of(
@@ -25,6 +25,7 @@ def certificate_of(
     period: str,
     beside: Sequence[str] = (),
     secret: str = "",
+    linked: Sequence[Related] = (),
 ) -> str:
     """The audit certificate as JSON text: digests, counts, and for each primary a verdict as shares of
     its requirement; never a value.
@@ -34,7 +35,8 @@ def certificate_of(
     proof. Equal audits give equal bytes, at any time and on any machine. Every statement can be recomputed
     from the deliveries, the table and the evidence (judge/release). `beside` are the digests of the
     published versions of the period, by version: the warehouse publishes the release only beside exactly
-    these. `secret` is the fingerprint of the secret by which the table was drawn.
+    these. `secret` is the fingerprint of the secret by which the table was drawn; `linked` names the related
+    publications that were attacked together with this one.
     """
     key = problem.space.key
     primaries = [
@@ -68,7 +70,7 @@ def certificate_of(
         "verdict": "passed" if report.passed else "failed",
         "profiles": list(report.profiles),
         **({"beside": list(beside)} if beside else {}),
-        **statements(domain.unrelated, secret),
+        **statements(domain.unrelated, secret, linked),
         "digests": {
             "domain": domain.digest,
             "deliveries": list(problem.deliveries),

@@ -160,9 +160,7 @@ def successes(
     names = [attack.who(problem, each) for each in requirements.adversaries]
     for i, (cell, number) in enumerate(zip(proofs.cell.tolist(), proofs.profile.tolist(), strict=True)):
         told = _used(problem, proofs, i)
-        found.setdefault((cell, names[number]), set()).update(
-            told[told >= problem.space.first_aggregate].tolist()
-        )
+        found.setdefault((cell, names[number]), set()).update(told[problem.aggregate[told]].tolist())
     key = problem.space.key
     return [
         Success(key(cell), name, tuple(map(key, sorted(through)))) for (cell, name), through in found.items()
@@ -197,9 +195,9 @@ def _used(problem: ProtectionProblem, proofs: Multipliers, i: int) -> Ints:
 def _hold(
     problem: ProtectionProblem, names: Sequence[str], proofs: Multipliers, i: int, used: Ints, cell: int
 ) -> Hold:
-    primary, first = int(proofs.cell[i]), problem.space.first_aggregate
-    hidden = [int(each) for each in used if each < first and problem.suppressed[each] and each != primary]
-    told = [cell, *(int(each) for each in used if each >= first and each != cell)]
+    primary, decided = int(proofs.cell[i]), problem.aggregate
+    hidden = [int(each) for each in used if problem.suppressed[each] and each != primary]
+    told = [cell, *(int(each) for each in used if decided[each] and each != cell)]
     key = problem.space.key
     side = SIDES[int(np.sign(proofs.side[i]))]
     return Hold(key(primary), names[proofs.profile[i]], side, tuple(map(key, hidden)), tuple(map(key, told)))
@@ -228,7 +226,7 @@ def _joined(holds: Sequence[Hold]) -> list[Hold]:
 def _told(problem: ProtectionProblem, uses: Sequence[Ints]) -> list[int]:
     """The aggregates that the proofs use, those that most of them use first."""
     every = np.concatenate([np.zeros(0, dtype=np.int64), *uses])
-    cells, often = np.unique(every[every >= problem.space.first_aggregate], return_counts=True)
+    cells, often = np.unique(every[problem.aggregate[every]], return_counts=True)
     return [int(each) for each in cells[np.lexsort((cells, -often))]]
 
 

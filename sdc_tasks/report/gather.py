@@ -133,7 +133,7 @@ def gather(
         mean_relative_base=_number(sizes, np.mean),
         median_relative_base=_number(sizes, np.median),
         heat_maps=_heat_maps(space, publication, label),
-        risks=_risks(problem, publication),
+        risks=_risks(problem.own, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
         outdone=_keys(space, publication.cells[dominated_by_relation(problem, publication)])
         if passed
@@ -461,6 +461,7 @@ def _deviations(
     """One map for each indicator that is protected by bases; none without an adjusted table `x`."""
     if x is None:
         return ()
+    problem, x = problem.own, x[: problem.space.own_size]
     space = problem.space
     rows, _ = _rows_and_columns(space, label)
     shape = (len(space.areas), len(space.indicators), -1)
@@ -614,7 +615,7 @@ def _audit(
 ) -> AuditFacts:
     space = problem.space
     country, weak = (
-        report.primaries // space.national_size,
+        space.stands[0][report.primaries],
         Counter(cell.partition(".")[0] for cell in claim.weak),
     )
     countries = [
@@ -681,7 +682,7 @@ def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[
         left = _reached(float(np.median(after[narrower] / before[narrower]))) if narrower.any() else None
         return CompositionFact(area, int(at.sum()), int(narrower.sum()), left)
 
-    country = together.cells // space.national_size
+    country = space.stands[0][together.cells]
     for k, alone in zip(together.aggregates, together.alone, strict=True):
         aggregate = space.aggregates[k]
         yield fact(

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.linked import related
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.confidential.secret import VARIABLE, named, secret_of
@@ -66,11 +67,12 @@ def require_kept(desk: Desk) -> None:
 @dataclass(frozen=True)
 class Inputs:
     """The inputs of a release: the keyed digest of all that determine its bytes, and the ids of
-    the published versions among them.
+    the published versions and of the related releases among them.
     """
 
     digest: str
     versions: tuple[str, ...]
+    related: tuple[str, ...]
 
 
 def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> Inputs:
@@ -81,18 +83,20 @@ def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> Inputs:
         each.key.digest if each.times == 1 else f"{each.key.digest} {each.times}" for each in accepted
     ]
     told = tuple(each.release_id for each in releases_of(desk))
-    again = Inputs(_inputs_digest(desk, deliveries, told[:-1]), told[:-1])
-    return (
-        again
-        if told and told[-1] == release_id_of(desk, again)
-        else Inputs(_inputs_digest(desk, deliveries, told), told)
-    )
+    if told:
+        beside = tuple(reader.made_beside(desk.engine, told[-1]))
+        again = Inputs(_inputs_digest(desk, deliveries, told[:-1], beside), told[:-1], beside)
+        if told[-1] == release_id_of(desk, again):
+            return again
+    beside = tuple(each.release_id for each in related(desk))
+    return Inputs(_inputs_digest(desk, deliveries, told, beside), told, beside)
 
 
-def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str]) -> str:
+def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str], beside: Sequence[str]) -> str:
     embargo = embargo_of(desk)
     until = None if embargo is None else embargo.astimezone(UTC).isoformat()
     parts = [desk.domain.digest, desk.period, lineage.environment(), until, sorted(deliveries), list(told)]
+    parts += [list(beside)] if beside else []
     return secret_of(desk.engine).derive("inputs of a release").digest(json.dumps(parts).encode())
 
 

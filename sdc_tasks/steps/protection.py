@@ -22,6 +22,8 @@ from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_own
+from sdc_tasks.steps.joint import beside_what_is_out
+from sdc_tasks.steps.linked import named, of_release
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.secondaries import (
     collect,
@@ -65,7 +67,8 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
             problem = pipeline.with_secondaries(problem, hidden)
         else:
             problem = delivered(desk, release_id, notes)
-        return replace(problem, earlier=told_so_far(desk, problem, readable(desk, release_id, problem)))
+        told = told_so_far(desk, problem, readable(desk, release_id, problem))
+        return beside_what_is_out(desk, release_id, replace(problem, earlier=told))
 
     try:
         once(desk, release_id, "assemble", "", build, notes)
@@ -117,8 +120,11 @@ def baseline(desk: Desk, release_id: str) -> str:
 
 def _by_country(problem: ProtectionProblem, cells: Ints) -> str:
     """The number of these cells by country, as text."""
-    found = zip(*np.unique(cells // problem.space.national_size, return_counts=True), strict=True)
-    return ", ".join(f"{problem.space.countries[country]} {number}" for country, number in found) or "none"
+    names = [problem.space.codes(cell)[0] for cell in cells.tolist()]
+    found = zip(*np.unique(names, return_counts=True), strict=True)
+    order = {name: i for i, name in enumerate(problem.space.countries)}
+    counted = sorted(found, key=lambda each: order.get(str(each[0]), len(order)))
+    return ", ".join(f"{country} {number}" for country, number in counted) or "none"
 
 
 @keeps_to_itself
@@ -168,8 +174,9 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
         for each in itertools.takewhile(lambda each: each.release_id != release_id, out)
     ]
     certificate = pipeline.certificate(
-        problem, publication, merged, desk.domain, desk.period, beside, drawn_by(desk)
-    )
+        problem, publication, merged, desk.domain, desk.period, beside, drawn_by(desk),
+        named(of_release(desk, release_id)),
+    )  # fmt: skip
     digest = journal.save_audit(
         desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space)
     )

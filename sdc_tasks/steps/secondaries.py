@@ -79,7 +79,7 @@ def open_release(desk: Desk) -> str:
         desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment()
     )
     named = {each.key.digest: f"{each.country}: {each.file}" for each in deliveries}
-    journal.note_inputs(desk.engine, release_id, named, inputs.versions)
+    journal.note_inputs(desk.engine, release_id, named, inputs.versions, inputs.related)
     return release_id
 
 
@@ -244,7 +244,7 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
     examined = {each.country: each for each in set_by_receiver(desk, release_id)}
     space = problem.space
     for country, files in by_country(made_of(desk, release_id)).items():
-        first = space.countries.index(country) * space.national_size
+        first = space.countries.index(country) * space.national_size  # cells of other releases come last
         told = list[Finding]()
         weak, lost = (
             cells[(cells >= first) & (cells < first + space.national_size)] - first for cells in (own, before)

@@ -58,7 +58,7 @@ def told_before(desk: Desk, release_id: str) -> list[tuple[ProtectionProblem, Pu
     others = reader.made_after(desk.engine, release_id)
     try:
         return [
-            (load(desk, each, "assemble", ProtectionProblem), load(desk, each, "bases", Publication))
+            (load(desk, each, "assemble", ProtectionProblem).own, load(desk, each, "bases", Publication))
             for each in others
         ]
     except store.CorruptedError as error:

@@ -30,7 +30,7 @@ from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.schema import inbox as inbox_table
 from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.operations.journal import COUNTER_TABLES, DELIVERY, LPS, TALLY, VERSION
+from sdc_tasks.warehouse.operations.journal import COUNTER_TABLES, DELIVERY, LPS, RELATED, TALLY, VERSION
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
@@ -238,7 +238,7 @@ def steps(engine: Engine, release_id: str) -> list[Record]:
     return [
         each
         for each in _of_run(engine, step, release_id, "finished_at")
-        if each["step"] not in (DELIVERY, VERSION, TALLY)
+        if each["step"] not in (DELIVERY, VERSION, RELATED, TALLY)
     ]
 
 
@@ -288,6 +288,11 @@ def made_of(engine: Engine, release_id: str) -> dict[str, str]:
 def made_after(engine: Engine, release_id: str) -> list[str]:
     """The published releases of the period that were out when the release was opened, by version."""
     return [each["key"] for each in _of_run(engine, step, release_id, "note") if each["step"] == VERSION]
+
+
+def made_beside(engine: Engine, release_id: str) -> list[str]:
+    """The related releases that were out when the release was opened."""
+    return [each["key"] for each in _of_run(engine, step, release_id, "note") if each["step"] == RELATED]
 
 
 def rungs(engine: Engine, release_id: str) -> list[Record]:

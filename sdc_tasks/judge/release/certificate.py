@@ -16,7 +16,7 @@ import numpy as np
 from sdc_tasks.judge.release.stated import statements
 from sdc_tasks.judge.release.verdict import Recheck
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Publication
+from sdc_tasks.model.results import Publication, Related
 from sdc_tasks.model.table import Bools
 
 AUDIENCE = (
@@ -87,7 +87,7 @@ class Asked:
     indicators as whole tables; `digests` of the problem, the publication, the requirements and the evidence;
     `beside`: the publications that the audit also considered; `drawn`: `removed` and `epoch` of
     bases.rule_aware, None without it; `without_claim`: the primaries whose width it does not claim;
-    `unrelated` and `secret` as in `stated`.
+    `unrelated`, `secret` and `linked` as in `stated`.
     """
 
     domain: str
@@ -100,6 +100,7 @@ class Asked:
     without_claim: tuple[str, ...] = ()
     unrelated: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
+    linked: tuple[Related, ...] = ()
 
 
 def read(text: str) -> dict[str, object]:
@@ -140,7 +141,7 @@ def expected(
         "verdict": "passed" if passed else "failed",
         "profiles": list(asked.profiles),
         **({"beside": list(asked.beside)} if asked.beside else {}),
-        **statements(asked.unrelated, asked.secret),
+        **statements(asked.unrelated, asked.secret, asked.linked),
         "digests": {**asked.digests, "deliveries": list(problem.deliveries)},
         "counts": _counts(publication, found, held),
         "contradictions": contradictions,

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import PROFILES
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -105,23 +105,35 @@ def _owners(problem: ProtectionProblem, cells: Sequence[int], single: Collection
             cell = parent[cell]
         return cell
 
-    n, totals = problem.space.national_size, _totals(problem)
+    totals = _totals(problem.space)
     for cell in sorted(single):
         above = [cell]
         for each in above:  # the list grows to all totals that contain the cell
-            own = (cell - cell % n + total for total in totals[each % n])
-            above += [total for total in own if total not in above]
+            above += [total for total in totals.get(each, ()) if total not in above]
         for each in above[1:]:
             if each in single:
                 parent[max(first(each), first(cell))] = min(first(each), first(cell))
     return {cell: first(cell) for cell in cells}
 
 
-def _totals(problem: ProtectionProblem) -> list[list[int]]:
-    """For each cell of a national table, the totals that contain it."""
-    M = sp.coo_array(problem.space.national_relations)
+def _totals(space: CellSpace) -> dict[int, list[int]]:
+    """National cell → the totals of its country that contain it, of its own table or of one beside it."""
+    decided = len(space.aggregates) * space.national_size
+    M = sp.coo_array(space.relations[: space.relations.shape[0] - decided])
     total = dict(zip(M.row[M.data < 0].tolist(), M.col[M.data < 0].tolist(), strict=True))
-    totals: list[list[int]] = [[] for _ in range(problem.space.national_size)]
+    totals: dict[int, list[int]] = {}
     for row, part in zip(M.row[M.data > 0].tolist(), M.col[M.data > 0].tolist(), strict=True):
-        totals[part].append(total[row])
+        totals.setdefault(part, []).append(total[row])
     return totals
+
+
+def countries_of(space: CellSpace) -> list[int]:
+    """The number of the country of each cell; the number of countries for an aggregate, and for a country
+    that the release does not have.
+    """
+    number, n = {country: i for i, country in enumerate(space.countries)}, space.national_size
+    found = [min(area, len(number)) for area in range(len(space.areas)) for _ in range(n)]
+    for each in space.beside:
+        for country in each.space.countries:
+            found += [number.get(country, len(number))] * each.space.national_size
+    return found

@@ -86,8 +86,8 @@ def _national(problem: ProtectionProblem, primaries: Ints) -> tuple[Floats, Floa
     after the other.
     """
     space = problem.space
-    first = len(space.countries) * space.national_size
-    rows = sp.csr_array(space.relations[: space.relations.shape[0] - (space.size - first)])
+    decided = len(space.aggregates) * space.national_size
+    rows = sp.csr_array(space.relations[: space.relations.shape[0] - decided])
     lower, upper = (
         np.where(problem.suppressed, problem.lb, problem.a),
         np.where(problem.suppressed, problem.ub, problem.a),

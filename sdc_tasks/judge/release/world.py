@@ -39,13 +39,13 @@ def world_of(
     publication: every aggregate is withheld.
     """
     space = problem.space
-    first = len(space.countries) * space.national_size
+    totals = _totals(problem)
     cells = np.flatnonzero(problem.suppressed)
-    inside = space.relations.shape[0] - (space.size - first)
+    inside = space.relations.shape[0] - len(totals)
     if publication is None:
-        low, high = np.full(space.size - first, -np.inf), np.full(space.size - first, np.inf)
+        low, high = np.full(len(totals), -np.inf), np.full(len(totals), np.inf)
     else:
-        truth = problem.a[first:]
+        truth = problem.a[totals]
         low = np.where(publication.base == 0, 0.0, publication.lower - truth)
         high = np.where(publication.base == 0, 0.0, publication.upper - truth)
         beside = np.where(low > 0, low, np.where(high < 0, high, 0.0))
@@ -71,6 +71,12 @@ def world_of(
     return World(cells, rows, low, high, lower, upper, prior_rows)
 
 
+def _totals(problem: ProtectionProblem) -> Ints:
+    """The cells that the release decides: those of its compositions."""
+    n, countries = problem.space.national_size, len(problem.space.countries)
+    return n * countries + np.arange(n * len(problem.space.aggregates))
+
+
 def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection[int]) -> Ints:
     """The rows of earlier releases that attackers of a profile know who lack these pieces. Raises ValueError
     for a piece that there is not.
@@ -93,7 +99,7 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     """Aggregate cells whose printed interval excludes the true value: it was made from other
     deliveries and tells nothing about these.
     """
-    truth = problem.a[len(problem.space.countries) * problem.space.national_size :]
+    truth = problem.a[_totals(problem)]
     noise = EPSILON * (1 + np.abs(truth))
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
@@ -109,7 +115,7 @@ def integer_world(
     whole = np.concatenate([problem.integral[world.cells], before.integral[: len(world.lower) - n]])
     rows = np.asarray(abs(world.A) @ np.where(whole, 0.0, 1.0) == 0)
     below, above = np.ceil(world.low - JUDGED_INTEGRALITY), np.floor(world.high + JUDGED_INTEGRALITY)
-    decided = problem.space.size - len(problem.space.countries) * problem.space.national_size
+    decided = len(_totals(problem))
     inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + decided] = False if publication is None else publication.rounded

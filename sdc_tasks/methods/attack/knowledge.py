@@ -244,26 +244,37 @@ def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:
     """The respondent of each cell (cells of one or two units), by the first of his cells. Single-unit cells
     that contain each other have one respondent.
     """
-    n = space.national_size
-    relations = sp.coo_array(space.national_relations)
-    total = np.zeros(relations.shape[0], dtype=np.int64)
-    total[relations.row[relations.data < 0]] = relations.col[relations.data < 0]
-    part = relations.data > 0
-    above = sp.csr_array(
-        (np.ones(int(part.sum())), (relations.col[part], total[relations.row[part]])), shape=(n, n)
-    )
-    contains, before = sp.csr_array(above), -1
-    while contains.nnz != before:  # of a cell, all that it is a part of
-        before = contains.nnz
-        contains = sp.csr_array(((contains + contains @ above) > 0).astype(float))
-    within, beyond = sp.coo_array(contains).coords
     column = np.full(space.size, -1)
     column[cells[single]] = np.flatnonzero(single)
-    first = n * np.arange(len(space.countries))[:, None]
-    i, j = column[(first + within).ravel()], column[(first + beyond).ravel()]
+    if space.beside:
+        relations = space.relations[: space.relations.shape[0] - space.aggregate_relations.shape[0]]
+        i, j = (column[each] for each in _containing(sp.csr_array(relations)))
+    else:
+        within, beyond = _containing(space.national_relations)
+        first = space.national_size * np.arange(len(space.countries))[:, None]
+        i, j = column[(first + within).ravel()], column[(first + beyond).ravel()]
     both = (i >= 0) & (j >= 0)
     same = sp.csr_array((np.ones(int(both.sum())), (i[both], j[both])), shape=(len(cells), len(cells)))
     number = connected_components(same, directed=False)[1]
     first_of = np.full(len(cells), np.iinfo(np.int64).max)
     np.minimum.at(first_of, number, cells)
     return first_of[number].astype(np.int64)
+
+
+def _containing(relations: sp.csr_array) -> tuple[Ints, Ints]:
+    """(parts, totals): every pair of a cell and one that contains it, by relations with −1 (or less) at the
+    total.
+    """
+    entries, n = sp.coo_array(relations), relations.shape[1]
+    total = np.zeros(relations.shape[0], dtype=np.int64)
+    total[entries.row[entries.data < 0]] = entries.col[entries.data < 0]
+    part = entries.data > 0
+    above = sp.csr_array(
+        (np.ones(int(part.sum())), (entries.col[part], total[entries.row[part]])), shape=(n, n)
+    )
+    contains, before = sp.csr_array(above), -1
+    while contains.nnz != before:  # of a cell, all that it is a part of
+        before = contains.nnz
+        contains = sp.csr_array(((contains + contains @ above) > 0).astype(float))
+    within, beyond = sp.coo_array(contains).coords
+    return within.astype(np.int64), beyond.astype(np.int64)

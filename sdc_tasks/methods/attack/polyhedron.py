@@ -233,8 +233,8 @@ def attack_system(problem: ProtectionProblem, adversary: Adversary = PUBLIC) -> 
         source=np.concatenate(
             [kept, inside + decided, space.relations.shape[0] + np.arange(before.shape[0])]
         ).astype(np.int64),
-        area=np.concatenate([cells // space.national_size, earlier.area]),
-        code=np.concatenate([cells % space.national_size, earlier.code]),
+        area=np.concatenate([space.stands[0][cells], earlier.area]),
+        code=np.concatenate([space.stands[1][cells], earlier.code]),
     )
 
 

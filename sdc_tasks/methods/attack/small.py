@@ -35,7 +35,7 @@ def revealed_small_counts(problem: ProtectionProblem, publication: Publication) 
     if not problem.least.any():
         return np.zeros(0, dtype=np.int64)
     n, count = space.national_size, len(space.countries)
-    least = problem.least[count * n :].reshape(-1, n)[0]
+    least = problem.least[problem.aggregate].reshape(-1, n)[0]
     open_ = np.where(problem.public[: count * n], problem.a[: count * n], 0.0).reshape(
         count, *space.national_shape
     )

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from enum import StrEnum
 
 MONTHS = {"S": 6, "T": 4, "Q": 3, "M": 1}  # SDMX: half-years, four-month periods, quarters, months
 WRITTEN = re.compile(r"(\d{4})(?:-(?:A1|([STQM])?(\d{1,2})|W(\d{2})))?")
+
+
+class PeriodRule(StrEnum):
+    """What the figure of a period is to those of the periods within it: their sum (a flow), their mean (a
+    stock), or nothing that anybody could compute.
+    """
+
+    SUM = "sum"
+    MEAN = "mean"
+    NONE = "none"
 
 
 def bounds(period: str) -> tuple[date, date]:
@@ -31,6 +42,12 @@ def bounds(period: str) -> tuple[date, date]:
         return begins, date(int(year) + (first + months) // 12, (first + months) % 12 + 1, 1)
     except (ValueError, OverflowError):
         raise ValueError(f"period {period} is not in any calendar") from None
+
+
+def months_of(period: str) -> int:
+    """The length of a reference period in months; 0 for a week. Raises ValueError as `bounds`."""
+    first, after = bounds(period)
+    return 12 * (after.year - first.year) + after.month - first.month if after.day == first.day == 1 else 0
 
 
 def canonical(period: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import Earlier, Levels, ProtectionProblem
@@ -24,7 +25,7 @@ from sdc_tasks.model.results import (
     SharedWitnesses,
 )
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
+from sdc_tasks.model.table import Aggregate, Beside, CellSpace, Hierarchy
 from sdc_tasks.warehouse.forms.packing import pack, unpack
 
 Artefact = (
@@ -66,6 +67,8 @@ def to_bytes(item: Artefact) -> bytes:
             header[stored] = _plain(each.name, value)
         else:
             arrays |= parts
+        if isinstance(value, CellSpace) and value.links is not None:
+            arrays |= _matrix("links", value.links)
     return pack(header, arrays)
 
 
@@ -83,10 +86,18 @@ def _arrays_of(name: str, value: Any) -> dict[str, Any] | None:
     return None
 
 
+def _matrix(name: str, matrix: sp.csr_array) -> dict[str, Any]:
+    """A matrix as arrays. scipy chooses 32 or 64 bits for its numbers."""
+    indices, indptr = (each.astype(np.int32) for each in (matrix.indices, matrix.indptr))
+    shape = np.array(matrix.shape)
+    parts = {"data": matrix.data, "indices": indices, "indptr": indptr, "shape": shape}
+    return {f"{name}.{part}": array for part, array in parts.items()}
+
+
 def _plain(name: str, value: Any) -> Any:
     """A field without arrays, as JSON has it."""
     if isinstance(value, CellSpace):
-        return asdict(value)
+        return _space_told(value)
     if isinstance(value, Secret):
         return value.hex
     if name in ("weaker", "unjudged"):
@@ -94,6 +105,33 @@ def _plain(name: str, value: Any) -> Any:
     if name == "rungs":
         return [asdict(rung) for rung in value]
     return value
+
+
+def _space_told(space: CellSpace) -> dict[str, Any]:
+    """A space as JSON has it; its links are arrays. A space alone has the bytes that it always had."""
+    told = asdict(replace(space, beside=(), links=None))
+    del told["beside"], told["links"]
+    if space.beside:
+        told["beside"] = [{"name": each.name, "space": _space_told(each.space)} for each in space.beside]
+    return told
+
+
+def _space_of(told: dict[str, Any], links: dict[str, Any]) -> CellSpace:
+    found = None
+    if links:
+        shape = tuple(links["shape"].tolist())
+        found = sp.csr_array((links["data"], links["indices"], links["indptr"]), shape=shape)
+    return CellSpace(
+        countries=tuple(told["countries"]),
+        aggregates=tuple(Aggregate(each["code"], tuple(each["members"])) for each in told["aggregates"]),
+        indicators=tuple(told["indicators"]),
+        hierarchies=tuple(
+            Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in told["hierarchies"]
+        ),
+        indicator_relations=tuple((total, tuple(parts)) for total, parts in told["indicator_relations"]),
+        beside=tuple(Beside(each["name"], _space_of(each["space"], {})) for each in told.get("beside", ())),
+        links=found,
+    )
 
 
 def from_bytes(content: bytes) -> Artefact:
@@ -115,18 +153,9 @@ def _requirements(header: dict[str, Any], arrays: dict[str, Any]) -> Requirement
 
 
 def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProblem:
-    space = header["space"]
-    earlier, levels = _part("earlier.", arrays), _part("levels.", arrays)
+    earlier, levels, links = (_part(name, arrays) for name in ("earlier.", "levels.", "links."))
     return ProtectionProblem(
-        space=CellSpace(
-            countries=tuple(space["countries"]),
-            aggregates=tuple(Aggregate(each["code"], tuple(each["members"])) for each in space["aggregates"]),
-            indicators=tuple(space["indicators"]),
-            hierarchies=tuple(
-                Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in space["hierarchies"]
-            ),
-            indicator_relations=tuple((total, tuple(parts)) for total, parts in space["indicator_relations"]),
-        ),
+        space=_space_of(header["space"], links),
         deliveries=tuple(header["deliveries"]),
         salt=Secret.of_hex(header["salt"])
         if "salt" in header

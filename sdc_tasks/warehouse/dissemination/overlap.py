@@ -1,10 +1,12 @@
 """Whether what is out could be the same figures as a release, or sums and parts of them.
 
-An audit attacks earlier publications together with the next one, but only within a domain and period: it
-knows no other cells. So the figures of a structure (dataflow, in any version) and period belong to the domain
-that published them first. And figures that may be computed from those of another domain, or of another
-frequency of the same domain, stay in: the year, minus three public quarters, is the quarter that somebody
-hid. A domain file may say why another domain is unrelated. What was retracted stays known to the world.
+An audit attacks earlier publications together with the next one: those of the domain and period, and those
+of the tables and periods that the domain file links (`linked`). Other figures it does not know. So the
+figures of a structure (dataflow, in any version) and period belong to the domain that published them first.
+And figures that may be computed from those of another domain, or of another frequency of the same domain,
+stay in unless the audit knew exactly what is out of them: the year, minus three public quarters, is the
+quarter that somebody hid. A domain file may say why another domain is unrelated. What was retracted stays
+known to the world.
 
 The triggers of the database refuse the same.
 """
@@ -12,23 +14,35 @@ The triggers of the database refuse the same.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
+from sdc_tasks.model.results import Related
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import terms as terms_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.forms.related import akin, same_time
+from sdc_tasks.warehouse.forms.related import akin, links, reached, same_time
 from sdc_tasks.warehouse.operations.journal import Terms
 
 
-def refusal(connection: Connection, terms: Terms, period: str) -> str:
+def refusal(
+    connection: Connection, terms: Terms, period: str, known: Collection[Related] | None = None
+) -> str:
     """The reason why this domain may not publish the period, with the remedy; empty where
-    nothing that is out speaks against it.
+    nothing that is out speaks against it. `known`: the related publications that its audit knew; None before
+    there is one.
     """
     (structure, mine), said = figures(terms.settings), unrelated(terms.settings)
+    if known is not None and (missed := _missed(connection, terms, period, known)):
+        return (
+            f"{missed.domain} {missed.period} is out with another publication than the audit knew. Remedy: "
+            f"run the release again: it is then attacked together with that"
+        )
     for domain, of, settings in _others(connection, terms.domain, period):
+        if links(terms.settings, terms.domain, domain):
+            continue
         other, theirs = figures(settings)
         both = sorted(mine & theirs)
         if domain != terms.domain and of == period and other == structure and both:
@@ -45,22 +59,34 @@ def refusal(connection: Connection, terms: Terms, period: str) -> str:
         if domain == terms.domain:
             return (
                 f"{domain} has published {of}, which overlaps {period}: the figures of one are sums or parts "
-                f"of the other, and no audit "
-                "attacks both together yet. Remedy: release one of the two frequencies only; a retraction "
-                "does not help, for who read it "
-                "knows it"
+                f"of the other, and nobody said which. Remedy: say it in the domain file, linked: {{periods: "
+                f"sum}} for flows, mean for stocks; both are then attacked together. A retraction does not "
+                f"help, for who read it knows it"
             )
         if not said.get(domain, "").strip() and akin(terms.settings, settings):
             return (
                 f"{', '.join(both) or 'indicators'} of {structure.partition(':')[0] or 'an unknown agency'}: "
                 f"domain {domain} has published "
-                f"{of}, and figures of {terms.domain} {period} may be the same, or sums or parts of them; no "
-                f"audit attacks both together "
-                f"yet. Remedy: release only one of the two; or, where nothing of one can be computed from "
-                f"the other, say why in the domain "
+                f"{of}, and figures of {terms.domain} {period} may be the same, or sums or parts of them. "
+                f"Remedy: say in the domain file that they are tables of one statistic, linked: {{tables: "
+                f"[{domain}]}}: they are then attacked together; or, where nothing of one can be computed "
+                f"from the other, say why in the domain "
                 f"file: unrelated: {{{domain}: REASON}}. The log and the certificate keep the reason"
             )
     return ""
+
+
+def _missed(connection: Connection, terms: Terms, period: str, known: Collection[Related]) -> Related | None:
+    """A linked publication that reaches the period, and that the audit did not know."""
+    query = clause("queries/related_out", connection.dialect.name)
+    out = [
+        Related(*row)
+        for row in connection.execute(query)
+        if links(terms.settings, terms.domain, row.domain)
+        and (row.domain, row.period) != (terms.domain, period)
+    ]
+    near = reached(period, {each.period for each in out})
+    return next((each for each in sorted(out) if each.period in near and each not in known), None)
 
 
 def refused(engine: Engine, terms: Terms, period: str) -> str:

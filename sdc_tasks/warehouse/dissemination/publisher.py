@@ -22,7 +22,7 @@ from sqlalchemy import Connection, Engine, func, insert, select
 from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.profiles import VINTAGE
-from sdc_tasks.model.results import STATUS, Publication, Release, State
+from sdc_tasks.model.results import STATUS, Publication, Related, Release, State
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 from sdc_tasks.warehouse.database.bulk import insert_many
 from sdc_tasks.warehouse.database.engine import reading, serialise, writing
@@ -94,7 +94,7 @@ def publish(
                 f"against profile {VINTAGE}. {ANEW}"
             )
         _require_what_was_asked(release, versions)
-        if others := refusal(connection, terms, period):
+        if others := refusal(connection, terms, period, _known(connection, release, terms, period)):
             raise ReleaseBlocked(f"{release.id}: {others}")
         version = len(versions) + 1
         row = {
@@ -116,6 +116,8 @@ def publish(
         about: dict[str, object] = {"version": version, "publication": digest, "audit": row["audit_digest"]}
         if said := unrelated(terms.settings):
             about["unrelated"] = said
+        if together := _known(connection, release, terms, period):
+            about["linked"] = [list(each) for each in together]
         record(connection, "release", release.id, **about)
         return Published(version, created=True)
 
@@ -185,7 +187,7 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
             f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the "
             f"audit"
         )
-    aggregates = np.arange(space.first_aggregate, space.size)
+    aggregates = np.arange(space.first_aggregate, space.own_size)
     if not np.array_equal(decided.cells, aggregates):
         raise ReleaseBlocked(
             f"{blocked}: {len(decided.cells)} cells are decided, but there are {len(aggregates)} aggregate "
@@ -250,11 +252,9 @@ def _embargo(
     return embargo
 
 
-def _stored_audit(
-    connection: Connection, release: Release, terms: Terms, period: str, beside: Sequence[str]
-) -> str:
-    """The digest of the stored audit of this release. `beside` are the digests of the published versions."""
-    audits = _asked(
+def _audits(connection: Connection, release: Release, terms: Terms, period: str) -> Sequence[Any]:
+    """The stored audits of exactly this release."""
+    return _asked(
         connection,
         "audit_of_release",
         release_id=release.id,
@@ -264,6 +264,20 @@ def _stored_audit(
         domain=terms.domain,
         period=period,
     )
+
+
+def _known(connection: Connection, release: Release, terms: Terms, period: str) -> list[Related]:
+    """The related publications that the audit of this release knew."""
+    audits = _audits(connection, release, terms, period)
+    told = json.loads(audits[0].certificate).get("linked", []) if audits else []
+    return [Related(each["domain"], each["period"], each["publication"]) for each in told]
+
+
+def _stored_audit(
+    connection: Connection, release: Release, terms: Terms, period: str, beside: Sequence[str]
+) -> str:
+    """The digest of the stored audit of this release. `beside` are the digests of the published versions."""
+    audits = _audits(connection, release, terms, period)
     if not audits:
         raise ReleaseBlocked(
             f"release {release.id}: no passed audit of it is stored for {terms.domain} {period}; run its "

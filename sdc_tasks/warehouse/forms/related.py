@@ -8,6 +8,7 @@ these. What is missing or cannot be read could be anything, so the answer is yes
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from sdc_tasks.model.time.periods import bounds
@@ -37,6 +38,43 @@ def akin(one: str | None, other: str | None) -> bool:
     return not (areas and theirs) or any(
         mine.startswith(yours) or yours.startswith(mine) for mine in areas for yours in theirs
     )
+
+
+def links(settings: str | None, own: str, other: str) -> bool:
+    """Do the settings of a domain say that its releases are attacked together with those of this other one;
+    or, of the domain itself, with those of its other periods?
+    """
+    said = _parsed(settings).get("linked")
+    said = said if isinstance(said, dict) else {}
+    if own == other:
+        return said.get("periods") is not None
+    tables = said.get("tables")
+    return isinstance(tables, list) and other in tables
+
+
+def knew(certificate: str | None, domain: str, period: str, publication: str) -> bool:
+    """Does a certificate say that its audit knew this publication of a related release?"""
+    named = _parsed(certificate).get("linked")
+    wanted = {"domain": domain, "period": period, "publication": publication}
+    return isinstance(named, list) and any(
+        isinstance(each, dict) and wanted.items() <= each.items() for each in named
+    )
+
+
+def reached(period: str, others: Collection[str]) -> set[str]:
+    """Those of the other periods that overlap this one, or one that does, and so on: a quarter reaches the
+    year, and by it the other quarters.
+    """
+    found, last = set[str](), {period}
+    while last:
+        last = {each for each in others if each not in found and any(same_time(each, one) for one in last)}
+        found |= last
+    return found
+
+
+def reaches(period: str, other: str, others: str) -> bool:
+    """Is this other period among those reached? `others`: all of them, as a JSON list."""
+    return other in reached(period, json.loads(others))
 
 
 def _parsed(settings: str | None) -> dict[str, Any]:

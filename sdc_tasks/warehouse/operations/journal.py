@@ -210,6 +210,7 @@ def record_step(
 
 # The steps under which a run notes what it was opened with.
 DELIVERY = "delivery"  # the digest of a file as key, its country and name as note
+RELATED = "related"  # the id of a published release of another table or period as key, its place as note
 VERSION = "version"  # the id of a published release of the period as key, its version as note
 # The step under which a run notes what its steps counted, and the names of what they count.
 TALLY = "tally"  # what was counted as key, the number as note
@@ -220,14 +221,19 @@ LPS, COUNTER_TABLES = (
 
 
 def note_inputs(
-    engine: Engine, release_id: str, deliveries: Mapping[str, str], versions: Sequence[str]
+    engine: Engine,
+    release_id: str,
+    deliveries: Mapping[str, str],
+    versions: Sequence[str],
+    related: Sequence[str] = (),
 ) -> None:
-    """Notes what the release is made of: the deliveries, digest → country and name, and the versions that are
-    out. A repetition changes nothing.
+    """Notes what the release is made of: the deliveries, digest → country and name, the versions that are
+    out, and the related releases that are out. A repetition changes nothing.
     """
     when = datetime.now(UTC)
     noted = [(DELIVERY, key, name) for key, name in sorted(deliveries.items())]
     noted += [(VERSION, key, f"{number:06d}") for number, key in enumerate(versions, 1)]
+    noted += [(RELATED, key, f"{number:06d}") for number, key in enumerate(related, 1)]
     rows = [
         {
             "release_id": release_id,

@@ -16,7 +16,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sdc_tasks.judge.release.knowledge import attackers, insight_of
+from sdc_tasks.judge.release.knowledge import attackers, countries_of, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
@@ -121,20 +121,22 @@ def _covered(
 
 def _pieces(problem: ProtectionProblem, profile: str, primaries: Ints) -> list[Pieces]:
     """For each primary, the pieces that may matter for what somebody has with nothing new published."""
-    ours, n = insight_of(profile), problem.space.national_size
+    ours, country = insight_of(profile), countries_of(problem.space)
     if ours.published:
         groups = _linked(problem)
         return [
-            next((pieces for areas, pieces in groups if cell // n in areas), frozenset())
+            next((pieces for areas, pieces in groups if country[cell] in areas), frozenset())
             for cell in primaries.tolist()
         ]
     if ours.cells is None or ours.alone:
         return [frozenset()] * len(primaries)
     known = attackers(problem, profile, primaries)
-    mine = list(zip((known.cells // n).tolist(), known.owner.tolist(), strict=True))
+    mine = [
+        (country[cell], owner) for cell, owner in zip(known.cells.tolist(), known.owner.tolist(), strict=True)
+    ]
     victims = zip(primaries.tolist(), known.victim.tolist(), strict=True)
     return [
-        frozenset(owner for area, owner in mine if area == cell // n and owner != victim)
+        frozenset(owner for area, owner in mine if area == country[cell] and owner != victim)
         for cell, victim in victims
     ]
 
@@ -146,9 +148,7 @@ def _linked(problem: ProtectionProblem) -> list[tuple[set[int], Pieces]]:
     before, space = problem.earlier, problem.space
     if not before.pieces:
         return []
-    area_of = [
-        min(cell // space.national_size, len(space.countries)) for cell in range(space.size)
-    ] + before.area.tolist()
+    area_of = countries_of(space) + before.area.tolist()
     groups: list[tuple[set[int], Pieces]] = []
     for row in range(before.rows.shape[0]):
         columns = before.rows.indices[before.rows.indptr[row] : before.rows.indptr[row + 1]].tolist()

@@ -17,7 +17,7 @@ def pieces_of(problem: ProtectionProblem, profile: str, cells: Ints) -> list[fro
     """For each primary, the pieces of which somebody may have some and lack others, so that its
     requirement against him is another one.
     """
-    n = problem.space.national_size
+    area_of = problem.space.stands[0]
     of_area: dict[int, set[int]] = {}
     if profile in KEEPERS:
         linked, by = _linked_areas(problem), problem.earlier.told_by
@@ -26,15 +26,15 @@ def pieces_of(problem: ProtectionProblem, profile: str, cells: Ints) -> list[fro
             linked[_area(problem)[column]].tolist(), by[row] if len(by) else (), strict=bool(len(by))
         ):
             of_area.setdefault(area, set()).update(np.flatnonzero(pieces).tolist())
-        return [frozenset(of_area.get(area, ())) for area in linked[cells // n].tolist()]
+        return [frozenset(of_area.get(area, ())) for area in linked[_area(problem)[cells]].tolist()]
     definition = profile_of(profile)
     if not definition.respondents or definition.alone:
         return [frozenset()] * len(cells)
     known = knowledge_of(problem, profile)
     for cell, owner in zip(known.cells.tolist(), known.owner.tolist(), strict=True):
-        of_area.setdefault(cell // n, set()).add(owner)
+        of_area.setdefault(area_of[cell], set()).add(owner)
     victims = zip(cells.tolist(), known.owners(cells).tolist(), strict=True)
-    return [frozenset(of_area.get(cell // n, set()) - {victim}) for cell, victim in victims]
+    return [frozenset(of_area.get(area_of[cell], set()) - {victim}) for cell, victim in victims]
 
 
 def _area(problem: ProtectionProblem) -> Ints:
@@ -42,9 +42,7 @@ def _area(problem: ProtectionProblem) -> Ints:
     aggregate.
     """
     space = problem.space
-    return np.concatenate(
-        [np.minimum(np.arange(space.size) // space.national_size, len(space.countries)), problem.earlier.area]
-    )
+    return np.concatenate([np.minimum(space.stands[0], len(space.countries)), problem.earlier.area])
 
 
 def _linked_areas(problem: ProtectionProblem) -> Ints:

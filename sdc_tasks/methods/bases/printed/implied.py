@@ -67,7 +67,7 @@ def _left(problem: ProtectionProblem, cells: Ints, below: Floats, above: Floats)
     """The same, given the published intervals of all cells."""
     low, high = _free(problem)
     low[cells], high[cells] = np.minimum(low[cells], below), np.minimum(high[cells], above)
-    M = sp.csr_array(problem.space.relations)
+    M = sp.csr_array(problem.space.alone.relations)
     for _ in range(BOX_PASSES):
         tighter = _propagate(M, low, high)
         if np.array_equal(tighter[0], low) and np.array_equal(tighter[1], high):
@@ -87,7 +87,7 @@ def dominated_by_relation(problem: ProtectionProblem, publication: Publication) 
     free = low[cells], high[cells]
     own = _own(problem, publication)
     low[cells], high[cells] = np.minimum(free[0], own[0]), np.minimum(free[1], own[1])
-    M = sp.csr_array(problem.space.relations)
+    M = sp.csr_array(problem.space.alone.relations)
     by_relation = [np.full(problem.space.size, np.inf) for _ in range(2)]
     _tighten(M, low, high, *by_relation)
     below, above = (np.minimum(each[cells], most) for each, most in zip(by_relation, free, strict=True))

@@ -1,0 +1,7 @@
+"""Tables of one statistic that come out one after the other: a release is attacked together with every
+related one that is out (METHOD §11).
+"""
+
+from sdc_tasks.methods.linked.joint import Out, joint
+
+__all__ = ["Out", "joint"]

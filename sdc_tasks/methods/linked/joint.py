@@ -1,0 +1,217 @@
+"""The joint problem of a release and everything related that is out (METHOD §11).
+
+The cells of the release keep their numbers; the national cells of the related tables follow. Their primaries
+stay promised, and their hidden cells are unknowns of this release too. What they published of the aggregates
+is what earlier releases told (`Earlier`): one piece for each publication, which an attacker may have or lack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdc_tasks.errors import InvalidInput, and_more
+from sdc_tasks.methods.attack.polyhedron import contradicted
+from sdc_tasks.methods.linked.relations import Linked, Rows, over_time, refuse_crossing, same_cells
+from sdc_tasks.model.problem import CELL_ARRAYS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
+from sdc_tasks.model.time.periods import PeriodRule
+
+
+@dataclass(frozen=True)
+class Out:
+    """A related release that is out: its name for messages, its period, its own problem with what its earlier
+    versions told, and its publication.
+    """
+
+    name: str
+    period: str
+    problem: ProtectionProblem = field(repr=False)
+    publication: Publication = field(repr=False)
+
+
+def joint(
+    problem: ProtectionProblem,
+    period: str,
+    out: Sequence[Out],
+    rules: Mapping[str, PeriodRule],
+    allowed: Callable[[Floats], Floats],
+) -> ProtectionProblem:
+    """The problem of the release, with everything that is out. `rules`: of each indicator, what a period is
+    to the periods within it (nothing where nothing is said). `allowed`: how far a value may be off, as the
+    domain allows for totals.
+
+    Raises InvalidInput where two tables have other values for one cell, and for periods that cross.
+    """
+    if not out:
+        return problem
+    refuse_crossing(sorted({period, *(each.period for each in out)}))
+    beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
+    space = replace(problem.space, beside=beside)
+    tables = [
+        Linked("this release", period, _national(problem.space), 0),
+        *(
+            Linked(each.name, each.period, part.space, first)
+            for each, part, first in zip(out, beside, space.firsts[1:], strict=True)
+        ),
+    ]
+    arrays: dict[str, Any] = {name: _with_beside(name, problem, out, beside) for name in CELL_ARRAYS}
+    same, time = same_cells(tables), over_time(tables, rules)
+    _refuse_two_values(space, same, arrays["a"], allowed)
+    links = sp.csr_array(
+        sp.vstack([same.matrix(same.whole, space.size), time.matrix(time.whole, space.size)], format="csr")
+    )
+    space = replace(space, links=links if links.shape[0] else None)
+    hidden = ~arrays["public"]
+    hidden[problem.aggregate.nonzero()[0]] = False
+    told = _Told(space, hidden)
+    told.add_own(problem)
+    for number, each in enumerate(out):
+        told.add_release(each, number)
+    told.add_least(time, arrays)
+    levels = problem.levels
+    if levels is not None:
+        more = np.zeros(space.size - problem.space.size)
+        levels = Levels(np.concatenate([levels.slope, more]), np.concatenate([levels.least, more]))
+    return replace(problem, space=space, earlier=told.together(), levels=levels, **arrays)
+
+
+def _with_beside(
+    name: str, problem: ProtectionProblem, out: Sequence[Out], beside: Sequence[Beside]
+) -> np.ndarray:
+    """An array of the release, and of the national cells of each table beside it."""
+    more = (getattr(each.problem, name)[: part.space.size] for each, part in zip(out, beside, strict=True))
+    return np.concatenate([getattr(problem, name), *more])
+
+
+def _national(space: CellSpace) -> CellSpace:
+    return replace(space, aggregates=(), beside=(), links=None)
+
+
+def _refuse_two_values(space: CellSpace, same: Rows, a: Floats, allowed: Callable[[Floats], Floats]) -> None:
+    """Raises InvalidInput where two tables have other values for one cell."""
+    apart = np.flatnonzero(np.abs(a[same.total] - a[same.cell]) > allowed(a[same.total]))
+    if len(apart):
+        one, other = (space.key(int(cells[apart[0]])) for cells in (same.total, same.cell))
+        raise InvalidInput(
+            f"{one} and {other}{and_more(len(apart) - 1)}: one cell, and two values. Remedy: have the office "
+            "correct one of the two tables, and release the other again; or, where they are not the same, "
+            "say in the domain file that the tables are unrelated, and why"
+        )
+
+
+class _Told:
+    """Collects what earlier releases tell, over the cells of a joint space and earlier values."""
+
+    def __init__(self, space: CellSpace, hidden: Bools) -> None:
+        self._space, self._hidden = space, hidden
+        self._parts: list[
+            tuple[Earlier, Ints, int]
+        ] = []  # rows, the cells of their first columns, first piece
+        self._pieces: list[str] = []
+
+    def add_own(self, problem: ProtectionProblem) -> None:
+        """The earlier versions of this release."""
+        self._embed(problem.earlier, np.arange(problem.space.size), "", "the versions that are out", None)
+
+    def add_release(self, out: Out, number: int) -> None:
+        """The publication of a related release, and its earlier versions. `number`: among those beside."""
+        problem, first = out.problem, self._space.firsts[1 + number]
+        national = problem.space.first_aggregate
+        cells = np.concatenate([first + np.arange(national), np.full(problem.space.size - national, -1)])
+        table = self._space.beside[number].space
+        self._embed(problem.earlier, cells, f"{out.name}: ", f"{out.name}: its earlier version", table)
+        self._embed(_published(out), cells, f"{out.name}: ", out.name, table)
+
+    def add_least(self, time: Rows, arrays: Mapping[str, np.ndarray]) -> None:
+        """What periods that do not cover their total tell of it: it is at least their sum."""
+        a, lb = arrays["a"], arrays["lb"]
+        signed = np.zeros(len(time.total), dtype=bool)
+        signed[time.row[lb[time.cell] < 0]] = True
+        rows = ~time.whole & ~signed & (lb[time.total] >= 0)
+        if not rows.any():
+            return
+        matrix = time.matrix(rows, self._space.size)
+        room = np.maximum(-(matrix @ a), 0.0)
+        found = _rows(matrix, np.full(len(room), -np.inf), room, np.zeros(len(room), dtype=bool))
+        self._parts.append((found, np.arange(self._space.size), -1))
+
+    def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, table: CellSpace | None) -> None:
+        if told.rows.shape == (0, 0):
+            return
+        first = len(self._pieces)
+        self._pieces += [f"{prefix}{piece}" for piece in told.pieces] or [only]
+        if table is not None and len(told.lower):
+            area, code = self._standing(told, table)
+            told = replace(told, beside=np.ones(len(told.lower), dtype=bool), area=area, code=code)
+        self._parts.append((told, cells, first))
+
+    def _standing(self, told: Earlier, table: CellSpace) -> tuple[Ints, Ints]:
+        """Country and cell of this release that stand for earlier values of a related one."""
+        space = self._space
+        number = next(i for i, each in enumerate(space.beside) if each.space is table)
+        stands = space.stands[:, space.firsts[1 + number] :][:, told.area * table.national_size + told.code]
+        return np.where(stands[0] < len(space.countries), stands[0], 0), stands[1]
+
+    def together(self) -> Earlier:
+        """All rows; of rows without a hidden cell nothing is left."""
+        space, more = self._space, sum(len(told.lower) for told, _, _ in self._parts)
+        pieces, width = tuple(self._pieces), space.size + more
+        several = len(pieces) > 1
+        matrices, told_by, next_value = list[sp.csr_array](), list[Bools](), space.size
+        for told, cells, first in self._parts:
+            k = len(told.lower)
+            column = np.concatenate([cells, next_value + np.arange(k)])
+            next_value += k
+            open_ = np.concatenate([self._hidden, np.ones(more, dtype=bool)])
+            entries = sp.coo_array(told.rows)
+            at = column[entries.col]
+            kept = (at >= 0) & open_[at]
+            found = entries.data[kept], (entries.row[kept], at[kept])
+            matrices.append(sp.csr_array(found, shape=(entries.shape[0], width)))
+            by = np.zeros((told.rows.shape[0], len(pieces)), dtype=bool)
+            if first < 0:
+                by[:] = True
+            elif told.pieces:
+                by[:, first : first + len(told.pieces)] = told.told_by
+            else:
+                by[:, first] = True
+            told_by.append(by)
+        rows = sp.csr_array(sp.vstack([*matrices, sp.csr_array((0, width))], format="csr"))
+        rows.sort_indices()
+        parts = [told for told, _, _ in self._parts]
+
+        def of(name: str) -> np.ndarray:
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        kept = np.flatnonzero(np.diff(rows.indptr) > 0)
+        order = kept[np.argsort(of("assumed")[kept], kind="stable")]
+        return Earlier(
+            rows=sp.csr_array(rows[order]),
+            **{name: of(name)[order] for name in ("row_lower", "row_upper", "rounded", "assumed")},
+            **{name: of(name) for name in ("lower", "upper", "area", "code", "integral", "beside")},
+            pieces=pieces if several else (),
+            told_by=np.concatenate(told_by)[order] if several else np.zeros((0, 0), dtype=bool),
+        )
+
+
+def _published(out: Out) -> Earlier:
+    """What a release published of its aggregates, over its own cells."""
+    problem, publication = out.problem, out.publication
+    at = np.flatnonzero(~publication.withheld & ~contradicted(problem, publication))
+    truth, exact = problem.a[publication.cells], publication.exact
+    low, high = (np.where(exact, 0.0, end - truth)[at] for end in (publication.lower, publication.upper))
+    relations = sp.csr_array(problem.space.aggregate_relations[at])
+    return _rows(relations, low, high, publication.rounded[at])
+
+
+def _rows(matrix: sp.csr_array, low: Floats, high: Floats, rounded: Bools) -> Earlier:
+    """Rows that were published, without earlier values."""
+    return Earlier(
+        rows=matrix, row_lower=low, row_upper=high, rounded=rounded, assumed=np.zeros(len(low), dtype=bool)
+    )

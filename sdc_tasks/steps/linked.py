@@ -1,0 +1,45 @@
+"""The related releases that are out: other tables of the statistic, and other periods that hold the period or
+are within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdc_tasks.model.results import Related
+from sdc_tasks.steps.desk import Desk
+from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.forms.related import reached
+from sdc_tasks.warehouse.reader import ReleaseInfo
+
+
+def related(desk: Desk) -> list[ReleaseInfo]:
+    """The releases of the statistic that are out and that this one must be attacked with, in the order of
+    domain, period and version, also those under embargo or retracted.
+    """
+    linked, mine = desk.domain.linked, (desk.domain.id, desk.period)
+    if not linked:
+        return []
+    family = {*linked.tables, *([desk.domain.id] if linked.periods is not None else [])}
+    others = [
+        each
+        for each in reader.releases(desk.engine)
+        if each.domain in family and (each.domain, each.period) != mine
+    ]
+    near = reached(desk.period, {each.period for each in others})
+    found = [each for each in others if each.period in near]
+    return sorted(found, key=lambda each: (each.domain, each.period, each.version))
+
+
+def of_release(desk: Desk, release_id: str) -> list[ReleaseInfo]:
+    """The related releases with which a release was opened."""
+    known = set(reader.made_beside(desk.engine, release_id))
+    return sorted(
+        (each for each in reader.releases(desk.engine) if each.release_id in known),
+        key=lambda each: (each.domain, each.period, each.version),
+    )
+
+
+def named(releases: Sequence[ReleaseInfo]) -> tuple[Related, ...]:
+    """These releases as a certificate names them."""
+    return tuple(sorted({Related(each.domain, each.period, each.publication_digest) for each in releases}))
