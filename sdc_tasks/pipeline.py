@@ -87,6 +87,7 @@ __all__ = [
     "intervals",
     "joint",
     "merge",
+    "period_rules",
     "profiles_of",
     "read_before",
     "receiver_sets",
@@ -129,8 +130,12 @@ def receiver_sets(
 
 def joint(problem: ProtectionProblem, period: str, out: Sequence[Out], domain: Domain) -> ProtectionProblem:
     """The problem together with the related releases that are out (METHOD §11)."""
-    rules = {each.code: domain.linked.rule_of(each.code) or PeriodRule.NONE for each in domain.indicators}
-    return joint_problem(problem, period, out, rules, domain.checks.allowed)
+    return joint_problem(problem, period, out, period_rules(domain), domain.checks.allowed)
+
+
+def period_rules(domain: Domain) -> dict[str, PeriodRule]:
+    """Of each indicator, what a period is to those within it."""
+    return {each.code: domain.linked.rule_of(each.code) or PeriodRule.NONE for each in domain.indicators}
 
 
 def baseline(

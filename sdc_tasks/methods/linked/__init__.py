@@ -2,6 +2,6 @@
 related one that is out (METHOD §11).
 """
 
-from sdc_tasks.methods.linked.joint import Out, joint
+from sdc_tasks.methods.linked.merge import Out, joint
 
 __all__ = ["Out", "joint"]
