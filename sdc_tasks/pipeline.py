@@ -129,7 +129,7 @@ def receiver_sets(
 
 
 def joint(problem: ProtectionProblem, period: str, out: Sequence[Out], domain: Domain) -> ProtectionProblem:
-    """The problem together with the related releases that are out (METHOD §11)."""
+    """The problem together with the related releases that are out (METHOD §10)."""
     return joint_problem(problem, period, out, period_rules(domain), domain.checks.allowed)
 
 
