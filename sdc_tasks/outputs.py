@@ -311,6 +311,8 @@ def brief(desk: Desk, release_id: str) -> str:
         lines.append(f"**This one is out of date**: {came.told}. {came.remedy}")
     else:
         lines.append("**Newer deliveries**: none")
+    if together_with := [each.name for each in problem.space.beside]:
+        lines.append(f"**Attacked together with** what is out of the statistic: {', '.join(together_with)}")
     for other, reason in sorted(desk.domain.unrelated.items()):
         lines.append(
             f"**Unrelated to `{other}`**, says the domain file, so that nobody attacked both together: "
