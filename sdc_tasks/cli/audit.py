@@ -179,9 +179,12 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     files.refuse_for(asked.published or case.inbox)
     asked.refuse_unfit(case)
     allowed = standing.Tolerance.of(asked.tolerance)
-    spec, (problem, earlier) = case.spec, case.problem(attack.earlier)
+    spec, of = case.spec, case.problem(attack.earlier)
+    problem = of.problem
     judged = _judged(case, asked, problem, allowed)
-    certificate = pipeline.certificate(problem, judged.publication, judged.found, spec, case.period, earlier)
+    certificate = pipeline.certificate(
+        problem, judged.publication, judged.found, spec, case.period, of.beside, linked=of.related
+    )
     _write(files, judged, certificate)
     _tell_found(judged, claim_of(loads(certificate)), Proof.of(judged.found, judged.before))
     _tell_beside(judged, spec)

@@ -4,11 +4,13 @@ is safe alone is not published where it is unsafe together.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from scipy.optimize import linprog
 
+from support.desk import sdc
 from support.statistic import Office
 
 QUARTERS = ("2024-Q1", "2024-Q2", "2024-Q3", "2024-Q4")
@@ -167,6 +169,14 @@ def test_tables_that_share_totals_go_out_in_either_order(two: Office, order: tup
     assert all(each["protected"] for each in told["primaries"])
 
 
+@pytest.mark.parametrize("order", [("sizes", "regions"), ("regions", "sizes")])
+def test_a_total_has_one_value_in_all_tables(two: Office, order: tuple[str, str]):
+    for name in order:
+        assert two.release(name, "2024").code == 0
+    sizes, regions = (two.published(name, "2024") for name in ("sizes", "regions"))
+    assert {code: sizes[f"{code}._T"] for code in "TXY"} == {code: regions[f"{code}._N"] for code in "TXY"}
+
+
 def test_one_cell_and_two_values_is_refused_by_name(two: Office):
     wrong = """
         T _N 950 F
@@ -237,3 +247,69 @@ def test_periods_without_a_rule_are_refused(beside: Office):
     assert beside.release("quarters", "2024-Q1").code == 0
     said = beside.release("years", "2024")
     assert said.refused("does not say what a period is", "periods: sum", "Remedy")
+
+
+def beside_quarters(office: Office) -> list[str]:
+    """The options that name the quarters that are out."""
+    named = (
+        f"{office.folder}/quarters.yaml,{period},{office.folder}/quarters-{period},"
+        f"{office.out('quarters', period)}/table.csv"
+        for period in QUARTERS
+    )
+    return [part for each in named for part in ("--linked", each)]
+
+
+def test_somebody_else_audits_the_year_and_verifies_what_was_certified(office: Office):
+    """At the shell, without the warehouse: from deliveries and published tables of all releases."""
+    for period in QUARTERS:
+        assert office.release("quarters", period).code == 0
+    assert office.release("years", "2024").code == 0
+    folder = office.folder
+    linked = beside_quarters(office)
+    where = ("--domain", folder / "years.yaml", "--period", "2024", "--inbox", folder / "years-2024")
+    table = ("--published", office.out("years", "2024") / "table.csv")
+    files = [folder / name for name in ("again.json", "again.zip", "forged.json")]
+    audited = sdc("audit", *where, *table, *linked, "--json", files[0], "--witnesses", files[1])
+    assert audited.code == 0, audited.text
+    told, ours = (
+        json.loads(file.read_text()) for file in (files[0], office.out("years", "2024") / "audit.json")
+    )
+    assert {name: told[name] for name in ("linked", "verdict", "profiles", "counts")} == {
+        name: ours[name] for name in ("linked", "verdict", "profiles", "counts")
+    }
+
+    def verified(*more: object) -> tuple[int, str]:
+        ended = sdc("verify-certificate", *where, *table, *more, "--witnesses", files[1])
+        return ended.code, ended.text
+
+    assert verified(*linked, "--certificate", files[0])[0] == 0
+    assert verified(*linked[2:], "--certificate", files[0])[0] == 3, "another problem"
+    for forged in (told["linked"][1:], [], [*told["linked"], told["linked"][0]]):
+        files[2].write_text(json.dumps({**told, "linked": forged}))
+        code, text = verified(*linked, "--certificate", files[2])
+        assert (code, "linked" in text) == (3, True), forged
+
+
+def test_without_the_quarters_the_same_year_is_broken_or_refused(office: Office):
+    """An exact year, made elsewhere: alone it passes, and beside the quarters it fails."""
+    for period in QUARTERS:
+        assert office.release("quarters", period).code == 0
+    folder = office.folder
+    rows = ["DATAFLOW,FREQ,REF_AREA,INDICATOR,ACTIVITY,TIME_PERIOD,OBS_VALUE"]
+    rows += [
+        f"NSI:YEARS(1.0),A,EU,TURNOVER,{code},2024,{value}"
+        for code, value in (("T", 14406), ("X", 8006), ("Y", 6400))
+    ]
+    (folder / "exact.csv").write_text("\n".join([*rows, ""]))
+    where = ("--domain", folder / "years.yaml", "--period", "2024", "--inbox", folder / "years-2024")
+    table = ("--published", folder / "exact.csv")
+    assert sdc("audit", *where, *table).code == 0
+    linked = beside_quarters(office)
+    ended = sdc("audit", *where, *table, *linked)
+    assert ended.code == 3, ended.text
+    assert "AT.TURNOVER of quarters 2024-Q1.X" in ended.text
+    twice = sdc("audit", *where, *table, *linked, *linked[:2])
+    assert twice.refused("--linked", "named twice", "Remedy")
+    assert sdc("audit", *where, *table, "--linked", "quarters.yaml").refused(
+        "DOMAIN,PERIOD,INBOX,TABLE", "Remedy"
+    )
