@@ -144,6 +144,8 @@ MODULES = {
             "tests/unit/test_intake_absent.py",
             "tests/unit/test_deliveries_together.py",
             "tests/unit/test_checks.py",
+            "tests/unit/test_small_count_reading.py",
+            "tests/unit/test_keys.py",
             f"{SECURITY}inbox.py",
             f"{SECURITY}inputs.py",
         ),
