@@ -72,7 +72,7 @@ def keyed_table(records: TextRows, layout: TableLayout) -> KeyedTable:
     codes, axes = dimensions_in(records, layout)
     cell = _cells(records, layout.dims, axes, codes)
     numbers = numbers_in(records, layout.value)
-    refuse_totals(records.name, layout, axes, codes, numbers)
+    refuse_totals(records, layout, axes, codes, numbers)
     space = CellSpace(("table",), (), ("value",), axes)
     keys = tuple(product(*(axis.codes for axis in axes)))
     given = np.zeros(len(keys), dtype=bool)
@@ -184,7 +184,7 @@ def _tree(
 
 
 def refuse_totals(
-    path: str,
+    records: TextRows,
     layout: TableLayout,
     axes: Sequence[Hierarchy],
     codes: Sequence[list[str]],
@@ -203,16 +203,16 @@ def refuse_totals(
         if code is not None:
             name, total = dimensions[i], axes[i].codes[code]
             raise InvalidInput(
-                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --total "
-                f"{name}={total}, or --total {name}={NONE} "
-                "if it is none"
+                f"{records.name}: {name} {total} is the sum of all others, so a total. Remedy: "
+                f"{records.option('total', {name: total})}, or {records.option('total', {name: NONE})} if it "
+                f"is none"
             )
     if asked and (found := lone(seen, numbers[inner], asked)) is not None:
         name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
         raise InvalidInput(
-            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --total "
-            f"{name}={total}, and so for the "
-            f"other dimensions of this cell, or --total {NONE} if it is none"
+            f"{records.name}: the cell with {name} {total} is the sum of all others, so a total. Remedy: "
+            f"{records.option('total', {name: total})}, and so for the other dimensions of this cell, or "
+            f"{records.option('total', NONE)} if it is none"
         )
 
 
