@@ -25,6 +25,7 @@ from sdc_tasks.intake.tables.parquet import MOST_RECORDS, parquet_library
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import known_total, lone, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
+from sdc_tasks.model.keys import refuse_twins, twins
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines, separator_of
 
@@ -153,7 +154,9 @@ def _counts_in(
 
 
 def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> None:
-    """Raises InvalidInput for a record without a code, and for a code that a spreadsheet would compute."""
+    """Raises InvalidInput for a record without a code, for a code that a spreadsheet would compute, and for
+    one that a reader takes for another one.
+    """
     if (empty := _first(column, lambda label: not label.strip())) is not None:
         raise InvalidInput(
             f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code "
@@ -161,6 +164,10 @@ def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> Non
         )
     if (odd := _first(column, formula)) is not None:
         raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
+    if pair := twins(column.labels):
+        second = _first(column, pair[1].__eq__)
+        assert second is not None
+        refuse_twins(f"{path}, {line_of(second)}: column {name}", pair)
 
 
 def _refuse_totals(path: str, cells: InnerCells) -> None:

@@ -25,7 +25,7 @@ from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model.grid import grid_of
-from sdc_tasks.model.keys import printed_key
+from sdc_tasks.model.keys import printed_key, refuse_twins, twins
 from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
@@ -161,10 +161,25 @@ def _axis(
     total = TOTAL if total is None or total == NONE else total
     if parents is not None:
         return _tree(records, name, column, total, parents)
+    _refuse_twins(records, name, column, total)
     parts = tuple(sorted(set(column) - {total}))
     if not parts:
         raise InvalidInput(f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out")
     return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+
+
+def _refuse_twins(records: TextRows, name: str, column: list[str], total: str) -> None:
+    """Raises InvalidInput for two codes that a reader takes for one another, and for one that he takes for
+    the total that is made.
+    """
+    codes = dict.fromkeys(column)
+    if pair := twins(codes):
+        refuse_twins(f"{records.at(column.index(pair[1]))}: {name}", pair)
+    if pair := twins((total, *codes)):
+        raise InvalidInput(
+            f"{records.at(column.index(pair[1]))}: {name} {pair[1]!a} looks like {total!a}, the code of the "
+            f"total. Remedy: {records.option('total', {name: pair[1]})}, or write it unlike"
+        )
 
 
 def _tree(
