@@ -330,5 +330,6 @@ def _protected(
         behind=read.behind,
         by_rules=True,
     )
-    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays)
+    numbers = {"COUNT": cells.count.astype(float)}
+    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays, numbers)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})
