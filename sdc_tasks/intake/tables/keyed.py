@@ -412,7 +412,7 @@ def _table(
             i = int(np.flatnonzero(mask[cell])[0])
             raise InvalidInput(f"{records.at(i)}: {printed_key(keys[int(cell[i])])}: {what}")
     primary = status == "u"
-    stays = (status == "z") | (told["lb"] == told["ub"]) | (~place.given & (a == 0))
+    stays = (status == "z") | (told["lb"] == told["ub"]) | _empty(place.given, space.hierarchies)
     levels = np.where(primary, levels, 0.0)
     return SensitiveTable(
         space.national_relations,
@@ -428,6 +428,12 @@ def _table(
         grid=grid_of(space.hierarchies),
         within=np.inf,  # the reader has judged the sums, by the digits that the file prints
     )
+
+
+def _empty(given: Bools, axes: Sequence[Hierarchy]) -> Bools:
+    """(n): cells without a record, and with none below them."""
+    inner = inside(axes) & given.reshape([len(axis.codes) for axis in axes])
+    return np.asarray(~given & (added_up(inner.astype(float), axes).ravel() == 0))
 
 
 def usual_bounds(a: Floats) -> tuple[float, float]:
