@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import typer
 
+from sdc_tasks.cli.options import as_command
 from sdc_tasks.cli.rounding.round_counts import round_counts
 from sdc_tasks.cli.searches import argus, protect, suppress
 from sdc_tasks.methods.rounding import small_count
@@ -268,7 +269,7 @@ def test_every_option_of_a_command_has_its_line(command: str) -> None:
     function, cases = COMMANDS[command]
     assert {
         name
-        for name in inspect.signature(function).parameters
+        for name in inspect.signature(as_command(function)).parameters
         if name not in ("context", "files", "file", "batch_file")
     } - ({"batch"} if command == "argus" else set()) == set(cases)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, grouped
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT
 from sdc_tasks.cli.searches.told import (
     FACTS_HELP,
     PLOT_HELP,
@@ -111,7 +111,6 @@ class CtaFiles:
     ] = None
 
 
-@grouped
 def cta(
     context: typer.Context,
     *,
