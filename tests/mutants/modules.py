@@ -126,6 +126,8 @@ MODULES = {
     ),
     "judge": Module(
         (
+            "tests/unit/test_evidence_form.py",
+            "tests/unit/test_judge_pieces.py",
             "tests/unit/test_suppression_witnesses.py",
             "tests/property/test_program_laws.py",
             "tests/property/test_suppression.py",
