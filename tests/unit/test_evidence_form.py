@@ -172,6 +172,8 @@ OF_WEAKER: list[tuple[str, Change, str]] = [
     ),
     ("lack", longer, "torn"),
     ("judged", longer, "torn"),
+    ("lack", lambda _: whole(0, 3), "torn"),
+    ("judged", lambda _: whole(0, 1, 2, 3), "torn"),
     ("lack", put(0, 1), "torn"),
     ("lack", put(1, 0), "torn"),
     ("lack", put(2, 2), "torn"),
