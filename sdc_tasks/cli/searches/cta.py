@@ -297,7 +297,7 @@ def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     if final is None:
         return Ending(_status(worker, interruption, False, False), None, bound, None, None, None, seconds)
     z, verdict = final.z, final.verdict
-    if verdict.unprotected or not verdict.is_table:
+    if verdict.unprotected or not verdict.is_feasible:
         short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED_CELLS])
         return Ending(
             _status(worker, interruption, False, False),
