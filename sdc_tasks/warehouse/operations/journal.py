@@ -213,10 +213,8 @@ DELIVERY = "delivery"  # the digest of a file as key, its country and name as no
 VERSION = "version"  # the id of a published release of the period as key, its version as note
 # The step under which a run notes what its steps counted, and the names of what they count.
 TALLY = "tally"  # what was counted as key, the number as note
-LPS, COUNTER_TABLES = (
-    "LPs",
-    "counter-tables",
-)  # linear programs of a step, whose name follows; tables that show what an audit claims
+# Linear programs of a step, whose name follows; tables that show what an audit claims.
+LPS, WITNESSES = "LPs", "witnesses"
 
 
 def note_inputs(
