@@ -128,6 +128,7 @@ MODULES = {
         (
             "tests/unit/test_evidence_form.py",
             "tests/unit/test_judge_pieces.py",
+            "tests/property/test_everyone_is_judged.py",
             "tests/unit/test_suppression_witnesses.py",
             "tests/property/test_program_laws.py",
             "tests/property/test_suppression.py",
