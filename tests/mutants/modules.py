@@ -43,6 +43,8 @@ GATE = (
     "tests/integration/test_profiles.py",
     f"{SECURITY}four_eyes.py",
     f"{SECURITY}each_guard.py",
+    "tests/integration/test_one_secret.py",
+    "tests/integration/test_related.py",
     f"{WAREHOUSE}_log.py",
     f"{SECURITY}log_poison.py",
     f"{WAREHOUSE}.py",
