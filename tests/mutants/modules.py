@@ -108,6 +108,8 @@ MODULES = {
             "tests/property/test_attack_release_gate.py",
             "tests/property/test_attack_integer.py",
             "tests/property/test_attack_vintages.py",
+            "tests/property/test_replay_laws.py",
+            "tests/property/test_rule_aware_laws.py",
         ),
         files=("sdc_tasks/methods/attack/*.py", "sdc_tasks/methods/attack/*/*.py"),
     ),
