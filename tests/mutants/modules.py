@@ -40,6 +40,7 @@ class Module:
 GATE = (
     f"{WAREHOUSE}_gate.py",
     f"{SECURITY}printed_is_audited.py",
+    f"{SECURITY}told_twice.py",
     "tests/integration/test_profiles.py",
     f"{SECURITY}four_eyes.py",
     f"{SECURITY}each_guard.py",
