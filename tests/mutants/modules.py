@@ -126,6 +126,8 @@ MODULES = {
             "tests/property/test_bases_suppression.py",
             "tests/property/test_bases_integer.py",
             "tests/property/test_profile_laws.py",
+            "tests/property/test_bases_witness_guided.py",
+            "tests/property/test_rule_aware_laws.py",
         ),
         files=("sdc_tasks/methods/bases/*.py", "sdc_tasks/methods/bases/*/*.py"),
     ),
