@@ -73,8 +73,9 @@ def test_who_is_said_to_be_judged_is_judged_with_no_less_than_he_is_owed(data: s
 @law(50)
 @given(owed())
 def test_where_each_of_them_is_judged_nobody_is_left_out(told: Mapping[Pieces, np.ndarray]) -> None:
+    """Who lacks all is the public: it is judged as such."""
     everything = max(told, key=len)
-    assert covered(told, set(told), told[everything])
+    assert covered(told, set(told) - {everything}, told[everything])
 
 
 def test_who_has_all_is_enough_only_where_he_is_owed_what_was_promised() -> None:
