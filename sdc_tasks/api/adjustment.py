@@ -165,7 +165,7 @@ def adjust(
 def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
     """The result of a run that is over. Raises Unprotectable where it found no protected table."""
     found = run.final()
-    if found is None or not found.verdict.is_table or found.verdict.unprotected:
+    if found is None or not found.verdict.is_feasible or found.verdict.unprotected:
         raise Unprotectable(
             f"no protected table in {run.elapsed:.0f} s. Remedy: give more time, or lower levels"
         )

@@ -19,7 +19,7 @@ from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.tables import layout_of
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_hierarchy
-from sdc_tasks.intake.tables.counts import counts_of, refuse_unnamed_counts
+from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
 from sdc_tasks.intake.tables.keyed import keyed_table, refuse_own
 from sdc_tasks.intake.tables.rows import rows_of
@@ -395,8 +395,7 @@ def round_counts(
     """
     refuse_own(CALLED, dims, ("ORIGINAL", "ROUNDED", "LOW", "HIGH"))
     rows = rows_of(as_frame(df), CALLED)
-    refuse_unnamed_counts(CALLED, rows.header, list(dims), count)
-    cells = counts_of(CALLED, rows.column, list(dims), count).cells
+    cells = counts_of(rows, list(dims), count).cells
     trees = {name: _tree(name, given) for name, given in (options["hierarchy"] or {}).items()}
     if unknown := sorted(set(trees) - set(cells.dimensions)):
         raise InvalidInput(

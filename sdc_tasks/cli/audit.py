@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import WITNESSES, write_evidence
-from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, RULES, grouped
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, RULES
 from sdc_tasks.cli.searches.replayed import replayed
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
@@ -157,7 +157,6 @@ class AuditedTable:
         return INCOMPLETE if len(self.untold) or (self.read is not None and self.read.unknown) else 0
 
 
-@grouped
 def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
 

@@ -1,7 +1,8 @@
 """Options that several commands take, in groups: each field of a group is an option of its own.
 
-A command has a parameter for each group, a frozen dataclass; `grouped` gives Typer its fields. The options of
-a table are those fields of `TableLayout` that a command lists (`takes`), with their meanings and defaults.
+A command has a parameter for each group, a frozen dataclass; `as_command` gives Typer its fields. The options
+of a table are those fields of `TableLayout` that a command lists (`takes`), with their meanings and
+defaults.
 """
 
 from __future__ import annotations
@@ -106,46 +107,37 @@ def takes(
     return Takes(names, needed, own, meanings or {})
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of each of its groups in place of the group."""
+def as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """What Typer makes a command of: the function with the options of each of its groups in place of the
+    group, in the order of the panels, for --help shows them as they come.
+    """
     groups: dict[str, tuple[Callable[[dict[str, Any]], object], list[inspect.Parameter]]] = {}
     options: list[inspect.Parameter] = []
-    for name, each in inspect.signature(command, eval_str=True).parameters.items():
+    for name, each in inspect.signature(function, eval_str=True).parameters.items():
         if group := _group(each.annotation):
             groups[name] = group
             options += group[1]
         else:
             options.append(each)
 
-    @wraps(command)
+    @wraps(function)
     def call(**given: Any) -> None:
         made = {
             name: make({each.name: given.pop(each.name) for each in own})
             for name, (make, own) in groups.items()
         }
-        command(**given, **made)
+        function(**given, **made)
 
-    shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in options]
+    shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in sorted(options, key=_panel)]
     call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    call.__doc__ = paragraphs(inspect.getdoc(function) or "")
     return call
 
 
-def by_panels(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its options in the order of the panels; --help shows them as they come."""
-
-    def place(parameter: inspect.Parameter) -> int:
-        told = (getattr(each, "rich_help_panel", None) for each in get_args(parameter.annotation)[1:])
-        return max((PANELS.index(panel) for panel in told if panel in PANELS), default=-1)
-
-    @wraps(command)
-    def call(**given: Any) -> None:
-        command(**given)
-
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in sorted(own, key=place)]
-    call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    call.__doc__ = paragraphs(inspect.getdoc(command) or "")
-    return call
+def _panel(parameter: inspect.Parameter) -> int:
+    """The place of its panel in --help; what stands in none comes first."""
+    told = (getattr(each, "rich_help_panel", None) for each in get_args(parameter.annotation)[1:])
+    return max((PANELS.index(panel) for panel in told if panel in PANELS), default=-1)
 
 
 def paragraphs(text: str) -> str:

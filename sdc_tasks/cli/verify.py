@@ -12,7 +12,7 @@ import typer
 
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import evidence_of
-from sdc_tasks.cli.options import INPUT, grouped
+from sdc_tasks.cli.options import INPUT
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 SHOWN_FAULTS = 20  # lines on the terminal
 
 
-@grouped
 def verify_certificate(
     case: CaseOptions,
     published: Annotated[

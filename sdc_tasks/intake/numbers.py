@@ -195,17 +195,12 @@ _SIGNS = {".": "point", ",": "comma"}
 
 def _first(records: Records, columns: list[str], sign: str) -> int | None:
     """The first record with a number that uses the sign."""
-    if sign == ",":
-        columns = [column for column in columns if not records.plain(column)]
-    columns = [column for column in columns if sign in "\n".join(records.texts(column))]
-    rows = [
-        np.flatnonzero(
-            records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
-        )
-        for column in columns
-    ]
-    found = [int(found[0]) for found in rows if found.size]
-    return min(found, default=None)
+    used = np.zeros(len(records), dtype=bool)
+    for column in columns:
+        texts = records.texts(column)
+        by_text = [sign in text and _NUMBER.fullmatch(text) is not None for text in texts]
+        used |= np.array(by_text, dtype=bool)[records.which(column)]
+    return int(np.argmax(used)) if used.any() else None
 
 
 def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:

@@ -183,7 +183,7 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
         desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space)
     )
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
-    journal.record_tally(desk.engine, release_id, journal.COUNTER_TABLES, Proof.of(merged, 0).tables or 0)
+    journal.record_tally(desk.engine, release_id, journal.WITNESSES, Proof.of(merged, 0).witnesses or 0)
     claim = claim_of(json.loads(certificate))
     proof = reader.proof(desk.engine, release_id, reader.audits(desk.engine, release_id)[-1])
     desk.say(f"audit {claim.verdict}: {claim.sentence}; {proof.said}")

@@ -35,7 +35,7 @@ from support.oracles.attack import everything, relations, slack
 from support.tried import TRIED
 
 PERIOD = "2024"
-SALT = Secret.of_hex("5a" * 32)
+SALT = Secret.of_hex("5a5b" * 16)
 
 
 @dataclass(frozen=True)

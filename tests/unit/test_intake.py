@@ -4,6 +4,7 @@ never a value.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,12 @@ def test_a_cell_without_a_record_is_a_public_zero_where_its_totals_show_it(domai
     table = delivery.table
     assert (table.value[empty], table.flag[empty], table.units[empty]) == (0, "F", -1)
     assert np.isnan([table.share_1[empty], table.share_2[empty]]).all()
+
+
+def test_a_finding_names_the_cell_of_every_record(domain, folder):
+    delivery = deliver(domain, folder, re.sub(r",2024,[0-9]+,", ",2024,many,", sdmx_1()))
+    told = [each.cell for each in delivery.findings if each.code == "SDC/value"]
+    assert told == [".".join(("AT", *key)) for key in domain.space.national_keys]
 
 
 def test_a_unit_for_each_code(tmp_path):

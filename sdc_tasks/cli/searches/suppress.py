@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import AskedLayout, grouped, takes
+from sdc_tasks.cli.options import AskedLayout, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.given import GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
@@ -31,7 +31,6 @@ LAYOUT = takes(
 )  # fmt: skip
 
 
-@grouped
 def suppress(
     context: typer.Context,
     files: Annotated[
