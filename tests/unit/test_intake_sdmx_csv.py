@@ -65,19 +65,19 @@ def labelled_throughout(name: str, value: str) -> tuple[str, str]:
     )
 
 
-def with_names() -> str:
+def with_names(named: Callable[[str], str] = lambda name: f"Name of {name}") -> str:
     """`labels=name`: a column of labels behind each column of codes."""
     found = []
-    for row in rows():
-        told: Row = {}
+    for at, row in enumerate([dict.fromkeys(rows()[0]), *rows()]):
+        told: list[str] = []
         for name, value in row.items():
-            told[name] = value
+            told.append(name if at == 0 else value)
             if name == "STRUCTURE_ID":
-                told["STRUCTURE_NAME"] = "A table"
+                told.append("STRUCTURE_NAME" if at == 0 else "A table")
             elif name not in ("STRUCTURE", "ACTION"):
-                told[f"Name of {name}"] = f"Label of {value}"
-        found.append(told)
-    return written(found)
+                told.append(named(name) if at == 0 else f"Label of {value}")
+        found.append(",".join(told))
+    return "\n".join([*found, ""])
 
 
 def keyed(row: Row) -> Row:
@@ -106,6 +106,11 @@ WRITTEN = {
     "labels of 1.0": each(labelled, sdmx_1()),
     "labels of values": each(labelled_throughout),
     "labels in columns": with_names(),
+    "labels in columns, named as their concepts are": with_names(lambda name: name.capitalize()),
+    "labels in columns of the same names": with_names(lambda name: name),
+    "labels in columns, one named as another concept is": with_names(
+        lambda name: "Conf_status" if name == "OBS_STATUS" else f"Name of {name}"
+    ),
     "columns in another order": written([dict(reversed(row.items())) for row in rows()]),
     "names in lower case": each(lambda name, value: (name.lower(), value)),
     "keys": written([keyed(row) for row in rows()]),
@@ -160,6 +165,11 @@ DOUBTS = {
     "to be deleted": (lambda: column("ACTION", "I", "D"), "SDC/action", "deletes nothing"),
     "two columns of one concept": (
         lambda: TEXT.replace("UNITS", "obs_value"),
+        "150/007",
+        "repeats an earlier column",
+    ),
+    "two columns of one concept, neither of which is the label of the other": (
+        lambda: with_names().replace("Name of UNITS", "CONF_STATUS"),
         "150/007",
         "repeats an earlier column",
     ),

@@ -5,7 +5,7 @@
     GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU:
                            Luxembourg`
     GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME
-                           says so
+                           says so. A label may be the code itself in another case: `INDICATOR,Indicator`
     SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
 
 The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes
@@ -33,7 +33,8 @@ FORMATS = {
 }
 SEPARATORS = tuple(dict.fromkeys(separator for separator, _ in FORMATS))
 OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
-_UNREAD = {"STRUCTURE_NAME", "SERIES_KEY", "OBS_KEY"}
+_NAMED, _LABELS = "STRUCTURE_NAME", ": "  # no column has the second as its name
+_UNREAD = {_NAMED, _LABELS, "SERIES_KEY", "OBS_KEY"}
 _COLUMN = re.compile(r"([^\[\]:]+)(\[[^\[\]]*\])?(?:: .*)?")
 LABEL = ": "
 
@@ -66,7 +67,7 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
         splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known)
     )
     parsed = [_concept(text, known) for text in texts]
-    names = [name for name, _ in parsed]
+    names = _without_labels(texts, [name for name, _ in parsed], known)
     if len(known & set(names)) < 2:
         message = (
             "no known column in the first line: it must name the columns, separated by "
@@ -101,7 +102,7 @@ def fitting_names(
     is not read. None with findings.
     """
     known = known_columns(concepts)
-    said = [_concept(name, known)[0] for name in names]
+    said = _without_labels(names, [_concept(name, known)[0] for name in names], known)
     layout = _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(said) else _SDMX_1
     columns_fit(said, known, (*layout[-1:], *concepts.required), found)
     return (
@@ -157,9 +158,23 @@ def _concept(text: str, known: Set[str]) -> tuple[str, str | None]:
     return concept_of(match[1].strip(), known), None if match[2] is None else match[2][1:-1]
 
 
+def _without_labels(texts: Sequence[str], names: Sequence[str], known: Set[str]) -> list[str]:
+    """The concepts of the columns, with `_LABELS` in the place of a column of labels. `texts` are the columns
+    as they are written, which tell a concept from a label that is like it in another case.
+    """
+    if _NAMED not in names:
+        return list(names)
+    ids = [match[1].strip() if (match := _COLUMN.fullmatch(text)) else text for text in texts]
+    found: list[str] = []
+    for said, name in zip(ids, names, strict=True):
+        before = found[-1] if found else ""
+        label = name not in known | _UNREAD or name == before or (said != name and name in ids)
+        found.append(_LABELS if label and before in known else name)
+    return found
+
+
 def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:
     """Adds findings for concepts without a column or with two, and for columns without a concept."""
-    labelled = "STRUCTURE_NAME" in names
     for column in required:
         if column not in names:
             found.missing(f"column {column}", line=1)
@@ -170,7 +185,7 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
                 f"{_called(number, name, known)} repeats an earlier column: send each column once",
                 1,
             )
-        elif name in _UNREAD or (name not in known and labelled and names[number - 2] in known):
+        elif name in _UNREAD:
             found.pass_over()
         elif name not in known:
             found.unread(_called(number, name, known), 1)
