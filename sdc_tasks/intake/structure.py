@@ -18,6 +18,7 @@ from sdc_tasks.model.table import Bools, Ints
 
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
+_NONE = frozenset(("", "#N/A"))  # texts of an attribute that is not there; the second is that of the standard
 NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
 _ACTIONS = frozenset(
     "IARM"
@@ -206,7 +207,7 @@ def _unavailable(records: Records, domain: Domain) -> Bools:
     status = domain.attributes.obs_status
     said, silent = (
         records.where(status, NOT_AVAILABLE.__contains__),
-        records.where(status, lambda text: not text),
+        records.where(status, _NONE.__contains__),
     )
     none, sign = records.among("OBS_VALUE", {"", ":", "m"}), records.among("OBS_VALUE", {":", "m"})
     return (none & said) | (sign & silent)
@@ -218,7 +219,7 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
     """
     column = domain.attributes.conf_status
     position = records.positions(column, _index(domain.flags))
-    empty = records.where(column, lambda text: not text)
+    empty, none = records.where(column, lambda text: not text), records.where(column, _NONE.__contains__)
     allowed = ", ".join(domain.flags)
     if domain.flag_when_empty is not None:
         if empty.any() and found.has_unread:
@@ -230,23 +231,25 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
             )
         position = np.where(empty, list(domain.flags).index(domain.flag_when_empty), position)
     message = (
-        f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty "
-        f"declared in the domain file"
+        f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty declared in the "
+        f"domain file"
+        if domain.flag_when_empty is None
+        else f"{column} is #N/A, which may be the error of a spreadsheet: send one of {allowed}, or nothing"
     )
-    found.each("150/904-2", np.flatnonzero((position < 0) & empty & ~unavailable), records.line, message)
+    found.each("150/904-2", np.flatnonzero((position < 0) & none & ~unavailable), records.line, message)
 
     def unknown(row: int) -> str:
         code = shown(records.text(column, row), domain.flags)
         return f"{column}{f' {code}' if code else ''} is not a flag of this domain: use one of {allowed}"
 
-    found.each("150/904-2", np.flatnonzero((position < 0) & ~empty), records.line, unknown)
+    found.each("150/904-2", np.flatnonzero((position < 0) & ~none), records.line, unknown)
     return position
 
 
 def _obs_status(keys: Keys, found: Findings) -> None:
     """Adds findings on OBS_STATUS. An empty status means a normal value, as in the code list."""
     records, column = keys.records, keys.domain.attributes.obs_status
-    unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
+    unknown = records.where(column, lambda text: text not in OBS_STATUS | _NONE)
     found.each(
         "150/904-2",
         np.flatnonzero(unknown),

@@ -232,3 +232,35 @@ def test_whom_to_ask_is_seen_through_labels(domain):
     assert (
         sender(TEXT.replace("REF_AREA", "ref_area").replace(",", "\t").encode(), "sent.csv", domain) == "AT"
     )
+
+
+def test_what_the_standard_writes_for_nothing_is_nothing(domain):
+    """NaN for a number, #N/A for another text."""
+    empty = reads(domain, column("UNITS", "2", "").replace(",A,F,", ",,F,").replace(",14,31,12", ",,,"))
+    told = reads(
+        domain,
+        column("UNITS", "2", "NaN").replace(",A,F,", ",#N/A,F,").replace(",14,31,12", ",NaN,NaN,NaN"),
+    )
+    assert codes(told) == codes(empty)
+    for name in ("value", "flag", "units", "share_1", "share_2", "available"):
+        np.testing.assert_array_equal(getattr(told.table, name), getattr(empty.table, name))
+
+
+def test_a_value_that_is_not_there_is_asked_for(domain):
+    found = reads(domain, column("OBS_VALUE", "300", "NaN"))
+    assert [(code, line) for code, line, _ in codes(found)] == [("SDC/missing", 6)]
+
+
+def test_a_value_beside_a_status_that_says_there_is_none_is_still_refused(domain):
+    found = reads(domain, column("OBS_STATUS", "A", "M"))
+    assert {code for code, _, _ in codes(found)} == {"SDC/status"}
+
+
+def test_a_flag_that_is_not_available_is_no_empty_flag(tmp_path):
+    """Excel writes #N/A where a formula found no flag."""
+    empty = small_domain(tmp_path, "flags:", "flag_when_empty: F\nflags:")
+    assert reads(empty, column("CONF_STATUS", "F", "")).accepted
+    found = reads(empty, column("CONF_STATUS", "D", "#N/A"))
+    assert [each.message for each in found.findings if each.code == "150/904-2"] == [
+        "CONF_STATUS is #N/A, which may be the error of a spreadsheet: send one of F, A, M, O, D, or nothing"
+    ] * 3

@@ -9,7 +9,7 @@ concept has few texts: most have.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 import numpy as np
@@ -165,12 +165,8 @@ class Gathered:
             self._columns = [(each, of, self._which[each].append) for each, of in self.texts.items()]
         self._which[name].append(texts[text])
 
-    def records(
-        self, wire: WireFormat, found: Findings, plain: Callable[[str, str], str] | None = None
-    ) -> Records | None:
-        """All that was read, with findings on what is missing, said twice or not known. `plain(name,
-        text)` makes the text of a record.
-        """
+    def records(self, wire: WireFormat, found: Findings) -> Records | None:
+        """All that was read, with findings on what is missing, said twice or not known."""
         known = self.texts.keys()
         for name in self._concepts.required:
             if name not in self._names:
@@ -184,7 +180,7 @@ class Gathered:
         if not self._records:
             found.add("140", "the message has no observation: send the complete table")
         which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
-        self._spread(which, found, plain)
+        self._spread(which, found)
         for name, line in self._twice.items():
             message = (
                 f"concept{f' {name}' if name in known else ''} is said twice of one observation, "
@@ -200,16 +196,14 @@ class Gathered:
         for name in list(which):
             numbers = which.pop(name)
             if name in self._names:
-                texts = [plain(name, text) for text in self.texts[name]] if plain else list(self.texts[name])
+                texts = [self._concepts.plain(name, text) for text in self.texts[name]]
                 self.texts[name] = {}
                 numbers[numbers == UNSAID] = len(texts)
                 columns[name] = [*texts, ""], numbers
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
         return Records(wire, lines, columns)
 
-    def _spread(
-        self, which: dict[str, Numbers], found: Findings, plain: Callable[[str, str], str] | None
-    ) -> None:
+    def _spread(self, which: dict[str, Numbers], found: Findings) -> None:
         """Gives records what the groups of their data set say, in place. What reaches no record
         is a finding.
         """
@@ -229,21 +223,17 @@ class Gathered:
         for name in concerned:  # they are compared as they are read, and may add texts
             merged: dict[str, int] = {}
             at = [
-                merged.setdefault(plain(name, text) if plain else text, len(merged))
-                for text in self.texts[name]
+                merged.setdefault(self._concepts.plain(name, text), len(merged)) for text in self.texts[name]
             ]
             self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
         for end, (first, groups, _) in zip(ends, self._sets, strict=True):
-            if plain:
-                groups = [
-                    replace(each, key=_plain(each.key, plain), said=_plain(each.said, plain))
-                    for each in groups
-                ]
+            groups = [
+                replace(each, key=self._plain(each.key), said=self._plain(each.said)) for each in groups
+            ]
             mine = {name: numbers[first:end] for name, numbers in which.items()}
             if first < end:
                 for name in sorted(spread(groups, self.texts, mine, found)):
                     self._twice.setdefault(name, self._names[name])
 
-
-def _plain(said: Mapping[str, str], plain: Callable[[str, str], str]) -> dict[str, str]:
-    return {name: plain(name, text) for name, text in said.items()}
+    def _plain(self, said: Mapping[str, str]) -> dict[str, str]:
+        return {name: self._concepts.plain(name, text) for name, text in said.items()}

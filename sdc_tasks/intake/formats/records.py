@@ -16,6 +16,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 Numbers = npt.NDArray[np.signedinteger[Any]]  # of texts: some columns have few, and their numbers need a byte
 A_NUMBER = "0"
+_NO_NUMBER = "NaN"  # of the SDMX standard, for a number that is not there; "#N/A" for another text
 _PLAIN = re.compile(r"[+-]?[0-9]++(?:\.[0-9]*+)?+")  # most numbers, with a point if any
 _ALL_PLAIN = re.compile(rf"(?:{_PLAIN.pattern}\n)*+")  # seen at once, as a million texts are slow one by one
 
@@ -42,6 +43,11 @@ class Concepts:
     optional: tuple[str, ...]
     dimensions: tuple[str, ...]
     numbers: tuple[str, ...] = ()
+
+    def plain(self, name: str, text: str) -> str:
+        """The text of a concept without surrounding blanks, empty for a number that is not there."""
+        text = text.strip()
+        return "" if text == _NO_NUMBER and name in self.numbers else text
 
 
 @dataclass(frozen=True)

@@ -112,37 +112,35 @@ class _Component:
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.name = str(given["id"])
         values = given.get("values")
-        self.values = list(map(self._listed, values)) if values else None
+        self.values = list(map(_listed, values)) if values else None
         self.default = _plain(given.get("default"))
         self.position = given.get("keyPosition", 0)
-
-    def _listed(self, value: Mapping[str, Any]) -> str:
-        """The code, or the value, of one in the list. One that is empty and has nothing else
-        is none; a name alone is no code.
-        """
-        told = {_plain(value.get(each)) for each in ("id", "value")} - {""}
-        if not told and value and value.keys() <= {"id", "value"}:
-            return ""
-        if len(told) != 1:
-            raise UnfitMessage(
-                "a listed value has no id and no value, or two that differ: export the message again"
-            )
-        return self._number(told.pop())
-
-    def _number(self, text: str) -> str:
-        return "" if text == "NaN" and self.name == MEASURE else text
 
     def text(self, content: object) -> str:
         """The text of what the data hold; that of the default where they hold nothing."""
         if content is None:
             return self.default
         if self.values is None:
-            return self._number(_plain(content))
+            return _plain(content)
         if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
             raise UnfitMessage(
                 "the data name a value that the list of its concept does not have: export the message again"
             )
         return self.values[content]
+
+
+def _listed(value: Mapping[str, Any]) -> str:
+    """The code, or the value, of one in the list. One that is empty and has nothing else
+    is none; a name alone is no code.
+    """
+    told = {_plain(value.get(each)) for each in ("id", "value")} - {""}
+    if not told and value and value.keys() <= {"id", "value"}:
+        return ""
+    if len(told) != 1:
+        raise UnfitMessage(
+            "a listed value has no id and no value, or two that differ: export the message again"
+        )
+    return told.pop()
 
 
 def _plain(content: object) -> str:

@@ -78,7 +78,6 @@ _TEXT = (
     "flag? Send it as an attribute"
 )
 _BEHIND = "attributes of a series or a data set behind its observations: send them before"
-_MISSING = "NaN"  # of the standard, for a value that is not there
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -104,7 +103,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     except UnfitMessage as unfit:
         found.add("140", str(unfit), message.parser.CurrentLineNumber)
         return None
-    return message.gathered.records(SDMX_ML, found, _plain)
+    return message.gathered.records(SDMX_ML, found)
 
 
 def first(data: bytes, concept: str) -> str:
@@ -336,11 +335,6 @@ def structure_of(urn: str) -> str | None:
     """AGENCY:ID(VERSION) in a URN of SDMX, or without its beginning."""
     match = _URN.fullmatch(urn)
     return match[1] if match else None
-
-
-def _plain(name: str, text: str) -> str:
-    text = text.strip()
-    return "" if name == MEASURE and text == _MISSING else text
 
 
 def _by_namespace(attributes: Mapping[str, str], known: Set[str]) -> tuple[dict[str, str], dict[str, str]]:
