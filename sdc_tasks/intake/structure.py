@@ -77,6 +77,8 @@ def concepts(domain: Domain) -> Concepts:
         optional=tuple(column for column in optional if column),
         dimensions=(*dimensions, "TIME_PERIOD"),
         numbers=("OBS_VALUE", *(column for column in optional if column)),
+        obs_status=attributes.obs_status,
+        conf_status=attributes.conf_status,
     )
 
 

@@ -230,7 +230,8 @@ def test_a_message_of_json_that_leaves_a_doubt_is_refused(domain, how):
         ("300 @D", "", "SDC/missing line 6"),
         ("300 @D", "300 c", "150/904-2 line 6: CONF_STATUS C is not a flag"),
         ("300 @D", "300", "150/904-2 line 6: CONF_STATUS is empty"),
-        ("300 @D", "300 z @D", "150/904-2 line 6: OBS_STATUS"),
+        ("300 @D", "300 z @D", "SDC/status line 6: OBS_STATUS says that the value is missing"),
+        ("300 @D", "300 r @D", "150/904-2 line 6: OBS_STATUS"),
         ("300 @D", "3 0 0 @D", "SDC/value line 6"),
         ("300 @D", "300 @D\t5 @F", "150/904-1 line 6"),
         (",C,", ",", "150/904-1 line 5"),
@@ -257,13 +258,26 @@ def test_flags_of_eurostat_become_a_status(domain):
 
 def test_a_value_that_nobody_has_is_not_available(domain):
     text = tsv(TEXT).decode()
-    for missing in (":", ": m", ": @F", ": m @F"):
+    for missing in (":", ": m", ": z", ": bz", ": @F", ": m @F"):
         found = reads(domain, text.replace("300 @D", missing).replace("100 @D", missing).encode(), ".tsv")
         if "@" in missing:
             assert "confidential and not sent" in errors(found)
         else:
             assert found.table is not None
             assert int((~found.table.available).sum()) == 2
+
+
+def test_a_table_of_eurostat_is_read_where_status_and_flag_have_other_names(tmp_path):
+    other = small_domain(
+        tmp_path, "flags:", "attributes: {obs_status: OBS_FLAG, conf_status: CONF_FLAG}\nflags:"
+    )
+    text = tsv(TEXT).decode()
+    found = reads(other, text.replace("400 @F", "400 b @F").encode(), ".tsv")
+    assert errors(found) == ""
+    assert list(found.table.flag) == list(reads(small_domain(tmp_path), text.encode(), ".tsv").table.flag)
+    assert "OBS_FLAG says that the value is missing" in errors(
+        reads(other, text.replace("400 @F", "400 m @F").encode(), ".tsv")
+    )
 
 
 def test_a_table_of_eurostat_without_its_structure_is_read_with_a_warning(domain):

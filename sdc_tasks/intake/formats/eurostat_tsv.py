@@ -18,15 +18,12 @@ import numpy as np
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.encoding import as_utf_8, readable
-from sdc_tasks.intake.formats.header import columns_fit, concept_of, known_columns
-from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.eurostat import status_of
+from sdc_tasks.intake.formats.header import columns_fit, known_columns
+from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat, concept_of
 
 TSV = WireFormat("Eurostat TSV", ".", ())
-BEHIND = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS")
 _CELL = re.compile(r"(?P<value>:|[^\s:@]+)? ?(?P<flags>[a-z]*) ?(?:@(?P<conf>[A-Z]))?")
-_MATTERS = (
-    "mohlq"  # of several flags, one that says that there is no value, or that it is hidden; else the first
-)
 _CONFIDENTIAL, _UNSENT = "c", "x"
 
 
@@ -45,7 +42,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if header is None:
         return None
     names, periods = header
-    columns = [*names, *BEHIND]
+    columns = [*names, *_behind(concepts)]
     texts: list[dict[str, int]] = [{} for _ in columns]
     which = [array("q") for _ in columns]
     line = array("q")
@@ -68,6 +65,11 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     return Records(TSV, np.array(line), read)
 
 
+def _behind(concepts: Concepts) -> tuple[str, ...]:
+    """What stands beside the key."""
+    return ("TIME_PERIOD", "OBS_VALUE", concepts.obs_status, concepts.conf_status)
+
+
 def _header(lines: list[str], concepts: Concepts, found: Findings) -> tuple[list[str], list[str]] | None:
     """The concepts of the key and the periods."""
     head, *periods = (part.strip() for part in lines[0].rstrip("\r").split("\t"))
@@ -82,7 +84,7 @@ def _header(lines: list[str], concepts: Concepts, found: Findings) -> tuple[list
         return None
     known = known_columns(concepts)
     names = [concept_of(name.strip(), known) for name in key.split(",")]
-    columns_fit([*names, *BEHIND], known, concepts.required, found)
+    columns_fit([*names, *_behind(concepts)], known, concepts.required, found)
     if lines[-1]:
         found.add("140", "the last line may be cut short: end it with a line break", len(lines))
     if found.refused:
@@ -121,7 +123,7 @@ def _records(
 
 
 def _cell(cell: str) -> tuple[str, str, str]:
-    """OBS_VALUE, OBS_STATUS and CONF_STATUS of a cell. What is not understood stays in
+    """Value, status and flag of a cell. What is not understood stays in
     the value, where it is no number.
     """
     match = _CELL.fullmatch(cell)
@@ -132,7 +134,7 @@ def _cell(cell: str) -> tuple[str, str, str]:
         if conf not in ("", _CONFIDENTIAL.upper()):
             return cell, "", ""
         conf, flags = _CONFIDENTIAL.upper(), flags.replace(_CONFIDENTIAL, "")
-    status = next((flag for flag in flags if flag in _MATTERS), flags[:1]).upper()
+    status = status_of(flags)
     if value != ":":
         return value, status, conf
     if conf:

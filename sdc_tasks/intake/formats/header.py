@@ -20,7 +20,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from sdc_tasks.intake.findings import Findings, shown
-from sdc_tasks.intake.formats.records import Concepts, WireFormat
+from sdc_tasks.intake.formats.records import Concepts, WireFormat, concept_of
 
 _SDMX_1, _SDMX_2 = ("DATAFLOW",), ("STRUCTURE", "STRUCTURE_ID")
 FORMATS = {
@@ -115,14 +115,6 @@ def fitting_names(
 def known_columns(concepts: Concepts) -> set[str]:
     """The columns of the domain and of the formats themselves."""
     return {*concepts.required, *concepts.optional, *OF_FORMAT}
-
-
-def concept_of(name: str, known: Set[str]) -> str:
-    """The concept with this name, in any case; the name itself where there is none, or more than one."""
-    if name in known:
-        return name
-    alike = [each for each in known if each.upper() == name.upper()]
-    return alike[0] if len(alike) == 1 else name
 
 
 def first_of(header: str, record: str, column: str) -> str:
