@@ -13,7 +13,7 @@ from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes, sender
 from support.deliveries import HEALTHY, PERIOD, codes, sdmx_1, small_domain
 from support.laws import law
-from support.sdmx_ml import message
+from support.sdmx_ml import DIMENSIONS, message
 
 KINDS = [
     (version, generic, flat, levels)
@@ -59,6 +59,33 @@ def test_what_another_program_wrote_is_read(domain, file):
 def test_the_declared_encoding_is_read(domain, encoding):
     text = message(WITH_UNITS).replace("UTF-8", encoding.removesuffix("-sig"))
     assert codes(reads(domain, text.encode(encoding))) == []
+
+
+def lower(text: str) -> str:
+    """As Eurostat's services write it: dimensions in lower case."""
+    for name in (*DIMENSIONS, "UNIT_MEASURE", "UNIT_MULT"):
+        text = text.replace(f" {name}=", f" {name.lower()}=").replace(f'id="{name}"', f'id="{name.lower()}"')
+    return text
+
+
+@pytest.mark.parametrize(("version", "generic", "flat", "levels"), KINDS)
+def test_concepts_may_stand_in_any_case(domain, version, generic, flat, levels):
+    expected = reads(domain, WITH_UNITS, "AT_2024.csv")
+    text = lower(message(WITH_UNITS, version, generic, flat, levels))
+    assert "ref_area" in text
+    found = reads(domain, text)
+    assert codes(found) == []
+    for name in ("value", "flag", "units", "share_1", "share_2"):
+        np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
+    assert sender(text.encode(), "sent.xml", domain) == "AT"
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_a_concept_in_two_cases_is_said_twice(domain, levels):
+    text = message(sdmx_1(), levels=levels).replace('CONF_STATUS="D"', 'CONF_STATUS="D" conf_status="F"', 1)
+    assert [code for code, _, _ in codes(reads(domain, text))] == ["150/007"]
+    above = message(sdmx_1(), levels=True).replace("<Group ", '<Group obs_value="1" ', 1)
+    assert "stands above an observation" in reads(domain, above).findings[0].message
 
 
 def test_annotations_say_nothing_of_the_data(domain):

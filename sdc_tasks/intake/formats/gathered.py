@@ -9,7 +9,7 @@ concept has few texts: most have.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -43,12 +43,28 @@ class Gathered:
         self._lines = array("i")
         self._records = 0
         self._names: dict[str, int | None] = {}  # → the line on which it stands first
+        self._own: dict[str, str] = {}  # the concept of each name that the message has
         self._twice: dict[str, int | None] = {}
         self._sets: list[
             tuple[int, list[Group], int | None]
         ] = []  # the first record, the groups and the line of each data set
         self._unreached: list[Group] = []
         self._notes: tuple[int | None] | None = None
+
+    def concept(self, name: str) -> str:
+        """The concept of this name: Eurostat writes `geo` in XML too."""
+        if name not in self._own:
+            self._own[name] = self._concepts.own(name)
+        return self._own[name]
+
+    def named(self, said: Mapping[str, str], line: int | None = None) -> Mapping[str, str]:
+        """The same under the names of the concepts."""
+        found: dict[str, str] = {}
+        for name, text in said.items():
+            own = self.concept(name)
+            if found.setdefault(own, text) != text:
+                self.differs(own, line)
+        return found
 
     def seen(self, names: Iterable[str], line: int | None = None) -> None:
         """Notes that the message has these concepts."""
@@ -90,6 +106,7 @@ class Gathered:
         """A group, or attributes of a part of a key: what it says holds for every record of
         the data set with its dimensions.
         """
+        said = self.named(said, line)
         self.above(said)
         self.seen(said, line)
         dimensions = self._concepts.dimensions
@@ -101,13 +118,13 @@ class Gathered:
         """Whether anything but dimensions is said of the records."""
         return any(
             text
-            for name, text in said.items()
+            for name, text in self.named(said).items()
             if name in self.texts and name not in self._concepts.dimensions
         )
 
-    def of_known(self, names: Set[str]) -> None:
+    def of_known(self, names: Iterable[str]) -> None:
         """Raises UnfitMessage where one of these may be a dimension that is not in the structure."""
-        if not names <= self.texts.keys():
+        if not {self.concept(name) for name in names} <= self.texts.keys():
             raise UnfitMessage(
                 "a group with a concept that is not in the structure, so it is not known of which records it "
                 "speaks: correct it"
@@ -119,6 +136,7 @@ class Gathered:
         """A series ends that says this of the records that came `since`."""
         self.above(said)
         if self._records == since:
+            said = self.named(said, line)
             self.seen(said, line)
             self._unreached.append(
                 Group(
@@ -131,7 +149,7 @@ class Gathered:
 
     def above(self, said: Mapping[str, str]) -> None:
         """Raises UnfitMessage where a data set, a series or a group says a value."""
-        if said.get(MEASURE):
+        if any(text and (name == MEASURE or self.concept(name) == MEASURE) for name, text in said.items()):
             raise UnfitMessage(
                 f"{MEASURE} stands above an observation: a value stands at its own observation only"
             )
@@ -145,7 +163,8 @@ class Gathered:
         self._records += 1
         if line is not None:
             self._lines.append(line)
-        if not said.keys() <= self._names.keys():
+        if not said.keys() <= self._names.keys():  # a new name, or one in another case
+            said = self.named(said, line)
             self.seen(said, line)
         for name, texts, append in self._columns:
             text = said.get(name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from sdc_tasks.intake.findings import Findings
@@ -82,7 +82,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
 def first(data: bytes, concept: str) -> str:
     """The first value of a concept, empty where there is none: a guess, without parsing."""
     text = data.decode("utf-8", "replace")
-    component = re.search(rf'"id"\s*:\s*"{re.escape(concept)}"', text)
+    component = re.search(rf'"id"\s*:\s*"(?i:{re.escape(concept)})"', text)
     value = (
         re.search(r'"values"\s*:\s*\[\s*\{[^{}]*?"(?:id|value)"\s*:\s*"([^"]*)"', text[component.end() :])
         if component
@@ -109,8 +109,8 @@ class _Component:
     themselves.
     """
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.name = str(given["id"])
+    def __init__(self, given: Mapping[str, Any], named: Callable[[str], str]) -> None:
+        self.name = named(str(given["id"]))
         values = given.get("values")
         self.values = list(map(_listed, values)) if values else None
         self.default = _plain(given.get("default"))
@@ -178,14 +178,14 @@ class _Read:
         _only(data_set, _OF_A_SET, "data set")
         self.gathered.data_set()
         self._dimensions, self._attributes = (
-            _levels(structure, "dimensions"),
-            _levels(structure, "attributes"),
+            self._levels(structure, "dimensions"),
+            self._levels(structure, "attributes"),
         )
-        measures = _levels(structure, "measures")
+        measures = self._levels(structure, "measures")
         self._measures = (
             measures.get("observation", [])
             if structure.get("measures") is not None
-            else [_Component({"id": MEASURE})]
+            else [_Component({"id": MEASURE}, str)]
         )
         self._notes = len(structure.get("annotations") or ())
         if data_set.get("annotations"):
@@ -271,6 +271,18 @@ class _Read:
         if text and said.setdefault(component.name, text) != text:
             self.gathered.differs(component.name)
 
+    def _levels(self, structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
+        given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
+        if not {level for level, components in given.items() if components} <= _LEVELS[of]:
+            raise UnfitMessage(
+                f"a level that is not read here ({of}): send its values at the data set, a group, a series "
+                f"or an observation"
+            )
+        return {
+            level: [_Component(each, self.gathered.concept) for each in components]
+            for level, components in given.items()
+        }
+
     def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
         dimensions = sorted(
             (each for level in self._dimensions.values() for each in level), key=lambda each: each.position
@@ -284,16 +296,6 @@ class _Read:
                 )
             own = self._attributed({}, self._attributes.get("dimensionGroup", []), contents)
             self.gathered.group({**part, **own}, kind=f"a group (number {number} of its data set)")
-
-
-def _levels(structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
-    given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
-    if not {level for level, components in given.items() if components} <= _LEVELS[of]:
-        raise UnfitMessage(
-            f"a level that is not read here ({of}): send its values at the data set, a group, a series or an "
-            f"observation"
-        )
-    return {level: [_Component(each) for each in components] for level, components in given.items()}
 
 
 def _only(given: Mapping[str, Any], known: Set[str], what: str) -> None:

@@ -110,7 +110,7 @@ def first(data: bytes, concept: str) -> str:
     """The first text of a concept, empty where there is none: a guess, without parsing."""
     text = data.decode("utf-8", "replace")
     name = re.escape(concept)
-    match = re.search(rf"""\b(?:{name}|id=["']{name}["']\s+value)=["']([^"']*)["']""", text)
+    match = re.search(rf"""(?i)\b(?:{name}|id=["']{name}["']\s+value)=["']([^"']*)["']""", text)
     return match[1] if match else ""
 
 
