@@ -4,13 +4,16 @@ the domain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.intake.findings import Findings, shown
+from sdc_tasks.intake.formats.eurostat import CONFIDENTIAL, status_of
+from sdc_tasks.intake.formats.header import LAST_UPDATE
 from sdc_tasks.intake.formats.records import Concepts, Numbers, Records
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.keys import printed_key
@@ -23,6 +26,7 @@ NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
 _ACTIONS = frozenset(
     "IARM"
 )  # information, append, replace, merge (which SDMX 3.1 says for the first two): the record holds the data
+_INSTANT = re.compile(r"[0-9]{2}/[0-9]{2}/(?:[0-9]{2}){1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _STRUCTURES, _KINDS = ("DATAFLOW", "STRUCTURE_ID"), frozenset(("dataflow", "datastructure", "dataprovision"))
 
 
@@ -150,6 +154,11 @@ def _structure(records: Records, domain: Domain, found: Findings) -> None:
         wrong = records.where("ACTION", lambda text: text not in _ACTIONS)
         message = "ACTION must be I, A, R or M: a delivery is the complete table, and deletes nothing"
         found.each("SDC/action", np.flatnonzero(wrong), records.line, message)
+    if (
+        records.has(LAST_UPDATE)
+        and records.where(LAST_UPDATE, lambda text: not _INSTANT.fullmatch(text)).any()
+    ):
+        found.unread(f"column {LAST_UPDATE}, which does not hold instants such as 12/03/26 23:00:00,", 1)
 
 
 def _fixed(records: Records, column: str, expected: str, code: str, rule: str, found: Findings) -> None:
@@ -206,13 +215,16 @@ def _unavailable(records: Records, domain: Domain) -> Bools:
     """Records without a value and with a status that says so, or with a sign for it: `:`
     (Eurostat), `m` (missing, will come).
     """
-    status = domain.attributes.obs_status
-    said, silent = (
-        records.where(status, NOT_AVAILABLE.__contains__),
-        records.where(status, _NONE.__contains__),
-    )
+    said, silent = (_of_status(records, domain, codes.__contains__) for codes in (NOT_AVAILABLE, _NONE))
     none, sign = records.among("OBS_VALUE", {"", ":", "m"}), records.among("OBS_VALUE", {":", "m"})
     return (none & said) | (sign & silent)
+
+
+def _of_status(records: Records, domain: Domain, test: Callable[[str], bool]) -> Bools:
+    """(records,): the records whose status passes the test. Eurostat's letters are read as the codes that
+    they stand for.
+    """
+    return records.where(domain.attributes.obs_status, lambda text: test(status_of(text)))
 
 
 def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings) -> Numbers:
@@ -251,12 +263,12 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
 def _obs_status(keys: Keys, found: Findings) -> None:
     """Adds findings on OBS_STATUS. An empty status means a normal value, as in the code list."""
     records, column = keys.records, keys.domain.attributes.obs_status
-    unknown = records.where(column, lambda text: text not in OBS_STATUS | _NONE)
+    unknown = _of_status(records, keys.domain, lambda text: text not in OBS_STATUS | _NONE)
     found.each(
         "150/904-2",
         np.flatnonzero(unknown),
         records.line,
-        lambda row: _wrong_code(records, column, row, OBS_STATUS),
+        lambda row: _wrong_status(keys, row),
         keys.name,
     )
     there = ~records.among("OBS_VALUE", {""}) & ~keys.unavailable & ~keys.unsent
@@ -268,8 +280,18 @@ def _obs_status(keys: Keys, found: Findings) -> None:
         (NOT_AVAILABLE, Severity.ERROR),
         ({"Q"}, Severity.WARNING),
     ):  # suppressed: the sender may still send it to us
-        odd = np.flatnonzero(there & records.where(column, codes.__contains__))
+        odd = np.flatnonzero(there & _of_status(records, keys.domain, codes.__contains__))
         found.each("SDC/status", odd, records.line, message, keys.name, severity)
+
+
+def _wrong_status(keys: Keys, row: int) -> str:
+    attributes = keys.domain.attributes
+    if CONFIDENTIAL in (text := keys.records.text(attributes.obs_status, row)) and text.islower():
+        return (
+            f"{attributes.obs_status} has the letter {CONFIDENTIAL} of confidential values: say that in "
+            f"{attributes.conf_status}, and send the value"
+        )
+    return _wrong_code(keys.records, attributes.obs_status, row, OBS_STATUS)
 
 
 def _unsent(records: Records, domain: Domain, flag: Numbers, unavailable: Bools) -> Bools:
@@ -277,9 +299,7 @@ def _unsent(records: Records, domain: Domain, flag: Numbers, unavailable: Bools)
     whether an aggregate reveals it.
     """
     primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
-    suppressed = records.among("OBS_VALUE", {"", ":"}) & records.where(
-        domain.attributes.obs_status, "Q".__eq__
-    )
+    suppressed = records.among("OBS_VALUE", {"", ":"}) & _of_status(records, domain, "Q".__eq__)
     return np.asarray(suppressed | records.among("OBS_VALUE", {"x"}) | (unavailable & primary))
 
 

@@ -19,7 +19,7 @@ from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes, sender
 from sdc_tasks.model.findings import Severity
 from support.deliveries import PERIOD, codes, sdmx_1, small_domain
-from support.wire import FORMATS, columnar, sdmx_json, tsv
+from support.wire import FORMATS, columnar, json_stat, sdmx_json, tsv
 
 TEXT = sdmx_1().replace("A,D,,,", "A,D,14,31.5,12").replace("EUR,3,A,A,,,", "EUR,3,A,A,2,81,19")
 
@@ -291,3 +291,124 @@ def test_whom_to_ask_is_seen_without_reading(domain):
     assert sender(sdmx_json(TEXT)[:-5], "sent.json", domain) == "AT"
     assert sender(tsv(TEXT)[:-5], "sent.tsv", domain) == "AT"
     assert sender(written(columnar(TEXT)), "sent.parquet", domain) is None
+
+
+def estat(change: Callable[[dict], object], text: str = TEXT) -> bytes:
+    """A data set of JSON-stat with something changed."""
+    told = json.loads(json_stat(text))
+    change(told)
+    return json.dumps(told).encode()
+
+
+def taken(told: dict) -> str:
+    """The place of the value 300, which is taken out."""
+    place = next(place for place, value in told["value"].items() if value == 300)
+    del told["value"][place]
+    return place
+
+
+SETS: dict[str, tuple[Callable[[dict], object], str]] = {
+    "a collection": (lambda told: put(told, "class", "collection"), "no data set of its version 2.0"),
+    "an old version": (lambda told: put(told, "version", "1.2"), "no data set of its version 2.0"),
+    "an error": (lambda told: put(told, "error", [{"status": 413}]), "not read here (JSON-stat, data set)"),
+    "units of codes": (
+        lambda told: put(told["dimension"]["sizeclass"]["category"], "unit", {"S": {"decimals": 1}}),
+        "not read here (JSON-stat, category)",
+    ),
+    "a size that is not its own": (lambda told: put(told["size"], 0, 2), "the size of the data set"),
+    "a dimension without a size": (lambda told: told["id"].pop(), "the size of the data set"),
+    "a value beyond its size": (lambda told: put(told["value"], "99999", 1), "beyond the size"),
+    "a value at no place": (lambda told: put(told["value"], "-1", 1), "at no place"),
+    "too few values": (lambda told: put(told, "value", [1, 2]), "not as many"),
+    "one status of all": (lambda told: put(told, "status", "e"), "one status of all values"),
+    "positions that are none": (
+        lambda told: put(told["dimension"]["freq"]["category"]["index"], "A", 1),
+        "positions of codes",
+    ),
+    "codes without positions": (
+        lambda told: told["dimension"]["sizeclass"]["category"].pop("index"),
+        "without their positions",
+    ),
+    "two of time": (
+        lambda told: (told["id"].append("TIME_PERIOD"), told["size"].append(1)),
+        "two dimensions of one concept",
+    ),
+    "confidential, beside another flag": (
+        lambda told: put(told, "status", {taken(told): "c"}),
+        "CONF_STATUS is said twice",
+    ),
+    "no value, with a status": (
+        lambda told: put(told, "status", {taken(told): "u"}),
+        "OBS_VALUE is empty: send the true value",
+    ),
+    "a value that is missing": (
+        lambda told: put(told, "status", {next(iter(told["value"])): ":"}),
+        "beside the status :",
+    ),
+    "no unit": (
+        lambda told: (
+            told["size"].pop(told["id"].index("unit_mult")),
+            told["id"].remove("unit_mult"),
+            told["dimension"].pop("unit_mult"),
+        ),
+        "concept UNIT_MULT is missing",
+    ),
+    "another structure": (lambda told: put(told["extension"], "id", "LARGE"), "must be NSI:SMALL(1.0)"),
+    "a list of objects": (lambda told: put(told, "dimension", []), "no data message"),
+}
+
+
+@pytest.mark.parametrize("how", SETS)
+def test_a_data_set_of_json_stat_that_leaves_a_doubt_is_refused(domain, how):
+    change, said = SETS[how]
+    assert said in errors(reads(domain, estat(change), ".json"))
+
+
+def test_a_confidential_value_that_json_stat_does_not_have_is_to_be_sent(tmp_path):
+    empty = small_domain(tmp_path, "flags:", "flag_when_empty: F\nflags:")
+    told = json.loads(json_stat(TEXT, without="CONF_STATUS"))
+    assert reads(empty, json.dumps(told).encode(), ".json").accepted
+    told["status"] = {taken(told): "c"}
+    assert "confidential and not sent" in errors(reads(empty, json.dumps(told).encode(), ".json"))
+
+
+def test_a_data_set_of_json_stat_as_lists_is_the_same(domain):
+    def listed(told: dict) -> None:
+        size = int(np.prod(told["size"]))
+        told["value"] = [told["value"].get(str(at)) for at in range(size)]
+        told["status"] = [None] * size
+        category = told["dimension"]["sizeclass"]["category"]
+        category["index"] = sorted(category["index"], key=category["index"].get)
+        del told["dimension"]["freq"]["category"]["index"]
+
+    found, expected = (reads(domain, data, ".json") for data in (estat(listed), json_stat(TEXT)))
+    assert errors(found) == ""
+    np.testing.assert_array_equal(found.table.value, expected.table.value)
+
+
+def test_statuses_of_json_stat_are_those_of_the_tsv(domain):
+    def missing(told: dict) -> None:
+        told["status"] = {taken(told): "bz"} | {
+            place: ":" for place, value in list(told["value"].items()) if value == 100
+        }
+        for place, said in told["status"].items():
+            if said == ":":
+                del told["value"][place]
+
+    found = reads(domain, estat(missing), ".json")
+    assert errors(found) == ""
+    assert int((~found.table.available).sum()) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: put(told, "note", ["Some values are confidential"]),
+        lambda told: put(told["dimension"]["sizeclass"]["category"], "note", {"S": ["hidden"]}),
+        lambda told: told["extension"]["annotation"].append({"type": "FLAGS", "text": "hidden"}),
+    ],
+)
+def test_a_note_of_json_stat_is_not_read_and_said(domain, change):
+    found = reads(domain, estat(change), ".json")
+    assert found.accepted
+    assert [(each.code, each.severity) for each in found.findings] == [("140", Severity.WARNING)]

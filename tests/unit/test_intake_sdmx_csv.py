@@ -264,3 +264,60 @@ def test_a_flag_that_is_not_available_is_no_empty_flag(tmp_path):
     assert [each.message for each in found.findings if each.code == "150/904-2"] == [
         "CONF_STATUS is #N/A, which may be the error of a spreadsheet: send one of F, A, M, O, D, or nothing"
     ] * 3
+
+
+def dissemination(text: str = TEXT) -> str:
+    """SDMX-CSV 1.0 as Eurostat's services write it."""
+    found = []
+    for row in rows(text):
+        told = {"DATAFLOW": row["STRUCTURE_ID"], "LAST UPDATE": "12/03/26 23:00:00"}
+        for name, value in row.items():
+            if name not in ("STRUCTURE", "STRUCTURE_ID", "ACTION"):
+                told[name.lower() if name in ("FREQ", "REF_AREA", "ACTIVITY", "SIZECLASS") else name] = value
+        told["OBS_STATUS"] = told["OBS_STATUS"].replace("A", "")
+        found.append(told)
+    return written(found)
+
+
+def test_a_file_of_the_dissemination_of_eurostat_is_read(domain):
+    plain = reads(domain, TEXT).table
+    for letters in ("", "p", "e", "b", "u", "n", "bu", "b u", "pd"):
+        text = dissemination().replace("EUR,3,,F", f"EUR,3,{letters},F")
+        found = reads(domain, text)
+        assert codes(found) == []
+        np.testing.assert_array_equal(found.table.value, plain.value)
+
+
+@pytest.mark.parametrize(
+    ("letters", "value", "told"),
+    [
+        ("z", "300", ("SDC/status", "says that the value is missing")),
+        ("c", "300", ("150/904-2", "has the letter c of confidential values: say that in CONF_STATUS")),
+        ("bc", "300", ("150/904-2", "has the letter c of confidential values: say that in CONF_STATUS")),
+        ("r", "300", ("150/904-2", "OBS_STATUS r is not in the code list")),
+        ("u", "", ("SDC/missing", "OBS_VALUE is empty")),
+    ],
+)
+def test_letters_of_eurostat_that_leave_a_doubt_are_refused(domain, letters, value, told):
+    found = reads(domain, dissemination().replace("2024,300,EUR,3,,D", f"2024,{value},EUR,3,{letters},D"))
+    assert [(each.code, told[1] in each.message) for each in found.findings] == [(told[0], True)]
+
+
+def test_a_letter_of_what_is_not_applicable_is_a_missing_value(domain):
+    text = dissemination()
+    for value in ("300", "100"):
+        assert f"2024,{value},EUR,3,,D" in text
+        text = text.replace(f"2024,{value},EUR,3,,D", "2024,,EUR,3,z,D")
+    found = reads(domain, text)
+    assert codes(found) == []
+    assert int((~found.table.available).sum()) == 2
+
+
+def test_an_update_that_is_no_instant_is_not_read_and_may_be_the_flags(domain, tmp_path):
+    found = reads(domain, dissemination().replace("12/03/26 23:00:00", "C", 1))
+    assert found.accepted
+    assert codes(found) == [("150/007", 1, None)]
+    empty = small_domain(tmp_path, "flags:", "flag_when_empty: F\nflags:")
+    silent = dissemination().replace(",F,,,", ",,,,")
+    assert reads(empty, silent).accepted
+    assert not reads(empty, silent.replace("12/03/26 23:00:00", "C", 1)).accepted

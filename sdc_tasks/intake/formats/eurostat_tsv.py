@@ -1,16 +1,11 @@
 r"""Eurostat's TSV, from bytes to records: `freq,indic,geo\TIME_PERIOD`, a column for each
-period, flags behind the values.
-
-    79000.0 e     a value and its OBS_STATUS            748591 @A    a value and its CONF_STATUS
-    :             nobody has the value                  : c, : @C    confidential, and not sent
-    : u           no value, with a status: to be sent
+period, flags behind the values (`eurostat.py`).
 
 The key may hold any concept. A file without a column DATAFLOW does not say of which structure it is.
 """
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator
 
@@ -18,13 +13,11 @@ import numpy as np
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.encoding import as_utf_8, readable
-from sdc_tasks.intake.formats.eurostat import status_of
+from sdc_tasks.intake.formats.eurostat import cell
 from sdc_tasks.intake.formats.header import columns_fit, known_columns
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat, concept_of
 
 TSV = WireFormat("Eurostat TSV", ".", ())
-_CELL = re.compile(r"(?P<value>:|[^\s:@]+)? ?(?P<flags>[a-z]*) ?(?:@(?P<conf>[A-Z]))?")
-_CONFIDENTIAL, _UNSENT = "c", "x"
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -118,25 +111,5 @@ def _records(
             )
             found.add("150/904-1", message, at)
             continue
-        for period, cell in zip(periods, cells, strict=True):
-            yield at, [*codes, period, *_cell(cell.strip())]
-
-
-def _cell(cell: str) -> tuple[str, str, str]:
-    """Value, status and flag of a cell. What is not understood stays in
-    the value, where it is no number.
-    """
-    match = _CELL.fullmatch(cell)
-    if match is None:
-        return cell, "", ""
-    value, flags, conf = match["value"] or "", match["flags"], match["conf"] or ""
-    if _CONFIDENTIAL in flags:
-        if conf not in ("", _CONFIDENTIAL.upper()):
-            return cell, "", ""
-        conf, flags = _CONFIDENTIAL.upper(), flags.replace(_CONFIDENTIAL, "")
-    status = status_of(flags)
-    if value != ":":
-        return value, status, conf
-    if conf:
-        return _UNSENT, status, conf
-    return ("" if status else value), status, conf
+        for period, said in zip(periods, cells, strict=True):
+            yield at, [*codes, period, *cell(said.strip())]

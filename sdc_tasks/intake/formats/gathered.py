@@ -34,7 +34,7 @@ class Gathered:
     """
 
     def __init__(self, concepts: Concepts, most: int) -> None:
-        self._concepts, self._most = concepts, most
+        self.concepts, self._most = concepts, most
         self.texts: dict[str, dict[str, int]] = {
             name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")
         }
@@ -54,7 +54,7 @@ class Gathered:
     def concept(self, name: str) -> str:
         """The concept of this name: Eurostat writes `geo` in XML too."""
         if name not in self._own:
-            self._own[name] = self._concepts.own(name)
+            self._own[name] = self.concepts.own(name)
         return self._own[name]
 
     def named(self, said: Mapping[str, str], line: int | None = None) -> Mapping[str, str]:
@@ -109,7 +109,7 @@ class Gathered:
         said = self.named(said, line)
         self.above(said)
         self.seen(said, line)
-        dimensions = self._concepts.dimensions
+        dimensions = self.concepts.dimensions
         key = {name: text for name, text in said.items() if name in dimensions}
         rest = {name: text for name, text in said.items() if name not in dimensions and name in self.texts}
         self._sets[-1][1].append(Group(key, rest, kind, line))
@@ -119,7 +119,7 @@ class Gathered:
         return any(
             text
             for name, text in self.named(said).items()
-            if name in self.texts and name not in self._concepts.dimensions
+            if name in self.texts and name not in self.concepts.dimensions
         )
 
     def of_known(self, names: Iterable[str]) -> None:
@@ -141,7 +141,7 @@ class Gathered:
             self._unreached.append(
                 Group(
                     {},
-                    {name: said[name] for name in said if name not in self._concepts.dimensions},
+                    {name: said[name] for name in said if name not in self.concepts.dimensions},
                     kind,
                     line,
                 )
@@ -187,7 +187,7 @@ class Gathered:
     def records(self, wire: WireFormat, found: Findings) -> Records | None:
         """All that was read, with findings on what is missing, said twice or not known."""
         known = self.texts.keys()
-        for name in self._concepts.required:
+        for name in self.concepts.required:
             if name not in self._names:
                 found.missing(
                     f"concept {name}", "add it, at the observation, its series, a group or the data set"
@@ -215,7 +215,7 @@ class Gathered:
         for name in list(which):
             numbers = which.pop(name)
             if name in self._names:
-                texts = [self._concepts.plain(name, text) for text in self.texts[name]]
+                texts = [self.concepts.plain(name, text) for text in self.texts[name]]
                 self.texts[name] = {}
                 numbers[numbers == UNSAID] = len(texts)
                 columns[name] = [*texts, ""], numbers
@@ -242,7 +242,7 @@ class Gathered:
         for name in concerned:  # they are compared as they are read, and may add texts
             merged: dict[str, int] = {}
             at = [
-                merged.setdefault(self._concepts.plain(name, text), len(merged)) for text in self.texts[name]
+                merged.setdefault(self.concepts.plain(name, text), len(merged)) for text in self.texts[name]
             ]
             self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
         for end, (first, groups, _) in zip(ends, self._sets, strict=True):
@@ -255,4 +255,4 @@ class Gathered:
                     self._twice.setdefault(name, self._names[name])
 
     def _plain(self, said: Mapping[str, str]) -> dict[str, str]:
-        return {name: self._concepts.plain(name, text) for name, text in said.items()}
+        return {name: self.concepts.plain(name, text) for name, text in said.items()}

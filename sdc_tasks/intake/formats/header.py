@@ -7,6 +7,7 @@
     GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME
                            says so. A label may be the code itself in another case: `INDICATOR,Indicator`
     SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
+    LAST UPDATE            when Eurostat last changed the table
 
 The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes
 `geo`.
@@ -32,7 +33,8 @@ FORMATS = {
     ("\t", _SDMX_2): WireFormat("tab-separated text in the layout of SDMX-CSV 2", ".", _SDMX_2),
 }
 SEPARATORS = tuple(dict.fromkeys(separator for separator, _ in FORMATS))
-OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
+LAST_UPDATE = "LAST UPDATE"
+OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION", LAST_UPDATE)
 _NAMED, _LABELS = "STRUCTURE_NAME", ": "  # no column has the second as its name
 _UNREAD = {_NAMED, _LABELS, "SERIES_KEY", "OBS_KEY"}
 _COLUMN = re.compile(r"([^\[\]:]+)(\[[^\[\]]*\])?(?:: .*)?")

@@ -1,28 +1,22 @@
-"""SDMX-JSON 2.0 and 2.1, from bytes to records: data messages by series or flat, components at every level,
+"""SDMX-JSON 2.0 and 2.1, from JSON to records: data messages by series or flat, components at every level,
 values by index or as they are.
 
-The bytes are bounded before they are parsed. Numbers stay the texts that they are in the file. A name that
-stands twice in one object is refused, as a parser would keep the last one only; so is a name, a level or a
-value that has no place here, and what is said of a series or a group without an observation. A record is
-counted as a row of a table below a header: the first one is line 2.
+A name, a level or a value that has no place here is refused, and so is what is said of a series or a group
+without an observation. A record is counted as a row of a table below a header: the first one is line 2.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats.encoding import as_utf_8, line_at
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.groups import MEASURE
-from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.records import WireFormat
 from sdc_tasks.intake.formats.sdmx_ml import structure_of
 
-SDMX_JSON = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
-_NO_MESSAGE = "no data message of SDMX-JSON 2.0 or 2.1: send one, or SDMX-CSV"
+WIRE = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
 _LEVELS = {
     "dimensions": {"dataSet", "series", "observation"},
     "measures": {"observation"},
@@ -47,41 +41,15 @@ _OF_A_SET = {
     "publicationPeriod",
 }
 _OF_A_SERIES = {"attributes", "observations", "annotations"}
-_LONG_NUMBER = re.compile(rb"[0-9]{4301}")
-_WRONG = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
 
-def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
-    """The records of a data message; None where the whole file cannot be read (the findings say why)."""
-    text = as_utf_8(data, found).removeprefix(b"\xef\xbb\xbf")
-    if found.refused:
-        return None
-    try:
-        if long := _LONG_NUMBER.search(text):
-            found.add(
-                "140",
-                "a whole number of more digits than any table has: correct it",
-                line_at(text, long.start()),
-            )
-            return None
-        message = json.loads(text, object_pairs_hook=_once, parse_float=str, parse_constant=_no_constant)
-        read = _Read(concepts, most)
-        read.message(message)
-    except UnfitMessage as unfit:
-        found.add("140", str(unfit))
-        return None
-    except json.JSONDecodeError as error:
-        found.add("140", "not well-formed JSON: is the file complete? Send it again", error.lineno)
-        return None
-    except (*_WRONG, RecursionError):
-        found.add("140", _NO_MESSAGE)
-        return None
-    return read.gathered.records(SDMX_JSON, found)
+def gather(message: Mapping[str, Any], gathered: Gathered) -> None:
+    """Gathers the records. Raises UnfitMessage, or an error of its parts, where it cannot be read."""
+    _Read(gathered).message(message)
 
 
-def first(data: bytes, concept: str) -> str:
+def first(text: str, concept: str) -> str:
     """The first value of a concept, empty where there is none: a guess, without parsing."""
-    text = data.decode("utf-8", "replace")
     component = re.search(rf'"id"\s*:\s*"(?i:{re.escape(concept)})"', text)
     value = (
         re.search(r'"values"\s*:\s*\[\s*\{[^{}]*?"(?:id|value)"\s*:\s*"([^"]*)"', text[component.end() :])
@@ -89,19 +57,6 @@ def first(data: bytes, concept: str) -> str:
         else None
     )
     return value[1] if value else ""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise UnfitMessage(
-            "a name stands twice in one object, such as one observation with two values: say it once"
-        )
-    return found
-
-
-def _no_constant(_: str) -> str:
-    raise UnfitMessage("NaN or Infinity, which JSON does not have: leave a value out that is not there")
 
 
 class _Component:
@@ -157,8 +112,8 @@ def _plain(content: object) -> str:
 class _Read:
     """The message, level by level."""
 
-    def __init__(self, concepts: Concepts, most: int) -> None:
-        self.gathered = Gathered(concepts, most)
+    def __init__(self, gathered: Gathered) -> None:
+        self.gathered = gathered
 
     def message(self, message: Mapping[str, Any]) -> None:
         _only(message, _OF_A_MESSAGE, "message")
@@ -305,5 +260,5 @@ def _only(given: Mapping[str, Any], known: Set[str], what: str) -> None:
 
 def _natural(content: object) -> int:
     if not isinstance(content, int) or content < 0:
-        raise UnfitMessage(_NO_MESSAGE)
+        raise ValueError("no number of a structure")
     return content
