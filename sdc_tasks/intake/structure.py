@@ -26,6 +26,9 @@ NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
 _ACTIONS = frozenset(
     "IARM"
 )  # information, append, replace, merge (which SDMX 3.1 says for the first two): the record holds the data
+_WORDS = re.compile(
+    r"[A-Za-z]+(?:\.[A-Za-z]+)?"
+)  # such as ActionType.information: no value, nor a part of one
 _INSTANT = re.compile(r"[0-9]{2}/[0-9]{2}/(?:[0-9]{2}){1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _STRUCTURES, _KINDS = ("DATAFLOW", "STRUCTURE_ID"), frozenset(("dataflow", "datastructure", "dataprovision"))
 
@@ -151,14 +154,26 @@ def _structure(records: Records, domain: Domain, found: Findings) -> None:
         message = "STRUCTURE must be dataflow, datastructure or dataprovision"
         found.each("SDC/structure", np.flatnonzero(wrong), records.line, message)
     if records.has("ACTION"):
-        wrong = records.where("ACTION", lambda text: text not in _ACTIONS)
-        message = "ACTION must be I, A, R or M: a delivery is the complete table, and deletes nothing"
-        found.each("SDC/action", np.flatnonzero(wrong), records.line, message)
+        _action(records, found)
     if (
         records.has(LAST_UPDATE)
         and records.where(LAST_UPDATE, lambda text: not _INSTANT.fullmatch(text)).any()
     ):
         found.unread(f"column {LAST_UPDATE}, which does not hold instants such as 12/03/26 23:00:00,", 1)
+
+
+def _action(records: Records, found: Findings) -> None:
+    """Adds one finding for each action that is none, as it mostly stands for the whole file."""
+    for number, text in enumerate(records.texts("ACTION")):
+        here = np.flatnonzero(records.which("ACTION") == number)
+        if text in _ACTIONS or not here.size:
+            continue
+        told = text if _WORDS.fullmatch(text) else "another one"
+        message = (
+            f"ACTION must be I, A, R or M, not {told} ({here.size} records, from this line on): a delivery "
+            f"is the complete table, and deletes nothing"
+        )
+        found.add("SDC/action", message, int(records.line[here[0]]))
 
 
 def _fixed(records: Records, column: str, expected: str, code: str, rule: str, found: Findings) -> None:

@@ -447,6 +447,18 @@ def test_wrong_units_and_shares(domain, folder, sent):
     ]
 
 
+@pytest.mark.parametrize(
+    ("sign", "program"), [(".", "SAS"), (".B", "SAS"), ("NA", "R"), ("null", "a program")]
+)
+def test_a_sign_of_another_program_for_no_value_is_named(domain, folder, sign, program):
+    delivery = deliver(domain, folder, sdmx_1().replace(",300,", f",{sign},"))
+    assert codes(delivery) == [("SDC/value", 6, "AT.TURNOVER.C.S")]
+    assert delivery.findings[0].message == (
+        f"OBS_VALUE is {sign}, with which {program} says that there is no value: leave it empty, with a "
+        f"status such as M"
+    )
+
+
 def test_a_file_full_of_the_same_mistake(domain, folder):
     head, *records = sdmx_1().splitlines(keepends=True)
     delivery = deliver(domain, folder, head + "".join(records).replace("TURNOVER", "PROFIT") * 30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,44 @@ def test_a_concept_in_two_cases_is_said_twice(domain, levels):
     assert [code for code, _, _ in codes(reads(domain, text))] == ["150/007"]
     above = message(sdmx_1(), levels=True).replace("<Group ", '<Group obs_value="1" ', 1)
     assert "stands above an observation" in reads(domain, above).findings[0].message
+
+
+def test_an_action_that_is_none_is_one_finding_with_what_stands_there(domain):
+    """As sdmx1 2.28 writes it."""
+    found = reads(domain, message(sdmx_1(), action="ActionType.information"))
+    assert codes(found) == [("SDC/action", 9, None)]
+    assert "ACTION must be I, A, R or M, not ActionType.information (9 records" in found.findings[0].message
+    glued = reads(domain, message(sdmx_1(), action="Append748591"))
+    assert "not another one (9 records" in glued.findings[0].message
+    assert len(codes(glued)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<gen:Value id="CONF_STATUS" value="D"/>', '<gen:Value id="CONF_STATUS"/>'),
+        ('<gen:Value id="CONF_STATUS" value="D"/>', '<gen:Value value="D"/>'),
+        ('<gen:ObsValue value="300"/>', "<gen:ObsValue/>"),
+    ],
+)
+def test_a_value_without_its_value_is_said(domain, old, new):
+    found = reads(domain, message(sdmx_1(), generic=True).replace(old, new, 1))
+    assert codes(found) == [("140", 22, None)]
+    assert "without its attribute value, or a Value without its id" in found.findings[0].message
+
+
+def test_series_without_observations_are_said(domain):
+    text = message(sdmx_1())
+    first, rest = text.split("<Obs", 1)
+    alone = first + rest[rest.index("</Series>") :]
+    assert [code for code, _, _ in codes(reads(domain, alone))] == ["SDC/absent"]
+    flagged = reads(domain, alone.replace("<Series ", '<Series CONF_STATUS="D" ', 1))
+    assert codes(flagged) == [("SDC/attribute", 8, None)]
+    assert "of a series reaches no observation: it has none, so send them" in flagged.findings[0].message
+    none = reads(domain, re.sub("<Obs[^>]*/>", "", text))
+    assert [each.message for each in none.findings] == [
+        "the message has no observation: send the complete table"
+    ]
 
 
 def test_annotations_say_nothing_of_the_data(domain):

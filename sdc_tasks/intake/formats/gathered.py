@@ -24,6 +24,9 @@ _NOTES = "annotations and comments are not read: check that they hold nothing of
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
 
 
+_WITHOUT = "it has none, so send them, one without a value where there is none, or take the series away"
+
+
 class UnfitMessage(Exception):
     """The whole file is refused: the message of the finding."""
 
@@ -187,6 +190,11 @@ class Gathered:
     def records(self, wire: WireFormat, found: Findings) -> Records | None:
         """All that was read, with findings on what is missing, said twice or not known."""
         known = self.texts.keys()
+        for each in self._unreached:
+            unreached(each.kind, each.said, known, each.line, found, _WITHOUT)
+        if not self._records:
+            found.add("140", "the message has no observation: send the complete table")
+            return None
         for name in self.concepts.required:
             if name not in self._names:
                 found.missing(
@@ -196,8 +204,6 @@ class Gathered:
             if name not in known:
                 told = shown(name, known)
                 found.unread(f"concept{f' {told}' if told else ''}", line)
-        if not self._records:
-            found.add("140", "the message has no observation: send the complete table")
         which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
         self._spread(which, found)
         for name, line in self._twice.items():
@@ -228,14 +234,12 @@ class Gathered:
         """
         ends = [first for first, _, _ in self._sets[1:]] + [self._records]
         for end, (first, _, line) in zip(ends, self._sets, strict=True):
-            if first == end and self._records:
+            if first == end:
                 found.add(
                     "140",
                     "a data set without an observation: send it with its observations, or take it away",
                     line,
                 )
-        for each in self._unreached:
-            unreached(each.kind, each.said, self.texts, each.line, found)
         concerned = {
             name for _, groups, _ in self._sets for group in groups for name in (*group.key, *group.said)
         }

@@ -73,6 +73,10 @@ _UNREAD = (
     "an attribute of the format that is not read here: a concept has no namespace, "
     "and stands where the format says"
 )
+_NO_VALUE = (
+    "an element that says a value (Value, ObsValue, ObsDimension) without its attribute value, or a Value "
+    "without its id: write them, or leave the element out where there is nothing to say"
+)
 _TEXT = (
     "text where none may be, between the elements of a data set: is it a value or a "
     "flag? Send it as an attribute"
@@ -144,7 +148,7 @@ class _Message:
             name == self._value and here is not None
         ):  # nine of ten elements of a generic message: as in `_say`
             if len(attributes) != 2 or "id" not in attributes or "value" not in attributes:
-                raise UnfitMessage(_UNREAD)
+                raise UnfitMessage(_unlike_value(attributes))
             concept, text = attributes["id"], attributes["value"]
             if here.setdefault(concept, text) != text:
                 self.gathered.differs(concept, self.parser.CurrentLineNumber)
@@ -153,7 +157,7 @@ class _Message:
         if local == "Value" and here is not None:
             self._path.append(local)
             if attributes.keys() != {"id", "value"}:
-                raise UnfitMessage(_UNREAD)
+                raise UnfitMessage(_unlike_value(attributes))
             self._say(here, attributes["id"], attributes)
             return
         if not self._path:
@@ -316,7 +320,7 @@ class _Message:
         noted.
         """
         if "value" not in attributes or len(attributes) > 1 + ("id" in attributes):
-            raise UnfitMessage(_UNREAD)
+            raise UnfitMessage(_unlike_value(attributes))
         text = attributes["value"]
         if here.setdefault(name, text) != text:
             self.gathered.differs(name, self.parser.CurrentLineNumber)
@@ -329,6 +333,11 @@ class _Message:
 
     def _record(self, said: Mapping[str, str]) -> None:
         self.gathered.record(said, self.parser.CurrentLineNumber)
+
+
+def _unlike_value(attributes: Mapping[str, str]) -> str:
+    """What is wrong with a generic element that has neither these two attributes nor `value` alone."""
+    return _UNREAD if attributes.keys() - {"id", "value"} else _NO_VALUE
 
 
 def structure_of(urn: str) -> str | None:
