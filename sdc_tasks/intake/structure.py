@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.intake.embargo import ended
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.eurostat import CONFIDENTIAL, status_of
 from sdc_tasks.intake.formats.header import LAST_UPDATE
-from sdc_tasks.intake.formats.records import Concepts, Numbers, Records
+from sdc_tasks.intake.formats.records import NOTHING, Concepts, Numbers, Records
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Ints
 
 # CL_OBS_STATUS of the SDMX cross-domain code lists, as in the package statcodelists.
 OBS_STATUS = frozenset("ABDEFGHIJKLMNOPQSUVW")
-_NONE = frozenset(("", "#N/A"))  # texts of an attribute that is not there; the second is that of the standard
 NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
 _ACTIONS = frozenset(
     "IARM"
@@ -78,12 +78,13 @@ def concepts(domain: Domain) -> Concepts:
         *(source.dimension for source in domain.hierarchies),
     )
     stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
-    optional = (attributes.units, attributes.share_1, attributes.share_2)
+    numbers = (attributes.units, attributes.share_1, attributes.share_2)
+    optional = (*numbers, *dict.fromkeys(flag.ends for flag in domain.flags.values()))
     return Concepts(
         required=(*dimensions, "TIME_PERIOD", "OBS_VALUE", *(column for column in stated if column)),
         optional=tuple(column for column in optional if column),
         dimensions=(*dimensions, "TIME_PERIOD"),
-        numbers=("OBS_VALUE", *(column for column in optional if column)),
+        numbers=("OBS_VALUE", *(column for column in numbers if column)),
         obs_status=attributes.obs_status,
         conf_status=attributes.conf_status,
     )
@@ -116,7 +117,7 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
         cell += axis
     cell[~known] = -1
     unavailable = _unavailable(records, domain)
-    flag = _flags(records, unavailable, domain, found)
+    flag = ended(records, domain, period, _flags(records, unavailable, domain, found), found)
     unsent = _unsent(records, domain, flag, unavailable)
     keys = Keys(records, domain, country, indicator, cell, flag, unavailable & ~unsent, unsent)
     _obs_status(keys, found)
@@ -230,7 +231,7 @@ def _unavailable(records: Records, domain: Domain) -> Bools:
     """Records without a value and with a status that says so, or with a sign for it: `:`
     (Eurostat), `m` (missing, will come).
     """
-    said, silent = (_of_status(records, domain, codes.__contains__) for codes in (NOT_AVAILABLE, _NONE))
+    said, silent = (_of_status(records, domain, codes.__contains__) for codes in (NOT_AVAILABLE, NOTHING))
     none, sign = records.among("OBS_VALUE", {"", ":", "m"}), records.among("OBS_VALUE", {":", "m"})
     return (none & said) | (sign & silent)
 
@@ -248,7 +249,7 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
     """
     column = domain.attributes.conf_status
     position = records.positions(column, _index(domain.flags))
-    empty, none = records.where(column, lambda text: not text), records.where(column, _NONE.__contains__)
+    empty, none = records.where(column, lambda text: not text), records.where(column, NOTHING.__contains__)
     allowed = ", ".join(domain.flags)
     if domain.flag_when_empty is not None:
         if empty.any() and found.has_unread:
@@ -278,7 +279,7 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
 def _obs_status(keys: Keys, found: Findings) -> None:
     """Adds findings on OBS_STATUS. An empty status means a normal value, as in the code list."""
     records, column = keys.records, keys.domain.attributes.obs_status
-    unknown = _of_status(records, keys.domain, lambda text: text not in OBS_STATUS | _NONE)
+    unknown = _of_status(records, keys.domain, lambda text: text not in OBS_STATUS | NOTHING)
     found.each(
         "150/904-2",
         np.flatnonzero(unknown),

@@ -16,7 +16,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 Numbers = npt.NDArray[np.signedinteger[Any]]  # of texts: some columns have few, and their numbers need a byte
 A_NUMBER = "0"
-_NO_NUMBER = "NaN"  # of the SDMX standard, for a number that is not there; "#N/A" for another text
+_NO_NUMBER = "NaN"  # of the SDMX standard, for a number that is not there
+NOTHING = frozenset(("", "#N/A"))  # of an attribute that is not there; the second is of the standard, too
 _PLAIN = re.compile(r"[+-]?[0-9]++(?:\.[0-9]*+)?+")  # most numbers, with a point if any
 _ALL_PLAIN = re.compile(rf"(?:{_PLAIN.pattern}\n)*+")  # seen at once, as a million texts are slow one by one
 
