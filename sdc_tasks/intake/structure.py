@@ -287,7 +287,7 @@ def _obs_status(keys: Keys, found: Findings) -> None:
         lambda row: _wrong_status(keys, row),
         keys.name,
     )
-    there = ~records.among("OBS_VALUE", {""}) & ~keys.unavailable & ~keys.unsent
+    there = records.where("OBS_VALUE", _may_be_number) & ~keys.unavailable & ~keys.unsent
     message = (
         f"{column} says that the value is missing, but there is one: correct it; is it a "
         f"{keys.domain.attributes.conf_status}?"
@@ -298,6 +298,10 @@ def _obs_status(keys: Keys, found: Findings) -> None:
     ):  # suppressed: the sender may still send it to us
         odd = np.flatnonzero(there & _of_status(records, keys.domain, codes.__contains__))
         found.each("SDC/status", odd, records.line, message, keys.name, severity)
+
+
+def _may_be_number(text: str) -> bool:
+    return any(sign.isdecimal() for sign in text)
 
 
 def _wrong_status(keys: Keys, row: int) -> str:

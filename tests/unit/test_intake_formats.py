@@ -117,7 +117,37 @@ COLUMNS: dict[str, tuple[Callable[[], bytes], str]] = {
     "no record": (lambda: written(columnar(TEXT).slice(0, 0)), "no record"),
     "too long": (lambda: written(pa.concat_tables([columnar(TEXT)] * 200)), "more than"),
     "another format": (TEXT.encode, "not a whole file of Parquet or Arrow"),
+    "texts that are shown a thousand times": (
+        lambda: streamed(shown_often("x" * 200_000)),
+        "or columns that are too large",
+    ),
 }
+
+
+def streamed(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    return stream.getvalue()
+
+
+def shown_often(text: str) -> pa.Table:
+    """A column of views of one text, which stands once in the file."""
+    one = pa.array([text], pa.string_view())
+    view, buffer = one.buffers()[1].to_pybytes()[:16], one.buffers()[2]
+    views = pa.Array.from_buffers(pa.string_view(), 9, [None, pa.py_buffer(view * 9), buffer])
+    table = columnar(TEXT)
+    return table.set_column(table.schema.names.index("CONF_STATUS"), "CONF_STATUS", views)
+
+
+def test_views_of_texts_are_read_as_polars_writes_them(domain):
+    table = columnar(TEXT)
+    for name in ("DATAFLOW", "ACTIVITY", "CONF_STATUS"):
+        plain = table.column(name).cast(pa.string()).cast(pa.string_view())
+        table = table.set_column(table.schema.names.index(name), name, plain)
+    found, expected = reads(domain, streamed(table), ".arrows"), reads(domain, TEXT.encode(), ".csv")
+    assert errors(found) == ""
+    assert list(found.table.flag) == list(expected.table.flag)
 
 
 @pytest.mark.parametrize("how", COLUMNS)

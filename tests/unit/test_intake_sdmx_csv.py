@@ -173,6 +173,11 @@ DOUBTS = {
         "150/007",
         "repeats an earlier column",
     ),
+    "labels in columns of the same names that nothing announces": (
+        lambda: with_names(str.capitalize).replace("STRUCTURE_NAME,", "").replace("A table,", ""),
+        "150/007",
+        "14 columns, the first of them column 5, have the name of the column before them",
+    ),
     "two dataflows": (
         lambda: TEXT + TEXT.replace("SMALL", "LARGE").split("\n", 1)[1],
         "SDC/structure",

@@ -113,6 +113,14 @@ def test_a_value_without_its_value_is_said(domain, old, new):
     assert "without its attribute value, or a Value without its id" in found.findings[0].message
 
 
+def test_generic_elements_in_another_message_are_said(domain):
+    """As sdmx1 2.28 writes them."""
+    text = message(sdmx_1(), generic=True, flat=True).replace("GenericData", "StructureSpecificData")
+    found = reads(domain, text)
+    assert [code for code, _, _ in codes(found)] == ["140"]
+    assert "export it as one of the two" in found.findings[0].message
+
+
 def test_series_without_observations_are_said(domain):
     text = message(sdmx_1())
     first, rest = text.split("<Obs", 1)

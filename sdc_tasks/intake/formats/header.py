@@ -172,6 +172,15 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
     for column in required:
         if column not in names:
             found.missing(f"column {column}", line=1)
+    echoes = [at for at in range(1, len(names)) if names[at] in known and names[at] == names[at - 1]]
+    if len(echoes) > 1:
+        message = (
+            f"{len(echoes)} columns, the first of them column {echoes[0] + 1}, have the name of the column "
+            f"before them: labels have columns of their own in SDMX-CSV 2, with STRUCTURE_NAME. Send that, "
+            f"or no labels"
+        )
+        found.add("150/007", message, 1)
+        return
     for number, name in enumerate(names, start=1):
         if name in known and name in names[: number - 1]:
             found.add(

@@ -69,6 +69,7 @@ UNKNOWN = (
     "an element of a data set that is not read here, such as a concept of several "
     "values: send one value of each"
 )
+_GENERIC_INSIDE = "generic elements in a structure-specific message: export it as one of the two"
 _UNREAD = (
     "an attribute of the format that is not read here: a concept has no namespace, "
     "and stands where the format says"
@@ -222,7 +223,8 @@ class _Message:
 
     def _start_data(self, local: str, attributes: dict[str, str]) -> None:
         if local not in (_GENERIC if self._generic else _SPECIFIC).get(self._path[-2], ()):
-            raise UnfitMessage(UNKNOWN)
+            other = not self._generic and local in _GENERIC.get(self._path[-2], ())
+            raise UnfitMessage(_GENERIC_INSIDE if other else UNKNOWN)
         if local in _NOTED or self._path[-2] in _NOTED:
             self.gathered.note(self.parser.CurrentLineNumber)
         elif self._generic:
