@@ -14,7 +14,7 @@ from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes, sender
 from support.deliveries import HEALTHY, PERIOD, codes, sdmx_1, small_domain
 from support.laws import law
-from support.sdmx_ml import DIMENSIONS, message
+from support.sdmx_ml import DIMENSIONS, message, records_of
 
 KINDS = [
     (version, generic, flat, levels)
@@ -79,6 +79,38 @@ def test_concepts_may_stand_in_any_case(domain, version, generic, flat, levels):
     for name in ("value", "flag", "units", "share_1", "share_2"):
         np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
     assert sender(text.encode(), "sent.xml", domain) == "AT"
+
+
+EUROSTAT = """<?xml version="1.0" encoding="UTF-8"?>
+<m:StructureSpecificData xmlns:c="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/common" \
+xmlns:m="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message" \
+xmlns:s="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/data/structurespecific" \
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:n="urn:sdmx:org.sdmx.infomodel.datastructure.\
+DataStructure=NSI:SMALL(1.0):ObsLevelDim:TIME_PERIOD">
+<m:Header><m:ID>X</m:ID><m:Test>false</m:Test><m:Prepared>2026-03-12T23:00:00</m:Prepared>
+<m:Sender id="ESTAT"/><m:Receiver id="not_supplied"/>
+<m:Structure structureID="S" \
+namespace="urn:sdmx:org.sdmx.infomodel.datastructure.DataStructure=NSI:SMALL(1.0)" \
+dimensionAtObservation="TIME_PERIOD"><c:Structure><Ref agencyID="NSI" id="SMALL" version="1.0" \
+class="DataStructure"/></c:Structure></m:Structure></m:Header>
+<m:DataSet s:dataScope="DataStructure" xsi:type="n:DataSetType" s:structureRef="S">
+{}
+</m:DataSet></m:StructureSpecificData>
+"""
+
+
+def test_a_message_of_the_dissemination_of_eurostat_is_read(domain):
+    """A series for each cell, dimensions in lower case, letters for statuses."""
+    series = []
+    for record in records_of(sdmx_1()):
+        key = " ".join(
+            f'{name.lower()}="{record[name]}"' for name in (*DIMENSIONS, "UNIT_MEASURE", "UNIT_MULT")
+        )
+        value = f'OBS_VALUE="{record["OBS_VALUE"]}" OBS_STATUS="bu" CONF_STATUS="{record["CONF_STATUS"]}"'
+        series.append(f'<Series {key}><Obs TIME_PERIOD="2024" {value}/></Series>')
+    found = reads(domain, EUROSTAT.format("\n".join(series)))
+    assert codes(found) == []
+    np.testing.assert_array_equal(found.table.value, reads(domain, sdmx_1(), "AT_2024.csv").table.value)
 
 
 @pytest.mark.parametrize("levels", [False, True])
