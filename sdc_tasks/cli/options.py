@@ -7,9 +7,10 @@ defaults.
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -71,10 +72,13 @@ class Takes:
 
 @dataclass(frozen=True)
 class AskedLayout:
-    """What the options of a command say of its table."""
+    """What the options of a command say of its table. `own`: the dimensions of which they say something of
+    this one of several tables, which must have them.
+    """
 
     takes: Takes
     given: Mapping[str, Any]
+    own: frozenset[str] = frozenset()
 
     def of(self, file: Path) -> TableLayout:
         """Where is what in a file. Raises InvalidInput where the dimensions are not named, or an option is
@@ -87,6 +91,32 @@ class AskedLayout:
         totals = codes_of_totals(read.pop("total", None))
         trees = parents_by_dimension(read.pop("hierarchy", None))
         return TableLayout(dims, total=totals, hierarchy=trees, **read)
+
+    def each(self, files: Mapping[str, Path]) -> dict[str, AskedLayout]:
+        """What they say of each of several tables, by name: TABLE:DIMENSION=FILE is a hierarchy of that table
+        alone, in the place of the one of all. Raises InvalidInput where there is no such table, or an option
+        stands there twice.
+        """
+        common: list[str] = []
+        own: dict[str, dict[str, str]] = {name: {} for name in files}
+        for given in self.given.get("hierarchy") or []:
+            name, _, place = given.partition("=")
+            table, colon, dimension = name.partition(":")
+            if not colon or name in names_in(self.given["dims"] or ""):
+                common.append(given)
+            elif table not in own or dimension in own[table]:
+                raise InvalidInput(
+                    f"--hierarchy {given}: TABLE:DIMENSION=FILE is expected once, of one of the tables "
+                    f"{', '.join(own)}. Remedy: give it so"
+                )
+            else:
+                own[table][dimension] = place
+        return {name: self._with(common, mine) for name, mine in own.items()}
+
+    def _with(self, common: list[str], own: Mapping[str, str]) -> AskedLayout:
+        usual = [each for each in common if each.partition("=")[0] not in own]
+        told = [*usual, *(f"{dimension}={place}" for dimension, place in own.items())]
+        return replace(self, given={**self.given, "hierarchy": told or None}, own=frozenset(own))
 
     def refuse_for_jj(self, file: Path) -> None:
         """Raises InvalidInput if an option is given of a table that has columns."""
@@ -163,12 +193,17 @@ def _group(
 
 def dimensions_of(file: Path, dims: str | None) -> tuple[str, ...]:
     """The dimensions in an option --dims."""
-    names = tuple(name.strip() for name in (dims or "").split(","))
+    names = names_in(dims or "")
     if not all(names):
         raise InvalidInput(
             f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY"
         )
     return names
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Names of columns, between commas; as in CSV, one that has a comma is quoted."""
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) or ("",))
 
 
 def codes_of_totals(totals: list[str] | None) -> dict[str, str]:

@@ -116,7 +116,16 @@ def without(cell: str, sent: str = "", status: str = "M", flag: str = "F") -> st
 
 @pytest.mark.parametrize(
     ("sent", "status", "flag"),
-    [("", "M", "F"), ("", "O", ""), ("", "L", "D"), (":", "", "F"), (":", "M", ""), ("m", "", "F")],
+    [
+        ("", "M", "F"),
+        ("", "O", ""),
+        ("", "L", "D"),
+        (":", "", "F"),
+        (":", "M", ""),
+        ("m", "", "F"),
+        ("NaN", "M", "F"),
+        ("NaN", "M", "#N/A"),
+    ],
 )
 def test_a_value_that_is_not_available_is_a_state_of_its_cell(domain, folder, sent, status, flag):
     delivery = deliver(domain, folder, without("C,S", sent, status, flag))

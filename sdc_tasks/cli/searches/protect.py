@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import INPUT, RULES, AskedLayout, takes
+from sdc_tasks.cli.options import INPUT, RULES, AskedLayout, names_in, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.shared import require_columns
@@ -214,7 +214,7 @@ def _protected(
                 "--top is for tables, and contributors are columns of microdata. Remedy: leave out one "
                 "or the other"
             )
-        top = [name.strip() for name in given.top.split(",")]
+        top = names_in(given.top)
         return problem_of_cells(read_rows(file), layout, made, top, asked.costs, asked.margins)
     if layout.count is not None:
         raise InvalidInput(
