@@ -133,7 +133,8 @@ def adjust(
 
     df        one row for each cell, as for `suppress`; a cell of status z keeps its value, every other
               one may move.
-    weights   what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a), or a column.
+    weights   what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a; a value below 1 counts
+              as 1), or a column.
     distance  l1 Σ w |x − a|, l2 Σ w (x − a)².
     seconds   a limit of time; the search ends before where the gap is proven to be at most `gap`.
 

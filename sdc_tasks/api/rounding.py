@@ -233,7 +233,8 @@ def round_table(
                      levels allow.
     reach            controlled: how many multiples a cell may move at most; smaller numbers are tried first.
     zero_restricted  multiples stay.
-    weights          controlled: what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a).
+    weights          controlled: what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a); a value
+                     below 1 counts as 1.
     seed             repeats a rounding; it must stay secret; random by default.
 
     The rest, and what is raised, as for `suppress`.
