@@ -129,9 +129,17 @@ def receiver_sets(
     return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
 
 
-def joint(problem: ProtectionProblem, period: str, out: Sequence[Out], domain: Domain) -> ProtectionProblem:
-    """The problem together with the related releases that are out (METHOD §10)."""
-    return joint_problem(problem, period, out, period_rules(domain), domain.checks.allowed)
+def joint(
+    problem: ProtectionProblem,
+    period: str,
+    out: Sequence[Out],
+    domain: Domain,
+    rules: Mapping[str, PeriodRule] | None = None,
+) -> ProtectionProblem:
+    """The problem together with the related releases that are out (METHOD §10). `rules`: of every indicator
+    of all tables, what a period is to those within it; without them, as the domain says of its own.
+    """
+    return joint_problem(problem, period, out, rules or period_rules(domain), domain.checks.allowed)
 
 
 def period_rules(domain: Domain) -> dict[str, PeriodRule]:

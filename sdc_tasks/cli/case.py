@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RELATED_PARTS = ("DOMAIN", "PERIOD", "INBOX", "TABLE")  # of --linked
 
 
-class Case(NamedTuple):
+class JudgedCase(NamedTuple):
     """What is judged: the joint problem, the `own` one of the release; the digests of the publications of
     the period that are out, by version; and the related releases, by name and with their problems.
     """
@@ -100,7 +100,7 @@ class CaseOptions:
             [ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier
         ],
         salt: Secret | None = None,
-    ) -> Case:
+    ) -> JudgedCase:
         """The protection problem of the deliveries, with what `told_before` computes from the tables
         published before, and together with the related tables that are out.
         """
@@ -117,8 +117,8 @@ class CaseOptions:
         )
         out = self._out()
         joint = pipeline.joint(problem, self.period, [each for _, each in out], self.spec)
-        related = [Related(of, each.period, each.publication.digest) for of, each in out]
-        return Case(
+        related = [Related(of, each.period, 1, each.publication.digest) for of, each in out]
+        return JudgedCase(
             joint, problem, [publication.digest for _, publication in before], related, [o for _, o in out]
         )
 

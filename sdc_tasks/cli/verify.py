@@ -72,7 +72,9 @@ def verify_certificate(
     parts = [Part(each.name, each.period, each.problem, each.publication) for each in of.out]
     wrong += [
         f"beside related tables: {each}"
-        for each in differs(problem, of.own, case.period, parts, pipeline.period_rules(spec))
+        for each in differs(
+            problem, of.own, case.period, parts, pipeline.period_rules(spec), spec.checks.allows
+        )
     ]
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))

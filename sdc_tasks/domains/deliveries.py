@@ -156,6 +156,10 @@ class CheckOptions(Strict):
         "are warnings for them",
     )
 
+    def allows(self, total: float) -> float:
+        """`allowed` of one total."""
+        return self.additivity_absolute + self.additivity_relative * abs(total)
+
     def allowed(self, total: Floats) -> Floats:
         """How far totals of these values may be off, in the unit of the indicator."""
         return np.asarray(self.additivity_absolute + self.additivity_relative * np.abs(total))

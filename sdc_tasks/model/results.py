@@ -128,10 +128,13 @@ class Publication:
 
 
 class Related(NamedTuple):
-    """A publication of a related release: of another table, or another period, of the statistic."""
+    """A published version of another table, or another period, of the statistic: two of them may print the
+    same and promise other cells their levels.
+    """
 
     domain: str
     period: str
+    version: int
     publication: str
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdc_tasks import pipeline
@@ -11,6 +11,7 @@ from sdc_tasks.judge.release import Part, differs
 from sdc_tasks.methods.linked import Out
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
+from sdc_tasks.model.time.periods import PeriodRule
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.linked import of_release
 from sdc_tasks.steps.memory import load_from
@@ -26,11 +27,10 @@ def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) 
     releases = of_release(desk, release_id)
     if not releases:
         return problem
-    for each in releases:
-        _require_comparable(desk, each)
+    rules = _common_rules(desk, releases)
     out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
-    return pipeline.joint(problem, desk.period, out, desk.domain)
+    return pipeline.joint(problem, desk.period, out, desk.domain, rules)
 
 
 def out_of(desk: Desk, release_id: str) -> list[Out]:
@@ -46,7 +46,14 @@ def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -
     if not (out := out_of(desk, release_id)):
         return
     parts = [Part(each.name, each.period, each.problem, each.publication) for each in out]
-    if found := differs(problem, problem.own, desk.period, parts, pipeline.period_rules(desk.domain)):
+    if found := differs(
+        problem,
+        problem.own,
+        desk.period,
+        parts,
+        _common_rules(desk, of_release(desk, release_id)),
+        desk.domain.checks.allows,
+    ):
         names = ", ".join(each.name for each in parts)
         raise ReleaseBlocked(
             f"{release_id}: the second program finds {'; '.join(found)} beside {names}. Nothing was "
@@ -68,35 +75,55 @@ def _out(desk: Desk, release: ReleaseInfo) -> Out:
     return Out(name, release.period, problem.own, publication)
 
 
-def _require_comparable(desk: Desk, release: ReleaseInfo) -> None:
-    """Raises InvalidInput where an indicator of a related release has another unit, or another rule for
-    periods, or where nobody said what its period is to this one.
+def _common_rules(desk: Desk, releases: Sequence[ReleaseInfo]) -> dict[str, PeriodRule]:
+    """Of every indicator of all tables, what a period is to those within it. Raises InvalidInput where two
+    tables say otherwise or have other units, where nobody said it, and for what is not offered beside others.
     """
-    settings = _settings(desk, release)
-    theirs = {each["code"]: each for each in settings.get("indicators", ())}
-    where = f"{desk.domain.id} {desk.period}: {release.domain} {release.period} is out"
-    for mine in desk.domain.indicators:
-        other = theirs.get(mine.code)
-        if other is None:
-            continue
-        asked = {"unit": mine.unit, "unit_multiplier": mine.unit_multiplier}
-        if wrong := [name for name, value in asked.items() if name in other and other[name] != value]:
+    said = dict[str, tuple[str, dict[str, Any]]]()
+    periods = dict[str, set[str]]()
+    mine = (desk.domain.id, desk.period, desk.domain.settings)
+    for domain, period, settings in (mine, *((e.domain, e.period, _settings(desk, e)) for e in releases)):
+        where = f"{desk.domain.id} {desk.period}: {domain} {period}"
+        if aware := _aware(settings):
             raise InvalidInput(
-                f"{where}, and its {mine.code} has another {wrong[0]}, so that no cell of both can be "
-                "compared. Remedy: give the indicator one unit in both domain files, or another code"
+                f"{where} has {aware}, and what that tells beside linked releases is not known. Remedy: "
+                "leave it out; a table that is out with it stays alone, or is unrelated, and the file says why"
             )
-        rule = desk.domain.linked.rule_of(mine.code)
-        if release.period != desk.period and rule is None:
+        for each in settings.get("indicators", ()):
+            code, asked = each["code"], {name: each.get(name) for name in ("unit", "unit_multiplier")}
+            asked["period"] = _rule(settings, code)
+            periods.setdefault(code, set()).add(period)
+            other, before = said.setdefault(code, (f"{domain} {period}", asked))
+            for name in ("unit", "unit_multiplier"):
+                if before[name] is not None and asked[name] is not None and before[name] != asked[name]:
+                    raise InvalidInput(
+                        f"{where} is linked with {other}, and its {code} has another {name}, so that no "
+                        "cell of both can be compared. Remedy: give the indicator one unit in both domain "
+                        "files, or another code"
+                    )
+            if asked["period"] is not None and before["period"] is None:
+                said[code] = f"{domain} {period}", {**before, "period": asked["period"]}
+            elif asked["period"] is not None and asked["period"] != before["period"]:
+                raise InvalidInput(
+                    f"{where} says that a period of {code} is the {asked['period']} of those within it; "
+                    f"{other} says {before['period']}. Remedy: say the same in both"
+                )
+    for code, (_, asked) in sorted(said.items()):
+        if asked["period"] is None and len(periods[code]) > 1:
             raise InvalidInput(
-                f"{where}, and the domain file does not say what a period is to those within it. Remedy: "
-                "linked: {periods: sum} for flows, mean for stocks, none where neither is true"
+                f"{desk.domain.id} {desk.period}: {code} is out of {', '.join(sorted(periods[code]))}, and "
+                "no domain file says what a period is to those within it. Remedy: linked: {periods: "
+                "sum} for flows, mean for stocks, none where neither is true"
             )
-        said = _rule(settings, mine.code)
-        if rule is not None and said is not None and said != rule.value:
-            raise InvalidInput(
-                f"{where}, and says that a period of {mine.code} is the {said} of those within it; this "
-                f"domain file says {rule.value}. Remedy: say the same in both"
-            )
+    return {code: PeriodRule(asked["period"] or PeriodRule.NONE) for code, (_, asked) in said.items()}
+
+
+def _aware(settings: Mapping[str, Any]) -> str:
+    """What of the settings withstands somebody who has the program; empty for nothing."""
+    if settings.get("bases", {}).get("rule_aware"):
+        return "bases.rule_aware"
+    found = (e["code"] for e in settings.get("indicators", ()) if (e.get("rounding") or {}).get("rule_aware"))
+    return next((f"rounding.rule_aware of {code}" for code in found), "")
 
 
 def _settings(desk: Desk, release: ReleaseInfo) -> Mapping[str, Any]:

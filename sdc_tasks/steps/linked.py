@@ -4,11 +4,15 @@ are within it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from sdc_tasks.model.results import Related
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.database.engine import reading
+from sdc_tasks.warehouse.dissemination import overlap
+from sdc_tasks.warehouse.forms.related import family as family_of
 from sdc_tasks.warehouse.forms.related import reached
 from sdc_tasks.warehouse.reader import ReleaseInfo
 
@@ -17,10 +21,12 @@ def related(desk: Desk) -> list[ReleaseInfo]:
     """The releases of the statistic that are out and that this one must be attacked with, in the order of
     domain, period and version, also those under embargo or retracted.
     """
-    linked, mine = desk.domain.linked, (desk.domain.id, desk.period)
-    if not linked:
+    mine = desk.domain.id, desk.period
+    if not desk.domain.linked:
         return []
-    family = {*linked.tables, *([desk.domain.id] if linked.periods is not None else [])}
+    with reading(desk.engine) as connection:
+        out = [(each.domain, settings) for each, settings in overlap.out_of(connection)]
+    family = family_of(json.dumps(desk.domain.settings), desk.domain.id, out)
     others = [
         each
         for each in reader.releases(desk.engine)
@@ -42,4 +48,8 @@ def of_release(desk: Desk, release_id: str) -> list[ReleaseInfo]:
 
 def named(releases: Sequence[ReleaseInfo]) -> tuple[Related, ...]:
     """These releases as a certificate names them."""
-    return tuple(sorted({Related(each.domain, each.period, each.publication_digest) for each in releases}))
+    return tuple(
+        sorted(
+            {Related(each.domain, each.period, each.version, each.publication_digest) for each in releases}
+        )
+    )

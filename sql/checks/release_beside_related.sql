@@ -2,7 +2,7 @@
 -- them, and no audit attacked both together. They came out before the gate refused it. Not listed are domains
 -- of which one says why the other is unrelated, and releases whose certificate names the earlier one.
 WITH known AS (
-    SELECT r.release_id, r.domain, r.period, r.publication_digest, r.released_at, t.settings, u.certificate
+    SELECT r.release_id, r.domain, r.period, r.version, r.publication_digest, r.released_at, t.settings, u.certificate
     FROM dissemination.release r
     LEFT JOIN operations.audit u ON u.release_id = r.release_id AND u.digest = r.audit_digest
     LEFT JOIN operations.submission s ON s.release_id = r.release_id
@@ -14,7 +14,7 @@ FROM known a
 JOIN known b ON (b.released_at, b.release_id) < (a.released_at, a.release_id)
     AND (b.domain <> a.domain OR b.period <> a.period)
 WHERE operations.same_time(a.period, b.period)
-    AND NOT operations.knew(a.certificate, b.domain, b.period, b.publication_digest)
+    AND NOT operations.knew(a.certificate, b.domain, b.period, b.version, b.publication_digest)
     AND CASE
         WHEN a.domain = b.domain THEN TRUE
         WHEN EXISTS (

@@ -1,7 +1,7 @@
 -- Figures that may be those of another domain or frequency that are out, or sums or parts of them, stay in
 -- unless the audit attacked both together: its certificate names every publication of what its domain file
 -- links to it, and that reaches its period through periods that overlap. A domain file may say why another
--- domain is unrelated; the certificate names the reason. The functions `links` and `knew` are in
+-- domain is unrelated; the certificate names the reason. The functions are those of
 -- sdc_tasks/warehouse/forms/related.py.
 DROP TRIGGER release_related;
 
@@ -19,12 +19,20 @@ CREATE TRIGGER release_related BEFORE INSERT ON release BEGIN
     WHERE s.release_id = NEW.release_id AND EXISTS (
         SELECT 1 FROM release r
         WHERE (r.domain <> NEW.domain OR r.period <> NEW.period)
-            AND links(t.settings, NEW.domain, r.domain)
-            AND NOT knew(a.certificate, r.domain, r.period, r.publication_digest)
+            AND NOT knew(a.certificate, r.domain, r.period, r.version, r.publication_digest)
+            AND belongs(t.settings, NEW.domain, r.domain, (
+                SELECT json_group_array(json_array(o.domain, ot.settings)) FROM release o
+                LEFT JOIN submission os ON os.release_id = o.release_id
+                LEFT JOIN terms ot ON ot.domain = os.domain AND ot.digest = os.terms_digest
+            ))
             AND reaches(NEW.period, r.period, (
                 SELECT json_group_array(o.period) FROM release o
                 WHERE (o.domain <> NEW.domain OR o.period <> NEW.period)
-                    AND links(t.settings, NEW.domain, o.domain)
+                    AND belongs(t.settings, NEW.domain, o.domain, (
+                        SELECT json_group_array(json_array(p.domain, pt.settings)) FROM release p
+                        LEFT JOIN submission ps ON ps.release_id = p.release_id
+                        LEFT JOIN terms pt ON pt.domain = ps.domain AND pt.digest = ps.terms_digest
+                    ))
             ))
     );
     SELECT raise(ABORT, 'release refused: beside figures that may be the same, or sums of them')
@@ -36,10 +44,14 @@ CREATE TRIGGER release_related BEFORE INSERT ON release BEGIN
     LEFT JOIN terms bt ON bt.domain = b.domain AND bt.digest = b.terms_digest
     LEFT JOIN submission s ON s.release_id = NEW.release_id
     LEFT JOIN terms t ON t.domain = s.domain AND t.digest = s.terms_digest
-    WHERE NOT links(t.settings, NEW.domain, b.domain)
+    WHERE NOT belongs(t.settings, NEW.domain, b.domain, (
+        SELECT json_group_array(json_array(o.domain, ot.settings)) FROM release o
+        LEFT JOIN submission os ON os.release_id = o.release_id
+        LEFT JOIN terms ot ON ot.domain = os.domain AND ot.digest = os.terms_digest
+    ))
     AND CASE
         WHEN b.domain = NEW.domain THEN 1
-        WHEN trim(told(t.settings, 'unrelated', b.domain)) <> '' THEN 0
+        WHEN trim(told(t.settings, 'unrelated', b.domain)) <> '' THEN links(bt.settings, b.domain, NEW.domain)
         ELSE akin(t.settings, bt.settings)
     END AND EXISTS (
         SELECT 1

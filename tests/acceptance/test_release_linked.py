@@ -246,7 +246,7 @@ def test_periods_without_a_rule_are_refused(beside: Office):
     beside.domain("years", more="linked: {tables: [quarters]}")
     assert beside.release("quarters", "2024-Q1").code == 0
     said = beside.release("years", "2024")
-    assert said.refused("does not say what a period is", "periods: sum", "Remedy")
+    assert said.refused("no domain file says what a period is", "periods: sum", "Remedy")
 
 
 def beside_quarters(office: Office) -> list[str]:

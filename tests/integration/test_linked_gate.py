@@ -23,7 +23,7 @@ from sdc_tasks.warehouse.operations.journal import Terms
 from support.related import CHECKS, terms
 from support.world import FIRST, RELEASE, out_of, prepared, publish_it, published, raw, staged
 
-Known = tuple[str, str, str]
+Known = tuple[str, str, int, str]
 UNKNOWN = "its audit did not know a related publication that is out"
 SECOND = published((42, 0), (21, 6), (21, 6))
 
@@ -31,7 +31,7 @@ SECOND = published((42, 0), (21, 6), (21, 6))
 def linked(domain: str, tables: Sequence[str] = (), periods: str | None = None) -> Terms:
     """The terms of a domain file that links these tables, and says what a period is."""
     said: dict[str, object] = {"tables": list(tables), **({"periods": periods} if periods else {})}
-    return terms(domain, linked=said)
+    return terms(domain, f"NSI:{domain.upper()}(1.0)", linked=said)
 
 
 QUARTERS = linked("quarters", ["year"], "sum")
@@ -64,8 +64,8 @@ def asked_of(warehouse, sql: str, **parameters: str) -> tuple[object, ...]:
         return tuple(connection.execute(text(sql), parameters).one())
 
 
-def quarter(number: int, decided=FIRST) -> Known:
-    return ("quarters", f"2024-Q{number}", decided.digest)
+def quarter(number: int, decided=FIRST, version: int = 1) -> Known:
+    return ("quarters", f"2024-Q{number}", version, decided.digest)
 
 
 def test_the_year_goes_out_beside_the_quarters_that_its_audit_knew(warehouse):
@@ -84,8 +84,8 @@ def test_the_year_goes_out_beside_the_quarters_that_its_audit_knew(warehouse):
         [],
         [quarter(1)],
         [quarter(1), quarter(2, SECOND)],
-        [quarter(1), ("quarters", "2024-Q3", FIRST.digest)],
-        [quarter(1), ("others", "2024-Q2", FIRST.digest)],
+        [quarter(1), ("quarters", "2024-Q3", 1, FIRST.digest)],
+        [quarter(1), ("others", "2024-Q2", 1, FIRST.digest)],
     ],
     ids=["none", "one", "another publication", "another period", "another domain"],
 )
@@ -102,7 +102,7 @@ def test_a_quarter_is_reached_through_the_year(warehouse):
     """The first quarter is the year less the others."""
     out(warehouse, "q2", QUARTERS, "2024-Q2")
     out(warehouse, "year", YEAR, "2024", [quarter(2)])
-    known = [("year", "2024", FIRST.digest)]
+    known = [("year", "2024", 1, FIRST.digest)]
     alone = linked("quarters", ["year"], "sum")
     with pytest.raises(ReleaseBlocked, match="quarters 2024-Q2 is out"):
         out(warehouse, "q1", alone, "2024-Q1", known)
@@ -118,8 +118,42 @@ def test_every_version_and_what_was_taken_back_count(warehouse):
     with pytest.raises(ReleaseBlocked, match="2024-Q1 is out"):
         out(warehouse, "year", YEAR, "2024", [quarter(1)])
     with pytest.raises(IntegrityError, match=UNKNOWN):
-        by_hand(warehouse, "by hand", YEAR, "2024", [quarter(1, SECOND)])
-    assert out(warehouse, "year 2", YEAR, "2024", [quarter(1), quarter(1, SECOND)]) == (1, True)
+        by_hand(warehouse, "by hand", YEAR, "2024", [quarter(1, SECOND, 2)])
+    assert out(warehouse, "year 2", YEAR, "2024", [quarter(1), quarter(1, SECOND, 2)]) == (1, True)
+
+
+def test_a_version_that_prints_the_same_as_one_before_it_is_another_one(warehouse):
+    """Its national tables may be others: version 3 has the publication of version 1."""
+    out(warehouse, "1", QUARTERS, "2024-Q1")
+    out(warehouse, "2", QUARTERS, "2024-Q1", decided=SECOND)
+    known = [quarter(1), quarter(1, SECOND, 2)]
+    out(warehouse, "3", QUARTERS, "2024-Q1")
+    with pytest.raises(ReleaseBlocked, match="2024-Q1 is out"):
+        out(warehouse, "year", YEAR, "2024", known)
+    with pytest.raises(IntegrityError, match=UNKNOWN):
+        by_hand(warehouse, "by hand", YEAR, "2024", known)
+
+
+def test_a_table_in_the_middle_links_the_others(warehouse):
+    """Parts link all, all links parts; totals link all only, and whoever reads all three computes parts."""
+    out(warehouse, "parts", linked("parts", ["all"]), "2024")
+    parts, every = ("parts", "2024", 1, FIRST.digest), ("all", "2024", 1, FIRST.digest)
+    out(warehouse, "all", linked("all", ["parts", "totals"]), "2024", [parts])
+    totals = linked("totals", ["all"])
+    with pytest.raises(ReleaseBlocked, match="parts 2024 is out"):
+        out(warehouse, "totals", totals, "2024", [every])
+    with pytest.raises(IntegrityError, match=UNKNOWN):
+        by_hand(warehouse, "by hand", totals, "2024", [every])
+    assert out(warehouse, "totals 2", totals, "2024", [every, parts]) == (1, True)
+
+
+def test_linked_there_and_unrelated_here_is_refused(warehouse):
+    out(warehouse, "q1", QUARTERS, "2024-Q1")
+    of = terms("year", unrelated={"quarters": "other firms"})
+    with pytest.raises(ReleaseBlocked, match=r"says that both are linked.*Remedy"):
+        out(warehouse, "year", of, "2024")
+    with pytest.raises(IntegrityError, match="beside figures that may be the same"):
+        by_hand(warehouse, "by hand", of, "2024")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +182,7 @@ def test_a_certificate_that_names_it_wrongly_knows_nothing(warehouse, said):
     certificate = f'{{"linked": {said}}}'
     assert not knew(certificate, *quarter(1))
     if warehouse.dialect.name == "postgresql":
-        asked = "SELECT operations.knew(:certificate, 'quarters', '2024-Q1', :publication)"
+        asked = "SELECT operations.knew(:certificate, 'quarters', '2024-Q1', 1, :publication)"
         assert asked_of(warehouse, asked, certificate=certificate, publication=FIRST.digest) == (False,)
 
 

@@ -87,10 +87,10 @@ def certificate(
     terms: Terms = TERMS,
     of: str = "",
     beside: Sequence[str] = (),
-    linked: Sequence[tuple[str, str, str]] = (),
+    linked: Sequence[tuple[str, str, int, str]] = (),
 ) -> str:
     """What the database compares a stored audit with; `of` tells one from another, `beside`
-    are the publications that it knew, and `linked` the related ones (domain, period, digest).
+    are the publications that it knew, and `linked` the related ones (domain, period, version, digest).
     """
     return json.dumps(
         {
@@ -105,7 +105,8 @@ def certificate(
             **(
                 {
                     "linked": [
-                        dict(zip(("domain", "period", "publication"), each, strict=True)) for each in linked
+                        dict(zip(("domain", "period", "version", "publication"), each, strict=True))
+                        for each in linked
                     ]
                 }
                 if linked

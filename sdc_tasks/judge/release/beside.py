@@ -22,6 +22,7 @@ from sdc_tasks.model.tolerances import EPSILON
 
 Name = tuple[str, str, tuple[str, ...]]  # country, indicator, codes of some dimensions
 Entries = tuple[tuple[int, Fraction], ...]
+Terms = list[tuple[int, Fraction]]
 Line = tuple[Entries, float, float, bool, bool]
 Lines = dict[tuple[Entries, bool, bool, tuple[str, ...]], list[tuple[float, float]]]
 Rules = Mapping[str, PeriodRule]
@@ -38,10 +39,22 @@ class Part:
 
 
 def differs(
-    joint: ProtectionProblem, own: ProtectionProblem, period: str, parts: Sequence[Part], rules: Rules
+    joint: ProtectionProblem,
+    own: ProtectionProblem,
+    period: str,
+    parts: Sequence[Part],
+    rules: Rules,
+    allowed: Callable[[float], float] = lambda total: 0.5,
 ) -> list[str]:
-    """What the joint problem does not have as its parts say; empty where it is theirs."""
+    """What the joint problem does not have as its parts say; empty where it is theirs. `allowed`: how far a
+    total of this value may be off.
+    """
     merge = _Merge(own, period, parts, rules)
+    if _told_spaces(joint, own) != [
+        repr(_bare(own.space)),
+        *(repr(_bare(p.problem.space, True)) for p in parts),
+    ]:
+        return ["other cells, countries or relations of a table"]
     found = [
         f"{name} of {part}: other values"
         for part, problem, first, size in merge.stretches()
@@ -56,12 +69,36 @@ def differs(
         linked.join(one, other)
     if [same.of(cell) for cell in range(merge.size)] != [linked.of(cell) for cell in range(merge.size)]:
         found.append("other cells are the same")
-    whole, least = merge.over_time(linked.of)
-    if _over_time(joint, linked.of) != set(whole):
+    over_time = [(*each, _fits(each, joint, allowed)) for each in merge.over_time()]
+    named = {
+        _scaled([(linked.of(c), f) for c, f in terms]) for terms, whole, fits in over_time if whole and fits
+    }
+    if _over_time(joint, linked.of) != named:
         found.append("other relations over time")
-    if not _agree(_lines(joint.earlier), merge.told(joint, least), joint):
+    if not _agree(_lines(joint.earlier), merge.told(joint, over_time), joint):
         found.append("other earlier publications")
     return found
+
+
+def _bare(space: CellSpace, national: bool = False) -> CellSpace:
+    aggregates = () if national else space.aggregates
+    return CellSpace(
+        space.countries, aggregates, space.indicators, space.hierarchies, space.indicator_relations
+    )
+
+
+def _told_spaces(joint: ProtectionProblem, own: ProtectionProblem) -> list[str]:
+    """What the joint problem says that its tables are."""
+    return [repr(_bare(joint.space)), *(repr(_bare(each.space)) for each in joint.space.beside)]
+
+
+def _fits(relation: tuple[Terms, bool], joint: ProtectionProblem, allowed: Callable[[float], float]) -> bool:
+    """Do the figures agree with a relation over time? The first term is its total."""
+    terms, whole = relation
+    off = float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms))
+    cell, weight = terms[0]
+    most = allowed(abs(float(weight * Fraction(joint.a[cell]))))
+    return abs(off) <= most if whole else off <= most
 
 
 def _agree(stated: Lines, expected: Lines, joint: ProtectionProblem) -> bool:
@@ -118,11 +155,10 @@ class _Merge:
                 if bounds(one.period) == bounds(other.period):
                     yield from one.shared(other)
 
-    def over_time(self, of: Callable[[int], int]) -> tuple[list[Entries], list[tuple[Entries, list[int]]]]:
-        """The relations between a cell and the same cell of the longest periods within its own: those that
-        cover it, and those that do not, with their cells.
+    def over_time(self) -> Iterator[tuple[Terms, bool]]:
+        """The relations between a cell and the same cell of the longest periods within its own, the total
+        first; and whether they cover its period.
         """
-        whole, least = list[Entries](), list[tuple[Entries, list[int]]]()
         for table in self._tables:
             for cell, found in self._within(table).items():
                 rule = self._rules.get(table.indicator(cell), PeriodRule.NONE)
@@ -135,13 +171,11 @@ class _Merge:
                 first, after = bounds(table.period)
                 months = [_months(b, e) if rule is PeriodRule.MEAN else 1 for b, e, _ in taken]
                 weight = _months(first, after) if rule is PeriodRule.MEAN else 1
-                terms = [(cell, -weight), *((each, m) for (_, _, each), m in zip(taken, months, strict=True))]
+                terms = [(each, m) for (_, _, each), m in zip(taken, months, strict=True)]
                 covered = sum((e - b).days for b, e, _ in taken) == (after - first).days
-                if covered:
-                    whole.append(_scaled([(of(each), factor) for each, factor in terms]))
-                else:
-                    least.append((_scaled(terms), [each for each, _ in terms]))
-        return whole, least
+                divisor = gcd(weight, *months)
+                total = (cell, Fraction(-weight, divisor))
+                yield [total, *((each, Fraction(m, divisor)) for each, m in terms)], covered
 
     def _within(self, table: _Table) -> dict[int, list[tuple[date, date, int]]]:
         """Cell → (first day, day after the last, cell) of the same cell in periods within, longest first."""
@@ -156,7 +190,7 @@ class _Merge:
             each.sort(key=lambda one: (one[0] - one[1], one[0], one[2]))
         return found
 
-    def told(self, joint: ProtectionProblem, least: Sequence[tuple[Entries, list[int]]]) -> Lines:
+    def told(self, joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]]) -> Lines:
         """What was published before, as `_lines` has it."""
         lines, names = list[tuple[Line, set[str] | None]](), list[str]()
         hidden = (~joint.public).tolist()
@@ -182,10 +216,12 @@ class _Merge:
                 names.append(part)
                 for line in _published(self._parts[k - 1], first, hidden):
                     lines.append((line, {part}))
-        for entries, cells in least:
-            if all(joint.lb[cell] >= 0 for cell in cells):
-                room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in entries)), 0.0)
-                shown: Entries = tuple(each for each in entries if hidden[each[0]])
+        for terms, whole, fits in over_time:
+            shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
+            if not fits:
+                lines.append(((shown, 0.0, 0.0, False, True), set()))
+            elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
+                room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
                 lines.append(((shown, float("-inf"), room, False, False), None))
         found: Lines = {}
         for (at_cells, low, high, rounded, assumed), tellers in lines:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,18 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.methods.attack.polyhedron import contradicted
-from sdc_tasks.methods.linked.relations import Linked, Rows, over_time, refuse_crossing, same_cells
+from sdc_tasks.methods.linked.relations import (
+    Linked,
+    Rows,
+    over_time,
+    partners,
+    refuse_crossing,
+    same_cells,
+)
 from sdc_tasks.model.problem import CELL_ARRAYS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
-from sdc_tasks.model.time.periods import PeriodRule
+from sdc_tasks.model.time.periods import PeriodRule, bounds
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,10 @@ def joint(
     """
     if not out:
         return problem
-    refuse_crossing(sorted({period, *(each.period for each in out)}))
+    if any(rule is not PeriodRule.NONE for rule in rules.values()):
+        refuse_crossing(sorted({period, *(each.period for each in out)}))
+    for each in out:
+        refuse_unmatched(problem.space, period, each)
     beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
     space = replace(problem.space, beside=beside)
     tables = [
@@ -62,9 +73,11 @@ def joint(
     ]
     arrays: dict[str, Any] = {name: _with_beside(name, problem, out, beside) for name in CELL_ARRAYS}
     same, time = same_cells(tables), over_time(tables, rules)
+    fits = _fitting(time, arrays["a"], allowed)
     _refuse_two_values(space, same, arrays["a"], allowed)
+    holds = time.whole & fits
     links = sp.csr_array(
-        sp.vstack([same.matrix(same.whole, space.size), time.matrix(time.whole, space.size)], format="csr")
+        sp.vstack([same.matrix(same.whole, space.size), time.matrix(holds, space.size)], format="csr")
     )
     space = replace(space, links=links if links.shape[0] else None)
     hidden = ~arrays["public"]
@@ -73,12 +86,46 @@ def joint(
     told.add_own(problem)
     for number, each in enumerate(out):
         told.add_release(each, number)
-    told.add_least(time, arrays)
+    told.add_least(time, fits, arrays)
+    told.add_assumed(time, fits)
     levels = problem.levels
     if levels is not None:
         more = np.zeros(space.size - problem.space.size)
         levels = Levels(np.concatenate([levels.slope, more]), np.concatenate([levels.least, more]))
     return replace(problem, space=space, earlier=told.together(), levels=levels, **arrays)
+
+
+def refuse_unmatched(space: CellSpace, period: str, out: Out) -> None:
+    """Raises InvalidInput where a linked table of overlapping time has an indicator and a country of this
+    release and no cell in common with it, or names the same codes by another name: then links tell nothing.
+    """
+    other = out.problem.space
+    (first, after), (begins, ends) = bounds(period), bounds(out.period)
+    if after <= begins or ends <= first or not set(space.countries) & set(other.countries):
+        return
+    ours, theirs = ({each.upper() for each in of.indicators} for of in (space, other))
+    if ours & theirs and not (partners(space.alone, other) >= 0).any():
+        raise InvalidInput(
+            f"{out.name} is linked and has an indicator of this release, but no cell in common with it. "
+            "Remedy: give a dimension that only one of the two tables has one root, and write "
+            "indicators and codes alike; or, where they are not the same, say why they are unrelated"
+        )
+    for one, two in product(space.hierarchies, other.hierarchies):
+        alike = {code.upper() for code in one.codes} & {code.upper() for code in two.codes}
+        same = set(one.codes) & set(two.codes)
+        if one.dimension == two.dimension and len(alike) > len(same):
+            wrong = sorted(alike - {code.upper() for code in same})[0]
+            raise InvalidInput(
+                f"{out.name} is linked, and writes code {wrong} of {one.dimension} in other letters. Remedy: "
+                "write codes alike in both code lists"
+            )
+        apart = one.dimension not in {each.dimension for each in other.hierarchies}
+        apart &= two.dimension not in {each.dimension for each in space.hierarchies}
+        if apart and len(alike) >= ALIKE and 2 * len(alike) > min(len(one.codes), len(two.codes)):
+            raise InvalidInput(
+                f"{out.name} is linked, and its {two.dimension} has the codes of {one.dimension}: if it is "
+                "one dimension, nobody would find the cells that are the same. Remedy: give it one name"
+            )
 
 
 def _with_beside(
@@ -93,6 +140,15 @@ def _national(space: CellSpace) -> CellSpace:
     return replace(space, aggregates=(), beside=(), links=None)
 
 
+def _fitting(time: Rows, a: Floats, allowed: Callable[[Floats], Floats]) -> Bools:
+    """(relations,): whether the figures agree with a relation over time. Where they do not, as after a
+    revision, who knows the relation does not know by how much they are off.
+    """
+    off = time.matrix(np.ones(len(time.total), dtype=bool), len(a)) @ a
+    most = allowed(time.weight * a[time.total])
+    return np.where(time.whole, np.abs(off) <= most, off <= most)
+
+
 def _refuse_two_values(space: CellSpace, same: Rows, a: Floats, allowed: Callable[[Floats], Floats]) -> None:
     """Raises InvalidInput where two tables have other values for one cell."""
     apart = np.flatnonzero(np.abs(a[same.total] - a[same.cell]) > allowed(a[same.total]))
@@ -103,6 +159,10 @@ def _refuse_two_values(space: CellSpace, same: Rows, a: Floats, allowed: Callabl
             "correct one of the two tables, and release the other again; or, where they are not the same, "
             "say in the domain file that the tables are unrelated, and why"
         )
+
+
+ALIKE = 2  # so many codes of two dimensions, and most of one of them, are no accident
+EVERYBODY, NOBODY = -1, -2  # in place of the first piece of rows: all pieces tell them, or they need none
 
 
 class _Told:
@@ -128,18 +188,29 @@ class _Told:
         self._embed(problem.earlier, cells, f"{out.name}: ", f"{out.name}: its earlier version", table)
         self._embed(_published(out), cells, f"{out.name}: ", out.name, table)
 
-    def add_least(self, time: Rows, arrays: Mapping[str, np.ndarray]) -> None:
+    def add_assumed(self, time: Rows, fits: Bools) -> None:
+        """Relations over time that the figures do not keep: profile `revision` knows by how much they are
+        off; nobody else knows anything of them.
+        """
+        if not (~fits).any():
+            return
+        matrix = time.matrix(~fits, self._space.size)
+        none = np.zeros(matrix.shape[0])
+        told = replace(_rows(matrix, none, none, none > 0), assumed=none == 0)
+        self._parts.append((told, np.arange(self._space.size), NOBODY))
+
+    def add_least(self, time: Rows, fits: Bools, arrays: Mapping[str, np.ndarray]) -> None:
         """What periods that do not cover their total tell of it: it is at least their sum."""
         a, lb = arrays["a"], arrays["lb"]
         signed = np.zeros(len(time.total), dtype=bool)
         signed[time.row[lb[time.cell] < 0]] = True
-        rows = ~time.whole & ~signed & (lb[time.total] >= 0)
+        rows = ~time.whole & fits & ~signed & (lb[time.total] >= 0)
         if not rows.any():
             return
         matrix = time.matrix(rows, self._space.size)
         room = np.maximum(-(matrix @ a), 0.0)
         found = _rows(matrix, np.full(len(room), -np.inf), room, np.zeros(len(room), dtype=bool))
-        self._parts.append((found, np.arange(self._space.size), -1))
+        self._parts.append((found, np.arange(self._space.size), EVERYBODY))
 
     def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, table: CellSpace | None) -> None:
         if told.rows.shape == (0, 0):
@@ -176,7 +247,7 @@ class _Told:
             matrices.append(sp.csr_array(found, shape=(entries.shape[0], width)))
             by = np.zeros((told.rows.shape[0], len(pieces)), dtype=bool)
             if first < 0:
-                by[:] = True
+                by[:] = first == EVERYBODY
             elif told.pieces:
                 by[:, first : first + len(told.pieces)] = told.told_by
             else:

@@ -14,7 +14,7 @@ The triggers of the database refuse the same.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -23,7 +23,7 @@ from sdc_tasks.model.results import Related
 from sdc_tasks.warehouse.database.engine import reading
 from sdc_tasks.warehouse.database.schema import terms as terms_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.forms.related import akin, links, reached, same_time
+from sdc_tasks.warehouse.forms.related import akin, family, links, reached, same_time
 from sdc_tasks.warehouse.operations.journal import Terms
 
 
@@ -35,13 +35,15 @@ def refusal(
     there is one.
     """
     (structure, mine), said = figures(terms.settings), unrelated(terms.settings)
-    if known is not None and (missed := _missed(connection, terms, period, known)):
+    out = out_of(connection)
+    mine = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
+    if known is not None and (missed := _missed(out, terms, period, known)):
         return (
             f"{missed.domain} {missed.period} is out with another publication than the audit knew. Remedy: "
             f"run the release again: it is then attacked together with that"
         )
     for domain, of, settings in _others(connection, terms.domain, period):
-        if links(terms.settings, terms.domain, domain):
+        if domain in mine:
             continue
         other, theirs = figures(settings)
         both = sorted(mine & theirs)
@@ -63,6 +65,11 @@ def refusal(
                 f"sum}} for flows, mean for stocks; both are then attacked together. A retraction does not "
                 f"help, for who read it knows it"
             )
+        if said.get(domain, "").strip() and links(settings, domain, terms.domain):
+            return (
+                f"domain {domain}, which has published {of}, says that both are linked, and {terms.domain} "
+                f"that they are unrelated. Remedy: say linked: {{tables: [{domain}]}} here, too"
+            )
         if not said.get(domain, "").strip() and akin(terms.settings, settings):
             return (
                 f"{', '.join(both) or 'indicators'} of {structure.partition(':')[0] or 'an unknown agency'}: "
@@ -76,17 +83,28 @@ def refusal(
     return ""
 
 
-def _missed(connection: Connection, terms: Terms, period: str, known: Collection[Related]) -> Related | None:
-    """A linked publication that reaches the period, and that the audit did not know."""
-    query = clause("queries/related_out", connection.dialect.name)
-    out = [
-        Related(*row)
-        for row in connection.execute(query)
-        if links(terms.settings, terms.domain, row.domain)
-        and (row.domain, row.period) != (terms.domain, period)
+def _missed(out: Sequence[Out], terms: Terms, period: str, known: Collection[Related]) -> Related | None:
+    """A linked version that reaches the period, and that the audit did not know."""
+    mine = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
+    others = [
+        each
+        for each, _ in out
+        if each.domain in mine and (each.domain, each.period) != (terms.domain, period)
     ]
-    near = reached(period, {each.period for each in out})
-    return next((each for each in sorted(out) if each.period in near and each not in known), None)
+    near = reached(period, {each.period for each in others})
+    return next((each for each in sorted(others) if each.period in near and each not in known), None)
+
+
+Out = tuple[Related, str | None]  # a published version, and the settings of its domain then
+
+
+def out_of(connection: Connection) -> list[Out]:
+    """Every published version."""
+    query = clause("queries/related_out", connection.dialect.name)
+    return [
+        (Related(row.domain, row.period, row.version, row.publication), row.settings)
+        for row in connection.execute(query)
+    ]
 
 
 def refused(engine: Engine, terms: Terms, period: str) -> str:

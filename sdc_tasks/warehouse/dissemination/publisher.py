@@ -270,7 +270,7 @@ def _known(connection: Connection, release: Release, terms: Terms, period: str) 
     """The related publications that the audit of this release knew."""
     audits = _audits(connection, release, terms, period)
     told = json.loads(audits[0].certificate).get("linked", []) if audits else []
-    return [Related(each["domain"], each["period"], each["publication"]) for each in told]
+    return [Related(each["domain"], each["period"], each["version"], each["publication"]) for each in told]
 
 
 def _stored_audit(

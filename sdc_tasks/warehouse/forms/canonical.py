@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 
 from sdc_tasks.warehouse.forms.people import is_person
-from sdc_tasks.warehouse.forms.related import akin, knew, links, reaches, same_time
+from sdc_tasks.warehouse.forms.related import akin, belongs, knew, links, reaches, same_time
 
 PORTION = 10_000  # rows of a publication that are in memory at a time
 NUMBERS = ("value", "rounding_base", "visible_share")
@@ -161,7 +161,8 @@ def register(connection: sqlite3.Connection) -> Inserted:
     connection.create_function("same_time", 2, same_time, deterministic=True)
     connection.create_function("akin", 2, akin, deterministic=True)
     connection.create_function("links", 3, links, deterministic=True)
-    connection.create_function("knew", 4, knew, deterministic=True)
+    connection.create_function("knew", 5, knew, deterministic=True)
+    connection.create_function("belongs", 4, belongs, deterministic=True)
     connection.create_function("reaches", 3, reaches, deterministic=True)
     connection.create_function(
         "instant", 1, lambda at: None if at is None else instant(_aware(at)), deterministic=True

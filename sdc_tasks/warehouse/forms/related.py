@@ -52,10 +52,31 @@ def links(settings: str | None, own: str, other: str) -> bool:
     return isinstance(tables, list) and other in tables
 
 
-def knew(certificate: str | None, domain: str, period: str, publication: str) -> bool:
-    """Does a certificate say that its audit knew this publication of a related release?"""
+def family(settings: str | None, own: str, out: Collection[tuple[str, str | None]]) -> set[str]:
+    """The domains that a domain links, and those that these link, and so on: a relation of a table in the
+    middle joins the others. `out`: (domain, settings) of everything that is published.
+    """
+    found = {domain for domain, _ in out if links(settings, own, domain)}
+    while more := {
+        other
+        for domain, theirs in out
+        if domain in found
+        for other, _ in out
+        if other not in found and links(theirs, domain, other)
+    }:
+        found |= more
+    return found
+
+
+def belongs(settings: str | None, own: str, other: str, out: str) -> bool:
+    """Is this other domain of the family? `out`: [domain, settings] of everything, as a JSON list."""
+    return other in family(settings, own, [(domain, theirs) for domain, theirs in json.loads(out)])
+
+
+def knew(certificate: str | None, domain: str, period: str, version: int, publication: str) -> bool:
+    """Does a certificate say that its audit knew this version of a related release?"""
     named = _parsed(certificate).get("linked")
-    wanted = {"domain": domain, "period": period, "publication": publication}
+    wanted = {"domain": domain, "period": period, "version": version, "publication": publication}
     return isinstance(named, list) and any(
         isinstance(each, dict) and wanted.items() <= each.items() for each in named
     )
