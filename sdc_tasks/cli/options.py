@@ -17,6 +17,7 @@ import typer
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.layout import DEFAULTS, MEANINGS, Missing
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     from sdc_tasks.model.layout import TableLayout
@@ -53,12 +54,11 @@ class Takes:
         return [self._parameter(name) for name in self.names]
 
     def _parameter(self, name: str) -> inspect.Parameter:
-        least = {"min": 0} if name == "min_contributors" else {}
         option = typer.Option(
             f"--{name.replace('_', '-')}",
             help=self.meanings.get(name) or SAID.get(name, MEANINGS[name]),
             rich_help_panel=INPUT,
-            **least,  # type: ignore[arg-type]
+            min=0 if name == "min_contributors" else None,
         )
         needed = name in self.needed
         kind = str if needed else KINDS.get(name, str | None)
@@ -130,8 +130,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def by_panels(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its options in the order of the panels; --help shows them as they come."""
+def by_panels(command: Callable[..., None], extra: str = "") -> Callable[..., None]:
+    """The command with its options in the order of the panels; --help shows them as they come. It needs the
+    packages of an `extra`, its help does not.
+    """
 
     def place(parameter: inspect.Parameter) -> int:
         told = (getattr(each, "rich_help_panel", None) for each in get_args(parameter.annotation)[1:])
@@ -139,6 +141,8 @@ def by_panels(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def call(**given: Any) -> None:
+        if extra:
+            require_tested(extra)
         command(**given)
 
     own = inspect.signature(command, eval_str=True).parameters.values()
