@@ -95,7 +95,7 @@ def told(done: subprocess.CompletedProcess[str]) -> str:
 
 def test_each_package_of_a_release_is_absent_in_these_tests():
     extras = PROJECT["optional-dependencies"]
-    names = {Requirement(each).name for extra in ("cbc", "plot", "release") for each in extras[extra]}
+    names = {Requirement(each).name for extra in ("plot", "release") for each in extras[extra]}
     assert names - {PROJECT["name"]} == set(ABSENT)
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -130,8 +131,8 @@ def leave_if_stuck(worker: Worker, code: int) -> None:
 
 def _stop_solvers() -> None:
     """Stops the solver processes of this process. The method then cleans up after them."""
-    if "psutil" not in sys.modules:
-        return  # it is loaded with CBC: any other solver is no process
+    if find_spec("psutil") is None:
+        return  # it is needed by CBC, and no other solver is a process
     import psutil
 
     for child in psutil.Process().children(recursive=True):
