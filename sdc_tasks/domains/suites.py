@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.untrusted import settings_text
 
@@ -75,7 +75,8 @@ def _one(where: str, number: int, told: object, dimensions: Sequence[str]) -> Of
     known = (*dimensions, *MEASURED)
     for column in _columns(kwargs):
         if column not in known:
-            raise InvalidInput(f"{where}: no column {column}. Remedy: one of {', '.join(known)}")
+            near = did_you_mean(column, known)
+            raise InvalidInput(f"{where}: no column {column}.{near} Remedy: one of {', '.join(known)}")
     return OfficeExpectation(f"suite.{number}.{told['type']}", told["type"], SEVERITIES[severity], kwargs)
 
 

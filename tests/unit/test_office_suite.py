@@ -89,7 +89,7 @@ def test_another_suite_is_another_domain_and_none_changes_nothing(tmp_path):
         ('{"expectations": [{"type": "x", "severity": ["a"]}]}', "severity is none of critical"),
         (
             '{"expectations": [{"type": "x", "kwargs": {"column": "VALUE"}}]}',
-            "no column VALUE. Remedy: one of",
+            "no column VALUE. Did you mean OBS_VALUE? Remedy: one of",
         ),
         ('{"expectations": [{"type": "x", "kwargs": {"column_list": ["geo"]}}]}', "no column geo"),
         (
