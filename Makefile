@@ -24,6 +24,9 @@ export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
+HASHED := --require-hashes --no-deps --only-binary :all:
+LOUDNESS := $(shell test -t 2 || echo --quiet)  # a terminal sees how far it is
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-readers lint clean
@@ -36,16 +39,21 @@ setup: $(READY)  ## the environment in .venv, from the lock files; does nothing 
 $(READY): requirements-dev.lock requirements.lock pyproject.toml
 	@$(or $(PYTHON),python3) -c $(IS_OURS) 2>/dev/null || \
 		{ echo "$(or $(PYTHON),python3) is no Python 3.11, 3.12 or 3.13. Remedy: install one, or make PYTHON=/path/to/python3.13 …" >&2; exit 1; }
-	@echo "environment: .venv from requirements-dev.lock"
+	@echo "environment: .venv from requirements-dev.lock: 1.3 GB, a minute or more by the index"
+	@echo "[1/3] uv, which installs"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/uv.lock
-	@$(BIN)/python -m pip install --quiet --require-hashes --no-deps --only-binary :all: --requirement $(VENV)/uv.lock
-	@$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet $(HASHED) --requirement $(VENV)/uv.lock
+	@echo "[2/3] $$(grep -c '^[a-z0-9].*==' requirements-dev.lock) packages"
+	@PYTHONPATH=tests $(BIN)/python -m support.supply.as_pip pip sync $(LOUDNESS) --python $(BIN)/python --require-hashes requirements-dev.lock || \
+		{ echo "uv could not. pip does, which takes longer" >&2; $(BIN)/python -m pip install $(HASHED) --requirement requirements-dev.lock; }
+	@echo "[3/3] sdc"
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 lock: $(READY)  ## pins anew what pyproject.toml asks for, for every Python and machine; keeps the pins that still fit
 	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra stack --output-file requirements.lock
+	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra release --constraints requirements.lock --output-file requirements-sdc.lock
 	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra dev --constraints requirements.lock --output-file requirements-dev.lock
 
 $(DEMO)/.written: $(READY) $(wildcard sdc_tasks/demo/*.py sdc_tasks/domains/*.yaml sdc_tasks/domains/codelists/*.csv)

@@ -190,7 +190,7 @@ OPTION_TYPES = {
     "float": "number",
     "float range": "number",
     "str": "text",
-    "bool": "flag",
+    "boolean": "flag",
 }
 
 
@@ -214,7 +214,7 @@ def command_line() -> str:
             )
             default = "*required*" if parameter.required else given(parameter.default)
             told = (
-                parameter.display_type(typer.Context(command))
+                (parameter.type.get_metavar(parameter, typer.Context(command)) or parameter.type.name)
                 .strip("<>")
                 .removeprefix("list[")
                 .removesuffix("]")

@@ -48,6 +48,8 @@ def __getattr__(name: str) -> Any:
         from sdc_tasks.tested import require_tested
 
         require_tested()
+        if name == "release":
+            require_tested("release")
         return getattr(import_module("sdc_tasks.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

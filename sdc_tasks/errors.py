@@ -5,7 +5,8 @@ Messages name files, lines, cell keys, rules and remedies; never a confidential 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 NAMED_CELLS = 5  # cells that a message names, at most
 
@@ -64,3 +65,12 @@ class ReleaseBlocked(SdcError):
     """The audit of exactly this publication did not pass; nothing was published."""
 
     exit_code = 3
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """A question, with a blank before it, for the known name that is nearest to a wrong one, whatever its
+    letters' case; empty where none is near.
+    """
+    names = list(known)
+    near = get_close_matches(wrong.lower(), [name.lower() for name in names], 1)
+    return f" Did you mean {next(name for name in names if name.lower() == near[0])}?" if near else ""

@@ -8,31 +8,34 @@ other bytes, or say something else by the same name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from sdc_tasks.errors import InvalidInput
 
 PROJECT = "sdc-release"
+ABSENT = " is not installed"
 _ASKED = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*([^;]*)(?:;\s*(.*))?")
+_NESTED = re.compile(rf"{PROJECT}\[([^\]]+)\]")
 _END = re.compile(r"(==|>=|<)\s*([0-9.]+)")
 
 
 @cache
 def require_tested(extra: str = "") -> None:
-    """Raises InvalidInput, by name and with the remedy, where a package that the command line needs is
-    missing, or is installed in a version that was not tested; or one of an `extra`, such as parquet. A
-    program that runs from its source without being installed is not judged.
+    """Raises InvalidInput, by name and with the remedy, where a package that every table needs is missing, or
+    is installed in a version that was not tested; or one of an `extra`, such as parquet. A program that runs
+    from its source without being installed is not judged.
     """
     try:
         asked = requires(PROJECT) or []
     except PackageNotFoundError:
         return
     if wrong := untested(_mine(asked, extra)):
+        absent = extra and any(told.endswith(ABSENT) for told, _ in wrong)
+        needed = [f"{PROJECT}[{extra}]"] if absent else [needed for _, needed in wrong]
         raise InvalidInput(
-            f"{'; '.join(told for told, _ in wrong)}. Remedy: pip install "
-            f"{' '.join(repr(needed) for _, needed in wrong)}"
+            f"{'; '.join(told for told, _ in wrong)}. Remedy: pip install {' '.join(map(repr, needed))}"
         )
 
 
@@ -51,17 +54,24 @@ def untested(asked: Iterable[str]) -> list[tuple[str, str]]:
         try:
             found = version(name)
         except PackageNotFoundError:
-            wrong.append((f"{name} is not installed", f"{name}{within}"))
+            wrong.append((f"{name}{ABSENT}", f"{name}{within}"))
             continue
         if not all(_holds(found, end) for end in ends):
             wrong.append((f"{name} {found} is installed, and tested is {within}", f"{name}{within}"))
     return wrong
 
 
-def _mine(asked: Iterable[str], extra: str) -> list[str]:
-    """The requirements of the command line alone, or those of the extra alone."""
-    marker = f'extra == "{extra}"' if extra else ""
-    return [each for each in asked if (each.partition(";")[2].strip().replace("'", '"')) == marker]
+def _mine(asked: Sequence[str], extra: str) -> list[str]:
+    """The requirements of every table, or those of the extra alone and of the extras that it names."""
+    mine = []
+    for each in asked:
+        needed, _, marker = each.partition(";")
+        if marker.strip().replace("'", '"') == (f'extra == "{extra}"' if extra else ""):
+            if nested := _NESTED.fullmatch(needed.strip()):
+                mine += [one for name in nested[1].split(",") for one in _mine(asked, name.strip())]
+            else:
+                mine.append(needed)
+    return mine
 
 
 def _holds(found: str, end: str) -> bool:

@@ -10,14 +10,32 @@ round_counts   small count rounding
 release        EU aggregates of national tables: exact, rounded or withheld, and audited
 """
 
-from sdc_tasks.api.adjustment import AdjustResult, adjust
-from sdc_tasks.api.auditing import PatternAudit, audit
-from sdc_tasks.api.releases import AggregateAudit, ReleaseResult, release
-from sdc_tasks.api.results import Explanation, Picture, Result
-from sdc_tasks.api.rounding import CountResult, RoundResult, round_counts, round_table
-from sdc_tasks.api.suppression import PrimaryResult, SuppressResult, primary, suppress
+from typing import TYPE_CHECKING
+
 from sdc_tasks.intake.tables.microdata import ContributorColumns as Contributors
+from sdc_tasks.lazily import names_of
 from sdc_tasks.methods.contributions import ContributionRules as Rules
+
+if TYPE_CHECKING:
+    from sdc_tasks.api.adjustment import AdjustResult, adjust
+    from sdc_tasks.api.auditing import PatternAudit, audit
+    from sdc_tasks.api.releases import AggregateAudit, ReleaseResult, release
+    from sdc_tasks.api.results import Explanation, Picture, Result
+    from sdc_tasks.api.rounding import CountResult, RoundResult, round_counts, round_table
+    from sdc_tasks.api.suppression import PrimaryResult, SuppressResult, primary, suppress
+else:
+    # Whoever suppresses cells waits for nothing that a release needs, and need not install it.
+    __getattr__ = names_of(
+        __name__,
+        {
+            "adjustment": ("AdjustResult", "adjust"),
+            "auditing": ("PatternAudit", "audit"),
+            "releases": ("AggregateAudit", "ReleaseResult", "release"),
+            "results": ("Explanation", "Picture", "Result"),
+            "rounding": ("CountResult", "RoundResult", "round_counts", "round_table"),
+            "suppression": ("PrimaryResult", "SuppressResult", "primary", "suppress"),
+        },
+    )
 
 __all__ = [
     "AdjustResult",

@@ -29,6 +29,7 @@ from sdc_tasks.model.table import Floats
 from sdc_tasks.model.time.moment import Moment
 from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.model.weights import Distance, weights_of
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +111,7 @@ class AdjustResult(MovedTable):
 
     def plot_search(self) -> Picture:
         """The best table and the proven bound over time; the distance at the end is the unit."""
+        require_tested("plot")
         from sdc_tasks.report.cta_figures import plot_history
 
         told = relative(self.history, self.loss)

@@ -22,6 +22,7 @@ from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.judge.pattern import PatternVerdict, verify
 from sdc_tasks.model.table import Bools
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +111,7 @@ class PatternAudit(OfTable):
         return list(map(str, states))
 
     def plot(self) -> Picture:
+        require_tested("plot")
         from sdc_tasks.report.pattern_figures import VERDICT, plot_states
 
         return Picture(lambda image: plot_states(self.cells.keys, self._states, VERDICT, image))
@@ -193,6 +195,7 @@ def audit(
             "an audit of aggregates needs tables, domain and period, and no dims. Remedy: give the "
             "three, or none of them"
         )
+    require_tested("release")
     from sdc_tasks.api.releases import audit_aggregates
 
     return audit_aggregates(df, tables, domain, period, progress)

@@ -11,6 +11,7 @@ import numpy as np
 from sdc_tasks.api.results import Cells, Picture, Result
 from sdc_tasks.intake.tables.keyed import KeyedTable
 from sdc_tasks.model.table import Floats
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ class MovedTable(Result):
         """Figure 1 of [1]: how far each cell moved, in decades; a row for each code of
         the first dimension. Confidential.
         """
+        require_tested("plot")
         from sdc_tasks.report.cta_figures import plot_deviations
 
         rows = list(dict.fromkeys(key[0] for key in self.keyed.keys))

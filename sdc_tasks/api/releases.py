@@ -29,6 +29,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
 from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.releases.why import why_not_exact
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,6 +159,7 @@ class _OfAggregates(Result):
 
     def plot(self) -> Picture:
         """What is exact, rounded and withheld: a row for each aggregate."""
+        require_tested("plot")
         from sdc_tasks.report.pattern_figures import STATES, plot_states
 
         return Picture(lambda image: plot_states(self.cells.keys, list(self.states), STATES, image))

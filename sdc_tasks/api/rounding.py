@@ -47,6 +47,7 @@ from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.weights import weights_of
 from sdc_tasks.solver.clock import Limit
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -344,6 +345,7 @@ class CountResult(Result):
         """Tables 4 to 8 of [4]: how many published cells have which count, and how far they moved.
         Confidential.
         """
+        require_tested("plot")
         from sdc_tasks.report.rounding_figures import plot_rounding
 
         told = frequencies(self.rounded), differences(self.rounded), differences(self.rounded, simple=True)

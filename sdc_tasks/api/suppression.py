@@ -37,6 +37,7 @@ from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.tolerances import GAP
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +101,7 @@ class OfTable(Result):
         """The pattern: a row for each code of the first dimension. Confidential: it tells
         primary cells from secondary ones.
         """
+        require_tested("plot")
         from sdc_tasks.report.pattern_figures import PATTERN, plot_states
 
         return Picture(
@@ -271,6 +273,7 @@ class SuppressResult(OfTable):
 
     def plot_search(self) -> Picture:
         """The best pattern and the proven bound over time; the cost at the end is the unit."""
+        require_tested("plot")
         from sdc_tasks.report.cta_figures import plot_history
 
         told = relative(self.search.history, self.loss)

@@ -1,8 +1,7 @@
 """Great Expectations, without the statistics that come with it.
 
-Two of its expectations import `scipy.stats`, which costs every process 36 MiB and 0.8 s. No check uses them,
-so the module is read when somebody asks it for something. Workers import this file before they fork
-(`imports` in docker/compose.yaml).
+Two of its expectations import `scipy.stats`, which costs every process 36 MiB and 0.8 s. Hardly a suite uses
+them, so the module is read when somebody asks it for something.
 """
 
 from __future__ import annotations

@@ -221,9 +221,17 @@ _ALL = (
 CHECKS: Mapping[str, Check] = {check.name: check for check in _ALL}
 
 
+# Any expectation of a suite that the office adds.
+OF_THE_OFFICE = Check(
+    "suite",
+    "an expectation of the office's own suite, by its number and type, is not met",
+    "See the suite of the domain file, and ask the NSI to correct the cells, or change the suite.",
+)
+
+
 def describe(result: CheckResult) -> str:
     """The meaning of a result and the remedy, in words."""
-    asked = CHECKS[result.check]
+    asked = CHECKS.get(result.check, OF_THE_OFFICE)
     if result.passed:
         return f"{result.check}: passed ({result.checked} checked)."
     cells = f" ({', '.join(result.cells)}" if result.cells else ""

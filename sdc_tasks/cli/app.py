@@ -60,6 +60,6 @@ def start(
 
 
 for command in (demo, release, findings, audit, *alone, export, export_jj, verify_certificate, what_if):
-    app.command()(as_command(command))
+    app.command()(as_command(command, "" if command in alone else "release"))
 for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, keep_secret, rotate_keys):
-    app.command(rich_help_panel="around releases")(as_command(duty))
+    app.command(rich_help_panel="around releases")(as_command(duty, "release"))

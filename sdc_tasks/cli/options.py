@@ -19,6 +19,7 @@ import typer
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.layout import DEFAULTS, MEANINGS, Missing
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     from sdc_tasks.model.layout import TableLayout
@@ -55,12 +56,11 @@ class Takes:
         return [self._parameter(name) for name in self.names]
 
     def _parameter(self, name: str) -> inspect.Parameter:
-        least = {"min": 0} if name == "min_contributors" else {}
         option = typer.Option(
             f"--{name.replace('_', '-')}",
             help=self.meanings.get(name) or SAID.get(name, MEANINGS[name]),
             rich_help_panel=INPUT,
-            **least,  # type: ignore[arg-type]
+            min=0 if name == "min_contributors" else None,
         )
         needed = name in self.needed
         kind = str if needed else KINDS.get(name, str | None)
@@ -137,9 +137,10 @@ def takes(
     return Takes(names, needed, own, meanings or {})
 
 
-def as_command(function: Callable[..., None]) -> Callable[..., None]:
+def as_command(function: Callable[..., None], extra: str = "") -> Callable[..., None]:
     """What Typer makes a command of: the function with the options of each of its groups in place of the
-    group, in the order of the panels, for --help shows them as they come.
+    group, in the order of the panels, for --help shows them as they come. It needs the packages of an
+    `extra`, its help does not.
     """
     groups: dict[str, tuple[Callable[[dict[str, Any]], object], list[inspect.Parameter]]] = {}
     options: list[inspect.Parameter] = []
@@ -152,6 +153,8 @@ def as_command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def call(**given: Any) -> None:
+        if extra:
+            require_tested(extra)
         made = {
             name: make({each.name: given.pop(each.name) for each in own})
             for name, (make, own) in groups.items()

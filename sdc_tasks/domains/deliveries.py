@@ -150,6 +150,11 @@ class CheckOptions(Strict):
         description="of the checks of proportion: times larger or smaller; between a large country "
         "and a unit of a thousand",
     )
+    suite: str | None = Field(
+        default=None,
+        description="a JSON file beside this one: expectations of Great Expectations that the office adds, "
+        "on the codes of a cell, OBS_VALUE, CONF_STATUS, UNITS, SHARE_1 and SHARE_2",
+    )
     proportion_confirmed: tuple[str, ...] = Field(
         default=(),
         description="countries whose unit somebody has looked at: proportion and period_proportion "

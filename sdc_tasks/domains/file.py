@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 from pydantic import ValidationError
 
-from sdc_tasks.domains.messages import told
+from sdc_tasks.domains.messages import all_told
 from sdc_tasks.domains.schema import HERE, Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.untrusted import opened_regular, settings_text
@@ -117,7 +117,7 @@ def _stated(path: Path, text: str) -> Domain:
         return Domain.model_validate(yaml.load(text, Loader=_UniqueKeys))
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         if isinstance(error, ValidationError):
-            raise InvalidInput(f"{path}: {'; '.join(told(e, Domain) for e in error.errors())}") from error
+            raise InvalidInput(f"{path}: {all_told(error.errors(), Domain)}") from error
         raise InvalidInput(f"{path}: not YAML: {error}") from error
 
 

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
+
+from sdc_tasks.errors import did_you_mean
+
+
+def all_told(errors: Sequence[ErrorDetails], root: type[BaseModel]) -> str:
+    """What is wrong, without the consequences: a key that is misspelt is not missing too."""
+    unknown = {error["loc"] for error in errors if error["type"] == "extra_forbidden"}
+
+    def follows(error: ErrorDetails) -> bool:
+        if error["type"] != "missing":
+            return False
+        *above, name = error["loc"]
+        beside = (each for each in unknown if list(each[:-1]) == above)
+        return any(did_you_mean(str(each[-1]), [str(name)]) for each in beside)
+
+    return "; ".join(told(error, root) for error in errors if not follows(error))
 
 
 def told(error: ErrorDetails, root: type[BaseModel]) -> str:
@@ -15,7 +32,9 @@ def told(error: ErrorDetails, root: type[BaseModel]) -> str:
     if error["type"] == "extra_forbidden" and len(models) == 1:
         [model] = models
         known = sorted(field.alias or name for name, field in model.model_fields.items())
-        text += f". Remedy: leave {keys[-1]} out (known here: {', '.join(known)})"
+        text += (
+            f".{did_you_mean(keys[-1], known)} Remedy: leave {keys[-1]} out (known here: {', '.join(known)})"
+        )
     return text
 
 

@@ -12,6 +12,7 @@ countries or cells takes that one.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property
@@ -38,6 +39,7 @@ from sdc_tasks.domains.linked import LinkedOptions
 from sdc_tasks.domains.messages import told
 from sdc_tasks.domains.registry.folder import Registry
 from sdc_tasks.domains.structures import DomainColumns, Structure
+from sdc_tasks.domains.suites import OfficeExpectation, read_suite
 from sdc_tasks.domains.validity import Bound, Span, stretches
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -466,16 +468,26 @@ class Domain(Strict):
             source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies
         }
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
-        return {**self.model_dump(mode="json", exclude_none=True, exclude=self._left_out), "codelists": lists}
+        said = self.model_dump(mode="json", exclude_none=True, exclude=self._left_out)
+        return {
+            **said,
+            "codelists": lists,
+            **({} if self.checks.suite is None else {"suite": self._told_suite}),
+        }
+
+    @property
+    def _told_suite(self) -> list[list[Any]]:
+        return [[each.type, each.severity, each.kwargs] for each in self.suite]
 
     @property
     def _left_out(self) -> dict[str, Any]:
-        """What neither settings nor digest have. A file that does not say `unrelated`, `linked`, or `ends` of
-        a flag has the digest that it always had.
+        """What neither settings nor digest have. A file that does not say `unrelated`, `linked`, `suite`, or
+        `ends` of a flag has the digest that it always had.
         """
         silent = [name for name in ("unrelated", "linked") if not getattr(self, name)]
         endless = {code: {"ends"} for code, flag in self.flags.items() if flag.ends is None}
-        return {**dict.fromkeys((*_OF_NO_TABLE, *silent), True), "flags": endless}
+        left = {**dict.fromkeys((*_OF_NO_TABLE, *silent), True), "flags": endless}
+        return {**left, **({"checks": {"suite"}} if self.checks.suite is None else {})}
 
     @property
     def draws(self) -> bool:
@@ -642,7 +654,7 @@ class Domain(Strict):
         a folder, of structure messages.
         """
         named = [source.codelist for source in (self.areas, *self.hierarchies)]
-        named += [self.structures, self.expected.keys if self.expected else None]
+        named += [self.structures, self.expected.keys if self.expected else None, self.checks.suite]
         return [folder / each for each in dict.fromkeys(named) if each is not None]
 
     def settle(self, folder: Path) -> None:
@@ -656,6 +668,7 @@ class Domain(Strict):
                 raise InvalidInput(
                     f"{self._list(source)}: from and until are for areas. Remedy: leave the columns out"
                 )
+        _ = self.suite  # refused here, not by the first delivery
         self._digest = self._sum()
         if self._lasts:
             self._check(self.id)
@@ -663,6 +676,19 @@ class Domain(Strict):
         for span in stretches(span for _, span in self._valid()):
             if any(spec.span.covers(span) for spec in self.aggregates):
                 self._within(span, f"{self.id} {span}")
+
+    @cached_property
+    def suite(self) -> tuple[OfficeExpectation, ...]:
+        """The expectations that the office adds to the checks; none where it has no suite."""
+        return (
+            () if self.checks.suite is None else read_suite(self._folder / self.checks.suite, self.dimensions)
+        )
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The columns of codes of a cell: area, indicator, and those of the hierarchies."""
+        hierarchies = (source.dimension for source in self.hierarchies)
+        return (self.areas.dimension, self.indicator_dimension, *hierarchies)
 
     @cached_property
     def expected_keys(self) -> frozenset[tuple[str, ...]]:
@@ -690,6 +716,8 @@ class Domain(Strict):
         if self.structure is not None:
             h.update(repr((self.structure.identity, self.structure.registry.contents)).encode())
         h.update(repr(sorted(self.expected_keys)).encode())
+        if self.checks.suite is not None:
+            h.update(json.dumps(self._told_suite).encode())
         return h.hexdigest()
 
     def _check(self, name: str) -> None:

@@ -7,8 +7,8 @@ this process ends, nothing is left.
 
 CBC starts without our environment, which holds the keys of the warehouse and the passwords of its accounts.
 
-PuLP's `status` is "optimal" also for an incumbent at the time limit, so `sol_status` decides here. Bound
-and nodes are read from CBC's log.
+PuLP calls an incumbent at the time limit optimal, and PuLP 3 and 4 in different words, so the status is what
+CBC writes above its solution. Bound and nodes are read from CBC's log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import signal
 import subprocess
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -32,6 +31,7 @@ import numpy as np
 import psutil
 import pulp
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import OPTIMALITY
 from sdc_tasks.solver.lp import Status
@@ -67,17 +67,32 @@ def papers() -> Iterator[Papers]:
 ALONE = {"LC_ALL": "C"}  # all of CBC's environment
 
 
+def cbc_program() -> str:
+    """The path of CBC: inside PuLP 3; with PuLP 4 that of the package cbcbox, or the system's.
+
+    Raises InvalidInput where there is none.
+    """
+    inside = hasattr(pulp, "PULP_CBC_CMD")
+    path: str = pulp.PULP_CBC_CMD.pulp_cbc_path if inside else pulp.COIN_CMD().path
+    if not pulp.COIN_CMD(path=path).available():
+        raise InvalidInput(
+            f"PuLP {pulp.__version__} brings no CBC. Remedy: pip install 'pulp>=3.3,<4', or 'cbcbox<2.931', "
+            "or take the solver highs"
+        )
+    return path
+
+
 def _alone(method: FunctionType) -> tuple[Any, ...]:
     """PuLP's own method, in which subprocess.Popen does not pass our environment on."""
     known = {**method.__globals__, "subprocess": SimpleNamespace(Popen=partial(subprocess.Popen, env=ALONE))}
     return method.__code__, known, method.__name__, method.__defaults__, method.__closure__
 
 
-class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
+class Cbc(pulp.COIN_CMD):  # type: ignore[misc]
     """PuLP's CBC on the given files, which it does not delete."""
 
     papers: Papers
-    solve_CBC = FunctionType(*_alone(pulp.PULP_CBC_CMD.solve_CBC))  # noqa: N815 (PuLP's name)
+    solve_CBC = FunctionType(*_alone(pulp.COIN_CMD.solve_CBC))  # noqa: N815 (PuLP's name)
 
     def create_tmp_files(self, name: str, *endings: str) -> Iterator[str]:
         by_ending = {"mps": self.papers.model, "sol": self.papers.solution, "mst": self.papers.start}
@@ -86,36 +101,33 @@ class Cbc(pulp.PULP_CBC_CMD):  # type: ignore[misc]
     def delete_tmp_files(self, *files: str) -> None:
         pass
 
-    def readsol_MPS(self, filename: str, *rest: Any) -> Any:  # noqa: N802 (PuLP's name)
+    def readsol_MPS(self, filename: str, *rest: Any, **named: Any) -> Any:  # noqa: N802 (PuLP's name)
         """Raises PulpSolverError where CBC wrote no solution: the empty file is there from the start."""
         if not os.stat(filename).st_size:
             raise pulp.PulpSolverError("CBC left no solution")
-        return super().readsol_MPS(filename, *rest)
+        return super().readsol_MPS(filename, *rest, **named)
 
 
 def solve_with_cbc(
     model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch
 ) -> MilpResult:
     """Solves the model from scratch, in a process of its own. Raises whatever the watch raises."""
-    problem, variables = _pulp_model(model)
+    program, (problem, variables) = cbc_program(), _pulp_model(model)
     if start is not None:
         for variable, value in zip(variables, start.tolist(), strict=True):
             variable.setInitialValue(value, check=False)
     with papers() as mine:
         log = mine.log
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # PuLP 4 will want its CBC installed beside it
-            command = Cbc(
-                msg=False,
-                timeLimit=seconds if np.isfinite(seconds) else None,
-                gapRel=gap,
-                warmStart=start is not None,
-                maxNodes=nodes,
-                logPath=str(log),
-                options=["randomSeed 1", "randomCbcSeed 1"],
-            )
+        command = Cbc(
+            msg=False,
+            timeLimit=seconds if np.isfinite(seconds) else None,
+            gapRel=gap,
+            warmStart=start is not None,
+            maxNodes=nodes,
+            path=program,
+            logPath=str(log),
+            options=["randomSeed 1", "randomCbcSeed 1"],
+        )
         command.papers = mine
         guard = _Guard(mine, seconds, model.scale, watch)
         guard.start()
@@ -129,7 +141,7 @@ def solve_with_cbc(
         finally:
             guard.end()
         bound, enumerated = bound_of(log, model.scale), _nodes_of(log)
-    status = _status_of(problem)
+        status = status_of(mine.solution)
     if not status.has_point:
         return MilpResult(
             Status.STOPPED if guard.interrupted else status, None, None, bound, nodes=enumerated
@@ -138,12 +150,22 @@ def solve_with_cbc(
     return MilpResult(status, x, float(model.cost @ x), bound, nodes=enumerated)
 
 
-def _status_of(problem: pulp.LpProblem) -> Status:
-    if problem.status == pulp.LpStatusInfeasible:  # "Integer infeasible" is told by `status` alone
-        return Status.INFEASIBLE
-    return {1: Status.OPTIMAL, 2: Status.FEASIBLE, -2: Status.UNBOUNDED}.get(
-        problem.sol_status, Status.STOPPED
-    )
+STATUS = {
+    "Optimal": Status.OPTIMAL,  # also "Optimal (within gap tolerance)"
+    "Infeasible": Status.INFEASIBLE,
+    "Integer": Status.INFEASIBLE,  # "Integer infeasible"
+    "Unbounded": Status.UNBOUNDED,
+}
+
+
+def status_of(solution: Path) -> Status:
+    """By the line above the solution, such as "Stopped on time - objective value 12"; where there is no
+    incumbent, "(no integer solution" stands in it.
+    """
+    words = solution.read_text().partition("\n")[0].split()
+    if words[:1] == ["Stopped"] and words[4:5] == ["objective"]:
+        return Status.FEASIBLE
+    return STATUS.get(words[0], Status.STOPPED) if words else Status.STOPPED
 
 
 class _Guard(threading.Thread):
@@ -232,11 +254,8 @@ def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
         )
         for j, (low, up) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
     ]
-    problem.setObjective(
-        pulp.LpAffineExpression(
-            [(variables[j], c) for j, c in enumerate((model.cost / model.scale).tolist()) if c]
-        )
-    )
+    costs = [(variables[j], c) for j, c in enumerate((model.cost / model.scale).tolist()) if c]
+    problem.setObjective(_sum(costs))
     for i in range(model.A.shape[0]):
         at = slice(model.A.indptr[i], model.A.indptr[i + 1])
         row = [
@@ -244,17 +263,22 @@ def _pulp_model(model: Milp) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
             for j, c in zip(model.A.indices[at].tolist(), model.A.data[at].tolist(), strict=True)
             if c
         ]
-        for sense, rhs in _sides(float(model.row_lower[i]), float(model.row_upper[i])):
-            problem.addConstraint(pulp.LpConstraint(pulp.LpAffineExpression(row), sense, rhs=rhs))
+        for constraint in _sides(row, float(model.row_lower[i]), float(model.row_upper[i])):
+            problem.addConstraint(constraint)
     return problem, variables
 
 
-def _sides(low: float, up: float) -> list[tuple[int, float]]:
+def _sum(terms: list[tuple[pulp.LpVariable, float]]) -> pulp.LpAffineExpression:
+    """Σ coefficient · variable. PuLP 4 has a function for it, PuLP 3 the constructor."""
+    return getattr(pulp.LpAffineExpression, "from_list", pulp.LpAffineExpression)(terms)
+
+
+def _sides(row: list[tuple[pulp.LpVariable, float]], low: float, up: float) -> list[Any]:
     """A row with two bounds as PuLP constraints."""
     if low == up:
-        return [(pulp.LpConstraintEQ, low)]
-    both = [(pulp.LpConstraintGE, low), (pulp.LpConstraintLE, up)]
-    return [(sense, rhs) for sense, rhs in both if np.isfinite(rhs)]
+        return [_sum(row) == low]
+    least = [_sum(row) >= low] if np.isfinite(low) else []
+    return least + ([_sum(row) <= up] if np.isfinite(up) else [])
 
 
 def bound_of(log: Path, scale: float) -> float | None:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.quiet import made_quietly
 from sdc_tasks.solver.tally import count_lp
 from sdc_tasks.telemetry import span
 
@@ -61,7 +62,7 @@ STATUS = {
 
 def quiet_highs() -> highspy.Highs:
     """A silent single-threaded HiGHS with a fixed seed."""
-    highs = highspy.Highs()
+    highs = made_quietly(highspy.Highs)
     highs.silent()
     highs.setOptionValue("threads", 1)
     highs.setOptionValue("random_seed", 1)

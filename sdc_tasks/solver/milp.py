@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import get_args
 
 from sdc_tasks.model.table import Floats
-from sdc_tasks.solver.cbc import solve_with_cbc
 from sdc_tasks.solver.highs import LiveMilp, solve_with_highs
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch, spanned
@@ -26,6 +25,8 @@ Solve = Callable[[Milp, float, float, int | None, Floats | None, Watch], MilpRes
 def _cbc(
     model: Milp, seconds: float, gap: float, nodes: int | None, start: Floats | None, watch: Watch
 ) -> MilpResult:
+    from sdc_tasks.solver.cbc import solve_with_cbc  # PuLP is not needed where HiGHS solves
+
     return spanned("cbc", model, lambda: solve_with_cbc(model, seconds, gap, nodes, start, watch))
 
 

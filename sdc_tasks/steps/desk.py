@@ -57,6 +57,7 @@ def open_office(warehouse: str, actor: str | None = None) -> Engine:
     """
     leave_no_core()
     require_tested()
+    require_tested("release")
     one_thread()
     written = os.environ.get("SDC_PAYLOAD_KEYS")
     keys, secret = Keyring.of(written.split(",")) if written else None, given_secret(os.environ.get(VARIABLE))

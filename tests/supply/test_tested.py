@@ -35,12 +35,13 @@ def test_every_dependency_has_two_ends(each: Requirement):
 
 def test_every_dependency_of_a_release_has_a_reason():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    lines = text[
-        text.index("\ndependencies = [") : text.index("[project.optional-dependencies]")
-    ].splitlines()
-    asked = [line.strip() for line in lines if line.startswith('    "')]
-    assert len(asked) == len(PROJECT["dependencies"])
-    assert [line for line in asked if len(line.partition("#")[2].split()) < 2] == []
+    lines = text[text.index("\ndependencies = [") : text.index("\nairflow = [")].splitlines()
+    asked = [line.strip() for line in lines if line.startswith(('    "', "plot = ["))]
+    extras = PROJECT["optional-dependencies"]
+    known = [*PROJECT["dependencies"], *extras["plot"], *extras["cbc"], *extras["release"]]
+    assert len(asked) == len(known)
+    named = [line for line in asked if f'"{PROJECT["name"]}[' not in line]
+    assert [line for line in named if len(line.partition("#")[2].split()) < 2] == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,8 @@ def test_an_end_that_is_not_judged_is_an_error(asked, monkeypatch):
 
 def test_what_is_installed_here_was_tested():
     tested.require_tested.__wrapped__()
-    tested.require_tested.__wrapped__("parquet")
+    for extra in ("parquet", "plot", "cbc", "release", "stack"):
+        tested.require_tested.__wrapped__(extra)
 
 
 def test_no_packages_of_others_are_judged(monkeypatch):
@@ -118,15 +120,22 @@ SDC = "import sys; sys.argv = ['sdc', 'demo', 'd']; from sdc_tasks.cli import ma
 
 
 @pytest.mark.parametrize(
-    ("start", "ended"), [(SDC, 2), ("import sdc_tasks; sdc_tasks.suppress", 1)], ids=["sdc", "notebook"]
+    ("start", "name", "tested", "ended"),
+    [
+        (SDC, "pulp", ">=3.3,<4", 2),
+        (SDC, "highspy", ">=1.15,<1.17", 2),
+        ("import sdc_tasks; sdc_tasks.suppress", "highspy", ">=1.15,<1.17", 1),
+        ("import sdc_tasks; sdc_tasks.release", "pulp", ">=3.3,<4", 1),
+    ],
 )
-def test_an_unknown_major_version_is_refused_before_it_is_used(start, ended, tmp_path):
-    where = beside(tmp_path, "pulp", "4.2.0")
+def test_an_unknown_major_version_is_refused_before_it_is_used(start, name, tested, ended, tmp_path):
+    where = beside(tmp_path, name, "9.2.0")
     done = subprocess.run(
         [sys.executable, "-c", start], capture_output=True, text=True, cwd=tmp_path, env=where, check=False
     )
     told = " ".join(done.stderr.split())
-    assert "pulp 4.2.0 is installed, and tested is >=3.3,<3.4. Remedy: pip install 'pulp>=3.3,<3.4'" in told
+    wanted = f"{name} 9.2.0 is installed, and tested is {tested}. Remedy: pip install '{name}{tested}'"
+    assert wanted in told
     assert "of another version" not in told
     assert done.returncode == ended
     assert not (tmp_path / "d").exists()

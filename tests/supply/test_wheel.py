@@ -4,6 +4,7 @@ repository and without Airflow.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from sdc_tasks.tested import PROJECT
 from support.payload_key import WAREHOUSE_SECRET
 from support.supply.lock import ROOT, RUN_TIME, no_network, uv
 
@@ -24,6 +26,26 @@ FIRMS = [(region, branch) for region in "NS" for branch in ("C10", "C11", "F") f
     ("N", "C12"),
     ("S", "C12"),
 ]
+LINES = [f"{region},{branch},{100 + 7 * i}" for i, (region, branch) in enumerate(FIRMS)]
+VERSIONS = ["3.11", "3.12", "3.13"]
+# numpy, scipy and pandas, and what pandas brings; and the program itself.
+GIVEN = {"numpy", "scipy", "pandas", "python-dateutil", "six", PROJECT}
+SIZES = """
+import json
+from importlib.metadata import distributions
+print(json.dumps({
+    each.name.lower(): sum((each.locate_file(file).stat().st_size for file in each.files or ()))
+    for each in distributions()
+}))
+"""
+PROTECTED = """
+import pandas as pd
+import sdc_tasks as sdc
+firms = pd.read_csv("firms.csv")
+found = sdc.suppress(firms, ["REGION", "BRANCH"], "TURNOVER", rules=sdc.Rules(p=10))
+assert sdc.audit(found).safe
+assert found.public["TURNOVER"].isna().any()
+"""
 PROGRAM = "from sdc_tasks.warehouse.dissemination import lineage; print(lineage.environment())"
 
 
@@ -53,6 +75,10 @@ def alone(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def with_releases(wheel: Path) -> str:
+    return f"{PROJECT}[release] @ {wheel.as_uri()}"
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
@@ -70,7 +96,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     assert built.returncode == 0, built.stderr
     [wheel] = made.glob("*.whl")
     assert uv("venv", "--python", sys.executable, env, cwd=folder).returncode == 0
-    asked = ["pip", "install", "--python", env / "bin" / "python", "--constraints", RUN_TIME, wheel]
+    asked = [
+        "pip",
+        "install",
+        "--python",
+        env / "bin" / "python",
+        "--constraints",
+        RUN_TIME,
+        with_releases(wheel),
+    ]
     done = uv(*asked, cwd=folder)
     if no_network(done):
         pytest.skip("the packages of a release are neither in uv's cache nor to be had from an index")
@@ -111,11 +145,7 @@ def test_a_data_frame_is_protected_and_audited_as_the_documents_say(installed: I
     block = (
         (ROOT / "docs" / "python.md").read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
     )
-    rows = [
-        "REGION,BRANCH,TURNOVER",
-        *(f"{region},{branch},{100 + 7 * i}" for i, (region, branch) in enumerate(FIRMS)),
-    ]
-    (tmp_path / "firms.csv").write_text("\n".join([*rows, ""]))
+    (tmp_path / "firms.csv").write_text("\n".join(["REGION,BRANCH,TURNOVER", *LINES, ""]))
     (tmp_path / "home").mkdir()
     (tmp_path / "try.py").write_text(f"{block}\nassert checked.safe, checked.at_risk\n")
     done = subprocess.run(
@@ -130,28 +160,51 @@ def test_a_data_frame_is_protected_and_audited_as_the_documents_say(installed: I
     assert (tmp_path / "published.csv").read_text().startswith("REGION,BRANCH,TURNOVER,STATUS\n")
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_wheel_alone_is_light_and_protects_a_table(installed: Installed, version: str, tmp_path: Path):
+    """A dozen packages beside numpy, scipy and pandas; what suppresses and audits is among them."""
+    light = unlocked(installed.wheel, installed.wheel, version, tmp_path)
+    sizes = light.run("python", "-c", SIZES, cwd=tmp_path)
+    assert sizes.returncode == 0, sizes.stderr
+    beside = {name: size for name, size in json.loads(sizes.stdout).items() if name not in GIVEN}
+    assert "highspy" in beside
+    assert len(beside) <= 12, sorted(beside)
+    assert sum(beside.values()) <= 70e6, beside
+    (tmp_path / "firms.csv").write_text("\n".join(["REGION,BRANCH,TURNOVER", *LINES, ""]))
+    (tmp_path / "try.py").write_text(PROTECTED)
+    done = light.run("python", "try.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    asked = ["--dims", "REGION,BRANCH", "--value", "TURNOVER", "--p", "10", "--total", "none"]
+    done = light.run("sdc", "protect", "firms.csv", *asked, "--out", "pattern.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ",u," in (tmp_path / "pattern.csv").read_text()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_whoever_installs_the_wheel_alone_gets_versions_that_run(
     installed: Installed, version: str, tmp_path: Path
 ):
     """What the index serves to that Python today, without lock files: it lies within the tested
     ends, and gives the same bytes.
     """
-    if (python := interpreter(version)) is None:
-        pytest.skip(f"no Python {version} on this machine, in the path or of pyenv")
-    assert uv("venv", "--python", python, tmp_path / "env", cwd=tmp_path).returncode == 0
-    done = uv(
-        "pip", "install", "--python", tmp_path / "env" / "bin" / "python", installed.wheel, cwd=tmp_path
-    )
-    if no_network(done):
-        pytest.skip("no index is in reach")
-    assert done.returncode == 0, done.stderr
-    newest = Installed(tmp_path / "env" / "bin", installed.wheel)
+    newest = unlocked(installed.wheel, with_releases(installed.wheel), version, tmp_path)
     tables = [
         released(each, tmp_path / name).read_bytes()
         for each, name in ((newest, "newest"), (installed, "locked"))
     ]
     assert tables[0] == tables[1]
+
+
+def unlocked(wheel: Path, asked: object, version: str, folder: Path) -> Installed:
+    """An environment of that Python with what the index serves today."""
+    if (python := interpreter(version)) is None:
+        pytest.skip(f"no Python {version} on this machine, in the path or of pyenv")
+    assert uv("venv", "--python", python, folder / "env", cwd=folder).returncode == 0
+    done = uv("pip", "install", "--python", folder / "env" / "bin" / "python", asked, cwd=folder)
+    if no_network(done):
+        pytest.skip("no index is in reach")
+    assert done.returncode == 0, done.stderr
+    return Installed(folder / "env" / "bin", wheel)
 
 
 def interpreter(version: str) -> str | None:

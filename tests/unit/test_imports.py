@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 SLOW = {"airflow", "great_expectations", "matplotlib", "pandas", "sqlalchemy"}
-TESTS = str(Path(__file__).parent.parent)
 HEAVY = SLOW | {
     "alembic",
     "cryptography",
@@ -44,21 +42,6 @@ def test_a_worker_holds_nothing_that_few_tasks_need():
         _printed(f"import sys, sdc_tasks.steps, sdc_tasks.outputs\nprint(*sorted({few} & set(sys.modules)))")
         == []
     )
-
-
-def test_the_checks_of_a_delivery_load_no_statistics(tmp_path):
-    script = f"""
-import sys
-from pathlib import Path
-sys.path.insert(0, {TESTS!r})
-from sdc_tasks.checks.suite import check
-from support.deliveries import HEALTHY, deliver, sdmx_1, small_domain
-folder = Path({str(tmp_path)!r})
-domain = small_domain(folder, "unit_multiplier: 3", "unit_multiplier: 3, absent: zero")
-assert check(deliver(domain, folder, sdmx_1(HEALTHY)).table, domain)
-print("great_expectations" in sys.modules, "scipy.stats._stats_py" in sys.modules)
-"""
-    assert _printed(script) == ["True", "False"]
 
 
 def test_no_help_text_loads_what_a_command_works_with():

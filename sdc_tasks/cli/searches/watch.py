@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -18,6 +19,7 @@ from rich.text import Text
 from sdc_tasks.cli.shared import QUIET_SECONDS
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.one_thread import one_thread
+from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,6 +131,8 @@ def leave_if_stuck(worker: Worker, code: int) -> None:
 
 def _stop_solvers() -> None:
     """Stops the solver processes of this process. The method then cleans up after them."""
+    if find_spec("psutil") is None:
+        return  # it is needed by CBC, and no other solver is a process
     import psutil
 
     for child in psutil.Process().children(recursive=True):
@@ -138,7 +142,10 @@ def _stop_solvers() -> None:
 
 
 def image_kind(picture: Path) -> Literal["svg", "png"]:
-    """The kind of picture, from the suffix of its name. Raises InvalidInput for other suffixes."""
+    """The kind of picture, from the suffix of its name. Raises InvalidInput for other suffixes, and where
+    nothing can draw.
+    """
+    require_tested("plot")
     match picture.suffix.lower():
         case ".svg":
             return "svg"

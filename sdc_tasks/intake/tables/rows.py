@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.intake.tables.parquet import MOST_RECORDS, parquet_library
 from sdc_tasks.untrusted import RATIO, ROOM, separator_of, unpacked
 
@@ -55,7 +55,8 @@ class TextRows:
         if self.header.count(name) != 1:
             found = "two columns" if name in self.header else "no column"
             raise InvalidInput(
-                f"{self.name}: {found} {name}. Remedy: name columns of the table: {', '.join(self.header)}"
+                f"{self.name}: {found} {name}.{did_you_mean(name, set(self.header) - {name})} Remedy: name "
+                f"columns of the table: {', '.join(self.header)}"
             )
         place = self.header.index(name)
         return [row[place].strip() for row in self.rows]

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import ROUNDING, ZERO
+from sdc_tasks.quiet import made_quietly
 
 PRIMAL_SIMPLEX = 4  # HiGHS: from one program to the next the point stays feasible more often than optimal
 
@@ -96,7 +97,7 @@ class LinearPrograms:
 
 
 def _solver() -> highspy.Highs:
-    highs = highspy.Highs()
+    highs = made_quietly(highspy.Highs)
     highs.silent()
     for option, value in (
         ("threads", 1),

@@ -41,7 +41,7 @@ from sdc_tasks.methods.cta.senses import refined
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.model.weights import Distance
-from sdc_tasks.solver.names import SolverName
+from sdc_tasks.solver.names import SolverName, require_solver
 
 MOST_ROUNDS = 200
 # cells, after presolve, from which on a table with a few heavy cells is decided level by level first
@@ -77,6 +77,9 @@ class EngineOptions:
     polygon: bool = True
     blocks: int = 12
     nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        require_solver(self.solver)
 
 
 def execute(run: Run, options: EngineOptions, start: Floats | None = None) -> None:

@@ -24,6 +24,7 @@ from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, OPTIMALITY, SOLVER
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
+from sdc_tasks.solver.names import require_solver
 from sdc_tasks.solver.vertex import vertex
 
 WHOLE_BINARIES = 1500  # binaries up to which the whole model is faster than a search
@@ -44,6 +45,9 @@ class SearchOptions:
     gap: float = 0.0
     exact: bool = True
     nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        require_solver(self.solver)
 
     @property
     def watch(self) -> Watch:

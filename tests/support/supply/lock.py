@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -13,8 +12,10 @@ from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 
 from support import ROOT
+from support.supply import as_pip
 
 RUN_TIME, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
+ALONE = ROOT / "requirements-sdc.lock"  # `sdc` without Airflow
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 NO_NETWORK = (
     "dns error",
@@ -66,7 +67,7 @@ def uv(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """uv of this environment with its cache, and no settings of the user's."""
     cache = {"UV_CACHE_DIR": str(ROOT / ".venv" / "cache")} if (ROOT / ".venv" / "cache").is_dir() else {}
     command = [Path(sys.executable).with_name("uv"), *arguments]
-    environment = {"UV_NO_CONFIG": "1", **cache, **os.environ}
+    environment = {"UV_NO_CONFIG": "1", **cache, **as_pip.environment()}
     return subprocess.run(
         list(map(str, command)), capture_output=True, text=True, cwd=cwd, env=environment, check=False
     )
