@@ -97,6 +97,16 @@ def _answers(
     return every, some
 
 
+def _keys(keys: np.ndarray, told: Answers) -> np.ndarray:
+    """The keys of the cells, with what the answers say of them."""
+    if not told.words:
+        return keys
+    found = keys.copy()
+    for cell, words in told.words.items():
+        found[cell] += words
+    return found
+
+
 def _frame(
     domain: Domain, per_cell: Mapping[str, Answers], per_table: Mapping[str, Bools], country: str
 ) -> pd.DataFrame:
@@ -107,7 +117,7 @@ def _frame(
 
     keys = np.array([printed_key((country, *key)) for key in domain.space.national_keys], dtype=object)
     rows = [
-        pd.DataFrame({_CHECK: name, _KEY: keys[each.asked], _HOLDS: each.holds[each.asked]})
+        pd.DataFrame({_CHECK: name, _KEY: _keys(keys, each)[each.asked], _HOLDS: each.holds[each.asked]})
         for name, each in per_cell.items()
     ]
     rows += [

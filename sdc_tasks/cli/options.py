@@ -34,7 +34,7 @@ KINDS: Mapping[str, Any] = {
 SAID: Mapping[str, str] = {
     "dims": "the columns of codes, one for each dimension, such as REGION,ACTIVITY",
     "total": "the code of totals, as CODE or DIMENSION=CODE, none for none; else TOTAL, _T or Total; repeat",
-    "hierarchy": "DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; repeat",
+    "hierarchy": "DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; repeat, also for a second tree",
 }
 
 
@@ -192,14 +192,14 @@ def codes_of_totals(totals: list[str] | None) -> dict[str, str]:
     return named
 
 
-def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, Path]:
-    """The file of codes of each dimension, in options --hierarchy."""
-    parents: dict[str, Path] = {}
+def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, tuple[Path, ...]]:
+    """The files of codes of each dimension, in options --hierarchy."""
+    parents: dict[str, tuple[Path, ...]] = {}
     for each in hierarchy or []:
         name, _, place = each.partition("=")
-        if not place or name in parents:
+        if not place or Path(place) in parents.get(name, ()):
             raise InvalidInput(
-                f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so"
+                f"--hierarchy {each}: DIMENSION=FILE is expected, each file once. Remedy: give it so"
             )
-        parents[name] = Path(place)
+        parents[name] = (*parents.get(name, ()), Path(place))
     return parents
