@@ -165,9 +165,14 @@ def _axis(records: TextRows, name: str, column: list[str], named: str | None, tr
 
 
 def _of_trees(records: TextRows, name: str, column: list[str], total: str, trees: Trees) -> Hierarchy:
-    """The codes of a dimension with lists of codes; every code of the table is in one of them."""
+    """The codes of a dimension with lists of codes; every code of the table is in one of them. What a further
+    .hrc adds up to is the top of the first list.
+    """
     where = " or ".join("its hierarchy" if isinstance(tree, Hierarchy) else str(tree) for tree in trees)
-    read = [tree if isinstance(tree, Hierarchy) else read_tree(tree, name, total) for tree in trees]
+    read: list[Hierarchy] = []
+    for tree in trees:
+        top = read[0].codes[0] if read else total
+        read.append(tree if isinstance(tree, Hierarchy) else read_tree(tree, name, top))
     try:
         axis = joined(read)
     except ValueError as error:

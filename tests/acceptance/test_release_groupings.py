@@ -1,0 +1,112 @@
+"""A domain whose activities add up in two ways: a special aggregate beside the tree, from the delivery to the
+published table.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from support.deliveries import PERIOD
+from support.desk import Desk, new_desk, sdc, warehouse
+
+# TOTAL = C + D + E, and X = C + D. AT hides C.S with C.L, and E, X with them; BE hides nothing.
+HIDES = """
+            _T      S       L
+    TOTAL   900 F   450 F   450 F
+    C       300 F   120 A   180 D
+    D       300 F   170 F   130 F
+    E       300 F   160 D   140 D
+    X       600 F   290 D   310 D
+"""
+SHOWS = """
+            _T      S       L
+    TOTAL  1800 F   800 F  1000 F
+    C       600 F   200 F   400 F
+    D       600 F   300 F   300 F
+    E       600 F   300 F   300 F
+    X      1200 F   500 F   700 F
+"""
+TREE = "code,parent,label\nTOTAL,,\nC,TOTAL,\nD,TOTAL,\nE,TOTAL,\n"
+GROUPED = "codelist: activities.csv, groupings: [x.csv]}"
+EU = {"C": ("S", "L"), "E": ("S", "L")}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = new_desk(tmp_path, AT=HIDES, BE=SHOWS)
+    (tmp_path / "activities.csv").write_text(TREE)
+    (tmp_path / "x.csv").write_text("code,part,label\nX,C,Special aggregate\nX,D,\n")
+    made.settle("codelist: activities.csv}", GROUPED)
+    return made
+
+
+def ungrouped(desk: Desk) -> None:
+    """The same codes, and nobody says that X is a sum of others."""
+    desk.settle(GROUPED, "codelist: activities.csv}")
+    (desk.folder / "activities.csv").write_text(TREE + "X,,\n")
+
+
+def exact_but(withheld: dict[str, tuple[str, ...]]) -> list[tuple[str, str, str, float | str, str]]:
+    """EU exact, but for these cells."""
+    rows: list[tuple[str, str, str, float | str, str]] = []
+    for line, other in zip(HIDES.strip().splitlines()[1:], SHOWS.strip().splitlines()[1:], strict=True):
+        (code, *mine), (_, *theirs) = line.split(), other.split()
+        for size, one, two in zip(("_T", "S", "L"), mine[::2], theirs[::2], strict=True):
+            value: float | str = "" if size in withheld.get(code, ()) else int(one) + int(two)
+            rows.append(("EU", code, size, value, ""))
+    return rows
+
+
+def test_a_release_withstands_what_the_special_aggregate_tells(desk: Desk) -> None:
+    evidence = desk.folder / "evidence.json"
+    ended = desk.release("out", "--witnesses", evidence)
+    assert ended.code == 0, ended.complained
+    out = desk.folder / "out"
+    with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
+        rows = {(row["ACTIVITY"], row["SIZECLASS"]): row for row in csv.DictReader(lines)}
+    assert set(rows) == {(code, size) for code in ("TOTAL", "C", "D", "E", "X") for size in ("_T", "S", "L")}
+
+    def is_exact(code: str, size: str) -> bool:
+        row = rows[code, size]
+        return bool(row["OBS_VALUE"]) and not row["ROUNDING_BASE"]
+
+    assert is_exact("TOTAL", "_T")
+    for size in ("S", "L"):
+        assert not is_exact("C", size)
+        assert not (is_exact("X", size) and is_exact("D", size)), "their difference is C"
+    audited = desk.audit(out / "table.csv")
+    assert audited.code == 0, audited.text
+    proof = ("--certificate", out / "audit.json", "--witnesses", evidence)
+    verified = sdc("verify-certificate", *desk.where, "--published", out / "table.csv", *proof)
+    assert verified.code == 0, verified.text
+    assert warehouse(out).unsound == []
+
+
+def test_a_table_that_ignores_the_sum_is_not_safe(desk: Desk) -> None:
+    """EU C and E are withheld. Less D, the exact X tells C: only who knows the sum can say so."""
+    table = desk.publish(exact_but(EU))
+    known = desk.audit(table)
+    assert known.code == 3, known.text
+    assert "AT.TURNOVER.C.S" in known.text
+    ungrouped(desk)
+    silent = desk.audit(table)
+    assert silent.code == 0, silent.text
+
+
+def test_a_delivery_that_does_not_add_up_to_it_is_refused(desk: Desk) -> None:
+    desk.deliver("BE", SHOWS.replace("X      1200 F   500 F   700 F", "X      1201 F   500 F   701 F"))
+    ended = desk.release()
+    assert ended.code != 0
+    with (desk.folder / "out" / "findings.csv").open(newline="", encoding="utf-8") as lines:
+        found = {row["CODE"]: row["CELL"] for row in csv.DictReader(lines) if row["COUNTRY"] == "BE"}
+    assert found["additivity"] == "BE.TURNOVER.X.L BE.TURNOVER.X._T"
+
+
+def test_a_grouping_with_an_unknown_code_is_refused_with_its_line(desk: Desk) -> None:
+    (desk.folder / "x.csv").write_text("code,part\nX,C\nX,Q\n")
+    assert desk.release().refused("x.csv, line 3: Q, a part of X, is no code of activities.csv", "Remedy")
+    assert not (desk.folder / "out" / "table.csv").exists()
+    assert PERIOD not in desk.audit(desk.domain).said
