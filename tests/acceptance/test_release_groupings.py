@@ -110,3 +110,27 @@ def test_a_grouping_with_an_unknown_code_is_refused_with_its_line(desk: Desk) ->
     assert desk.release().refused("x.csv, line 3: Q, a part of X, is no code of activities.csv", "Remedy")
     assert not (desk.folder / "out" / "table.csv").exists()
     assert PERIOD not in desk.audit(desk.domain).said
+
+
+def without_x(drawing: str) -> str:
+    return "\n".join(line for line in drawing.splitlines() if not line.strip().startswith("X"))
+
+
+def test_a_special_aggregate_may_come_after_a_version_that_is_out(desk: Desk) -> None:
+    """What the first version published stays known, and the second one keeps its promises with it."""
+    desk.settle(GROUPED, "codelist: activities.csv}")
+    for country, drawing in (("AT", HIDES), ("BE", SHOWS)):
+        desk.deliver(country, without_x(drawing))
+    first = desk.release()
+    assert first.code == 0, first.text
+    desk.settle("codelist: activities.csv}", GROUPED)
+    for country, drawing in (("AT", HIDES), ("BE", SHOWS)):
+        desk.deliver(country, drawing, f"{country}_{PERIOD}_v2.csv")
+    second = desk.release()
+    assert second.code == 0, second.text
+    out = desk.folder / "out"
+    assert warehouse(out).versions == [1, 2]
+    assert warehouse(out).unsound == []
+    with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
+        rows = {(row["ACTIVITY"], row["SIZECLASS"]): row for row in csv.DictReader(lines)}
+    assert len(rows) == 15
