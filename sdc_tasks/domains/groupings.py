@@ -130,6 +130,10 @@ def _inline(listed: Path, sums: Mapping[str, tuple[str, ...]]) -> Iterator[_Stat
     for total, parts in sums.items():
         if not parts:
             raise InvalidInput(f"{place}: {total} has no parts. Remedy: list its parts, or leave it out")
+        if not all((total, *parts)):
+            raise InvalidInput(
+                f"{place}: {total} with an empty code. Remedy: write the code, or leave it out"
+            )
         if twice := [part for part in parts if parts.count(part) > 1]:
             raise InvalidInput(f"{place}: {total} counts {twice[0]} twice. Remedy: list each part once")
         yield _Stated(total, parts, place, (place,) * len(parts), {})

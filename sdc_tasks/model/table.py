@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from graphlib import CycleError, TopologicalSorter
-from itertools import product
+from itertools import permutations, product
 from operator import or_
 from typing import TypeVar
 
@@ -45,7 +45,8 @@ class Hierarchy:
 
     `sums` (total, parts) are further relations over the same codes: those of other trees, and special
     aggregates. A code that only sums name has no parent. Raises ValueError for a repeated code, an unknown
-    parent or part, a sum without parts or given twice, a cycle, and a total that counts a code twice.
+    parent or part, a sum without parts or given twice, a cycle, and a total that counts a code twice, or is
+    the same sum with a code and without it.
     """
 
     dimension: str
@@ -64,7 +65,7 @@ class Hierarchy:
             raise ValueError(f"{self.dimension}: parents {unknown} are not codes of the list")
         self._refuse_sums()
         _ = self.depth
-        self._refuse_counted_twice()
+        self._refuse_contradictions()
 
     def __repr__(self) -> str:
         """The text of a code list without sums is what it always was: digests are of it."""
@@ -73,6 +74,8 @@ class Hierarchy:
 
     def _refuse_sums(self) -> None:
         """Refuses sums of nothing, of unknown or repeated codes, and one that is given twice."""
+        if not self.sums:
+            return
         seen = {(self.codes[total], frozenset(self.codes[i] for i in parts)) for total, parts in self._tree}
         for total, parts in self.sums:
             if not parts:
@@ -87,8 +90,10 @@ class Hierarchy:
                 raise ValueError(f"{self.dimension}: the sum {total} of the same parts is given twice")
             seen.add((total, frozenset(parts)))
 
-    def _refuse_counted_twice(self) -> None:
-        """Refuses a total of which two parts have a code in common."""
+    def _refuse_contradictions(self) -> None:
+        """Refuses a total of which two parts have a code in common, and one that is the same sum with a code
+        and without it.
+        """
         if not self.sums:
             return  # in a tree, no code has two totals
         below = [1 << i for i in range(len(self.codes))]  # of each code: itself and all below it, a bit each
@@ -100,6 +105,13 @@ class Hierarchy:
                     raise ValueError(f"{self.dimension}: the sum {self.codes[total]} counts {twice} twice")
                 found |= below[part]
             below[total] |= found
+        for total, several in self._inner.items():
+            for whole, inner in permutations(several, 2):
+                if inner | whole == whole:
+                    left = self.codes[(whole ^ inner).bit_length() - 1]
+                    raise ValueError(
+                        f"{self.dimension}: {self.codes[total]} is a sum with {left}, and of the rest alone"
+                    )
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -150,19 +162,22 @@ class Hierarchy:
         return first
 
     @cached_property
+    def _inner(self) -> dict[int, tuple[int, ...]]:
+        """For each total, the different sets of inner codes that it is the sum of, a bit for each code."""
+        inner = [1 << i for i in range(len(self.codes))]
+        for total, parts in self.parts_of.items():
+            inner[total] = reduce(or_, (inner[part] for part in parts))
+        found: dict[int, dict[int, None]] = {}
+        for total, parts in self.families:
+            found.setdefault(total, {})[reduce(or_, (inner[part] for part in parts))] = None
+        return {total: tuple(several) for total, several in found.items()}
+
+    @cached_property
     def rivals(self) -> tuple[int, ...]:
         """Totals with families of different inner codes, such as regions and degrees of urbanisation of one
         country: nobody can compute the one from the other.
         """
-        inner = [1 << i for i in range(len(self.codes))]  # of each code: the inner codes below it, a bit each
-        for total, parts in self.parts_of.items():
-            inner[total] = reduce(or_, (inner[part] for part in parts))
-        found = {
-            total
-            for total, parts in self.families
-            if inner[total] != reduce(or_, (inner[part] for part in parts))
-        }
-        return tuple(sorted(found))
+        return tuple(sorted(total for total, several in self._inner.items() if len(several) > 1))
 
     @cached_property
     def roots(self) -> tuple[int, ...]:

@@ -127,6 +127,9 @@ def test_a_file_that_is_no_grouping(grouped, text, words):
     [
         ("{ICT: []}", "ICT has no parts"),
         ("{ICT: [C26, C26]}", "ICT counts C26 twice"),
+        ("{ICT: [C26, '']}", "ICT with an empty code"),
+        ("{'': [C26]}", "with an empty code"),
+        ("{TOTAL: [B, J]}", "TOTAL is a sum with C27, and of the rest alone"),
         ("{ICT: [C26, K9]}", "K9, a part of ICT, is no code"),
         ("gone.csv", "cannot read"),
     ],

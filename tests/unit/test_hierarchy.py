@@ -84,6 +84,7 @@ def test_trees_of_other_inner_codes_are_rivals() -> None:
         ((("ICT", ("C", "C2")),), "ICT counts C2 twice"),
         ((("ICT", ("J1", "C2")), ("ICT", ("C2", "J1"))), "is given twice"),
         ((("C", ("C2", "C1")),), "is given twice"),
+        ((("T", ("C", "J1")),), "T is a sum with J2, and of the rest alone"),
         ((("C2", ("T",)),), "form a cycle"),
         ((("ICT", ("J1",)), ("J1", ("ICT",))), "form a cycle"),
     ],

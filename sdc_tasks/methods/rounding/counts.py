@@ -210,5 +210,9 @@ def _line(hierarchy: Hierarchy, code: str) -> list[str]:
 
 def _below(hierarchy: Hierarchy, total: int) -> set[int]:
     """The codes that a total is the sum of, at any depth."""
-    found = set(hierarchy.parts_of[total])
-    return found.union(*(_below(hierarchy, part) for part in found if part in hierarchy.parts_of))
+    found, waiting = set[int](), [total]
+    while waiting:
+        new = set(hierarchy.parts_of.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
