@@ -134,3 +134,15 @@ def test_a_special_aggregate_may_come_after_a_version_that_is_out(desk: Desk) ->
     with (out / "table.csv").open(newline="", encoding="utf-8") as lines:
         rows = {(row["ACTIVITY"], row["SIZECLASS"]): row for row in csv.DictReader(lines)}
     assert len(rows) == 15
+
+
+def test_totals_outside_the_tree_have_a_place_in_the_report(desk: Desk) -> None:
+    """W stands two steps below Y, and in no branch of the tree."""
+    (desk.folder / "x.csv").write_text("code,part,label\nY,X,\nY,E,\nX,C,\nX,W,\nW,D,The second of them\n")
+    for country, drawing in (("AT", HIDES), ("BE", SHOWS)):
+        lines = drawing.strip("\n").splitlines()
+        more = [lines[1].replace("TOTAL", "Y    "), lines[3].replace("D ", "W ", 1)]
+        desk.deliver(country, "\n".join(["", *lines, *more, ""]))
+    ended = desk.release()
+    assert ended.code == 0, ended.text
+    assert "The second of them" in (desk.folder / "out" / "report.html").read_text()

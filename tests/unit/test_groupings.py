@@ -13,10 +13,8 @@ import pytest
 from sdc_tasks.checks.suite import check
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.absent import _top
 from sdc_tasks.model.problem import NationalTable
-from sdc_tasks.report.gather import _blocks, _Labels
-from support.deliveries import small_domain
+from support.deliveries import codes, deliver, sdmx_1, small_domain
 
 LIST = """code,parent,label
 TOTAL,,All
@@ -188,7 +186,7 @@ def test_small_counts_need_the_same_inner_codes(grouped):
         load_domain(path)
 
 
-# --- deliveries and pages -----------------------------------------------------------------------------------
+# --- deliveries -----------------------------------------------------------------------------------
 
 
 def table(domain: Domain, **values: float) -> NationalTable:
@@ -226,17 +224,14 @@ def test_a_special_aggregate_without_records_is_found(grouped):
     assert "AT.TURNOVER.ICT._T" in found["complete_keys"].cells
 
 
-def test_a_special_aggregate_is_no_grand_total(grouped):
+def test_a_special_aggregate_of_zeros_needs_no_record_where_absent_is_zero(grouped, tmp_path):
+    """It is no grand total, which a table never lacks."""
     domain = grouped(", groupings: [{ICT: [C26, J]}]")
-    tops = _top(np.ones(domain.space.national_size, dtype=bool), domain.space.hierarchies)
-    assert [domain.space.national_keys[cell][1:] for cell in np.flatnonzero(tops)] == [("TOTAL", "_T")]
-
-
-def test_every_code_has_a_block_on_the_page(grouped):
-    domain = grouped(", groupings: [{TOTAL: [X, C]}, {X: [B, Y]}, {Y: [J61, J62]}]")
-    tree = domain.space.hierarchies[0]
-    blocks = _blocks(tree, np.arange(len(tree.codes)), _Labels(domain))
-    named = [header.code for header in blocks.headers]
-    assert named == ["TOTAL", "B", "C", "J", "X", "Y"]
-    of = dict(zip(tree.codes, blocks.of_cell.tolist(), strict=True))
-    assert (of["C26"], of["J62"]) == (named.index("C"), named.index("J"))
+    file = tmp_path / "small.yaml"
+    file.write_text(file.read_text().replace("label: Turnover, ", "label: Turnover, absent: zero, "))
+    domain = load_domain(file)
+    head, total, *rest = ["_T S L", "TOTAL 7 F 7 F .", "C27 7 F 7 F .", "C 7 F 7 F ."]
+    accepted = deliver(domain, tmp_path, sdmx_1("\n".join([head, total, *rest])))
+    assert codes(accepted) == []
+    refused = deliver(domain, tmp_path, sdmx_1("\n".join([head, *rest])))
+    assert "SDC/absent" in {code for code, *_ in codes(refused)}

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from sdc_tasks.model.grid import grid_of
-from sdc_tasks.model.table import CellSpace, Hierarchy, added_up, inside, joined
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, added_up, inside, joined
 from sdc_tasks.warehouse.confidential import artefacts
+from sdc_tasks.warehouse.forms.packing import unpack
 
 CODES = ("T", "C", "C1", "C2", "J", "J1", "J2", "ICT")
 PARENT = (None, "T", "C", "C", "T", "J", "J", None)
@@ -99,8 +101,17 @@ def test_no_grid_of_two_trees() -> None:
     assert grid_of([TREE]) is not None
 
 
-def test_a_stored_space_keeps_its_sums_and_a_tree_its_bytes() -> None:
-    space = CellSpace(("A",), (), ("V",), (ICT,))
-    told = artefacts._space_told(space)
-    assert artefacts._space_of(told, {}) == space
-    assert "sums" not in str(artefacts._space_told(CellSpace(("A",), (), ("V",), (TREE,))))
+@pytest.mark.parametrize(("tree", "told"), [(ICT, True), (TREE, False)])
+def test_a_stored_problem_keeps_its_sums_and_a_tree_its_bytes(tree: Hierarchy, told: bool) -> None:
+    space = CellSpace(("A",), (Aggregate("EU", ("A",)),), ("V",), (tree,))
+    n = space.size
+    none, free = np.zeros(n), np.full(n, np.inf)
+    is_public = np.arange(n) < space.national_size
+    problem = ProtectionProblem(
+        space, none, none, free, none, none, none, is_public, none > 0, deliveries=("d",)
+    )
+    stored = artefacts.to_bytes(problem)
+    found = artefacts.from_bytes(stored)
+    assert isinstance(found, ProtectionProblem)
+    assert (found.space, found.digest) == (space, problem.digest)
+    assert ("sums" in repr(unpack(stored)[0])) is told
