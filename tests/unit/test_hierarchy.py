@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sdc_tasks.methods.linked.relations import partners
 from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, added_up, inside, joined
@@ -115,3 +116,11 @@ def test_a_stored_problem_keeps_its_sums_and_a_tree_its_bytes(tree: Hierarchy, t
     assert isinstance(found, ProtectionProblem)
     assert (found.space, found.digest) == (space, problem.digest)
     assert ("sums" in repr(unpack(stored)[0])) is told
+
+
+def test_a_table_without_the_dimension_stands_at_the_root_of_the_tree() -> None:
+    """A special aggregate without a parent is no second whole."""
+    with_it = CellSpace(("AT",), (), ("V",), (ICT,))
+    without = CellSpace(("AT",), (), ("V",), ())
+    assert partners(without, with_it).tolist() == [0]
+    assert partners(with_it, without).tolist() == [0, *[-1] * (len(CODES) - 1)]
