@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 import sdc_tasks as sdc
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.model.table import Hierarchy, added_up, inside, joined
+from sdc_tasks.methods.attack import audit, baseline
+from sdc_tasks.model.problem import ProtectionProblem
+from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, added_up, inside, joined
 from support.laws import law
+from support.oracles.attack import Draw, shares
 from support.oracles.groupings import Key, Sums, reach
 
 SIZES: Sums = {"_T": ["S", "L"]}
@@ -165,3 +168,39 @@ def test_firms_behind_a_special_aggregate_are_those_of_its_codes(table: Grouped,
             one = sdc.primary(recoded, ["CODE"], rules=rules, contributors=who).table
             alone = set(one.loc[one["STATUS"] == "u", "CODE"])
             assert (total in got) == (total in alone)
+
+
+@given(st.integers(0, 2**32 - 1))
+@law(40)
+def test_rival_trees_are_attacked_as_two_cold_programs_do(seed: int) -> None:
+    """Regions and degrees of urbanisation of the same countries: other inner codes, one total."""
+    rng = np.random.default_rng(seed)
+    codes, parent = ("T", "N", "S", "URB", "TOWN", "RUR"), (None, "T", "T", None, None, None)
+    tree = Hierarchy("GEO", codes, parent, (("T", ("URB", "TOWN", "RUR")),))
+    space = CellSpace(("AT", "BE", "CY"), (Aggregate("EU", ("AT", "BE", "CY")),), ("V",), (tree,))
+    areas = []
+    for _ in space.countries:
+        first, second, total = int(rng.integers(1, 60)), int(rng.integers(1, 40)), 100
+        areas.append([total, first, total - first, second, 50 - second, 50])
+    a = np.array([*areas, np.sum(areas, axis=0)], dtype=float).ravel()
+    assert not (space.relations @ a).any()
+    national = np.arange(space.size) < space.first_aggregate
+    hidden = national & (rng.random(space.size) < 0.6)
+    primary = hidden & (a > 0) & (rng.random(space.size) < 0.5)
+    none, level = np.zeros(space.size), np.round(0.2 * a, 2) * primary
+    problem = ProtectionProblem(
+        space=space,
+        a=a,
+        lb=none,
+        ub=np.full(space.size, np.inf),
+        lpl=level,
+        upl=level,
+        spl=none,
+        public=national & ~hidden,
+        primary=primary,
+        deliveries=("drawn",),
+    )
+    publication = Draw(problem, rng).publication()
+    report = audit(problem, publication, baseline(problem, ("external",))[0])
+    told = np.column_stack([report.down, report.up, report.slide])
+    np.testing.assert_allclose(told, shares(problem, publication), atol=1.1e-4)
