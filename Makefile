@@ -26,7 +26,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-readers lint clean
+.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-readers lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,8 +112,12 @@ docs: $(READY)  ## the pages of docs/ as a site, without a network: var/docs/ind
 	@$(BIN)/sphinx-build -q -E -W --keep-going -d var/doctrees docs var/docs
 	@echo "var/docs/index.html"
 
-docs-pages: $(READY)  ## the pages that are made from the program: domain file, command line, API
+docs-pages: $(READY)  ## the pages that are made from the program: domain file, command line, API; the list of findings
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python findings/run.py --readme
+
+findings: $(READY)  ## what other software does that one would guess otherwise, from a package index, half an hour; ARGS="NAME …"
+	@$(BIN)/python findings/run.py $(ARGS)
 
 mutants: $(READY)  ## changes that each take a guarantee away: does a test notice? tests/mutants/RESULTS.md; ARGS="--module attack"
 	@PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)

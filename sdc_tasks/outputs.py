@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 
 from sdc_tasks import report
 from sdc_tasks.checks.listed import findings_csv, result_of
-from sdc_tasks.checks.registry import describe
+from sdc_tasks.checks.registry import CHECKS, describe
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.compositions import together
@@ -54,6 +54,7 @@ class Summary:
     refused: int
     superseded: int
     warnings: Mapping[str, tuple[str, ...]]
+    first: tuple[str, ...]  # countries of which no earlier period stands beside the delivery
     exact: int
     rounded: int
     visible: int
@@ -223,12 +224,7 @@ def warnings(desk: Desk) -> dict[str, tuple[str, ...]]:
     """country → codes of what was found in its accepted delivery, which is warned of and no more: findings of
     its files, and failed checks. Countries of which nothing was found are left out.
     """
-    here = (desk.engine, desk.domain.id, desk.period)
-    counts = {
-        each.key.digest: str(each.country)
-        for each in store.deliveries(*here)
-        if each.state is DeliveryState.ACCEPTED
-    }
+    here, counts = (desk.engine, desk.domain.id, desk.period), _accepted(desk)
     found = [(each["digest"], each["code"]) for each in reader.findings(*here)]
     found += [(each["digest"], each["check"]) for each in reader.check_results(*here) if not each["passed"]]
     told: dict[str, set[str]] = {}
@@ -236,6 +232,31 @@ def warnings(desk: Desk) -> dict[str, tuple[str, ...]]:
         if digest in counts:
             told.setdefault(counts[digest], set()).add(code)
     return {country: tuple(sorted(codes)) for country, codes in sorted(told.items())}
+
+
+def first_ones(desk: Desk) -> tuple[str, ...]:
+    """The countries whose accepted delivery was compared with no last period, although the domain asks for
+    it: what is wrong in all of it alike may not show.
+    """
+    asked = {name for name, each in CHECKS.items() if each.last is not None and each.severity(desk.domain)}
+    if not asked:
+        return ()
+    accepted = _accepted(desk)
+    compared = {
+        accepted[each["digest"]]
+        for each in reader.check_results(desk.engine, desk.domain.id, desk.period)
+        if each["digest"] in accepted and each["check"] in asked and each["checked"]
+    }
+    return tuple(sorted({*accepted.values()} - compared))
+
+
+def _accepted(desk: Desk) -> dict[str, str]:
+    """digest → country of each accepted file of the period."""
+    return {
+        each.key.digest: str(each.country)
+        for each in store.deliveries(desk.engine, desk.domain.id, desk.period)
+        if each.state is DeliveryState.ACCEPTED
+    }
 
 
 def _states(desk: Desk, release_id: str) -> Iterator[tuple[store.StoredDelivery, str]]:
@@ -311,6 +332,8 @@ def brief(desk: Desk, release_id: str) -> str:
         lines.append(f"**This one is out of date**: {came.told}. {came.remedy}")
     else:
         lines.append("**Newer deliveries**: none")
+    if together_with := [each.name for each in problem.space.beside]:
+        lines.append(f"**Attacked together with** what is out of the statistic: {', '.join(together_with)}")
     for other, reason in sorted(desk.domain.unrelated.items()):
         lines.append(
             f"**Unrelated to `{other}`**, says the domain file, so that nobody attacked both together: "
@@ -377,6 +400,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         refused=states.count(DeliveryState.REFUSED),
         superseded=states.count(DeliveryState.SUPERSEDED),
         warnings=warnings(desk),
+        first=first_ones(desk),
         exact=int(publication.exact.sum()),
         rounded=int(publication.rounded.sum()),
         visible=int(publication.visible.sum()),

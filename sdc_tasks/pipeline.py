@@ -42,7 +42,7 @@ from sdc_tasks.methods.cta.fallback import climb as climb_rung
 from sdc_tasks.methods.cta.fallback import unneeded
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
-from sdc_tasks.methods.linked import Out
+from sdc_tasks.methods.linked import Out, as_it_is_out
 from sdc_tasks.methods.linked import joint as joint_problem
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
@@ -87,10 +87,12 @@ __all__ = [
     "intervals",
     "joint",
     "merge",
+    "period_rules",
     "profiles_of",
     "read_before",
     "receiver_sets",
     "release",
+    "repeated",
     "rounding_of",
     "secured",
     "sets_secondaries",
@@ -128,9 +130,13 @@ def receiver_sets(
 
 
 def joint(problem: ProtectionProblem, period: str, out: Sequence[Out], domain: Domain) -> ProtectionProblem:
-    """The problem together with the related releases that are out (METHOD §11)."""
-    rules = {each.code: domain.linked.rule_of(each.code) or PeriodRule.NONE for each in domain.indicators}
-    return joint_problem(problem, period, out, rules, domain.checks.allowed)
+    """The problem together with the related releases that are out (METHOD §10)."""
+    return joint_problem(problem, period, out, period_rules(domain), domain.checks.allowed)
+
+
+def period_rules(domain: Domain) -> dict[str, PeriodRule]:
+    """Of each indicator, what a period is to those within it."""
+    return {each.code: domain.linked.rule_of(each.code) or PeriodRule.NONE for each in domain.indicators}
 
 
 def baseline(
@@ -297,6 +303,29 @@ def _by_bases(
     )
     keep(TABLES, part.tables(case.attacker.tables(found)))
     return Decision(group, part.into(nothing, found), kept)
+
+
+def repeated(
+    problem: ProtectionProblem,
+    publication: Publication,
+    requirements: attack.Requirements,
+    domain: Domain,
+    period: str,
+    out: Sequence[Out],
+    note: Say,
+) -> Publication:
+    """The publication with every total as it is out already in a related table of the period, if that
+    withstands the attack: then nobody reads two values for one cell (METHOD §10).
+    """
+    found = as_it_is_out(problem.space, period, publication, out)
+    same = (found.value == publication.value) & (found.base == publication.base)
+    if not (changed := int((~same & ~found.withheld).sum())):
+        return publication
+    if not attack.audit(problem, found, requirements, seed=domain.audit.seed).passed:
+        note(f"{changed} totals are out with another value or base: as they are out, an attack would succeed")
+        return publication
+    note(f"{changed} totals are published as they are out already")
+    return found
 
 
 def to_try(

@@ -99,7 +99,8 @@ TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
 GRANT EXECUTE ON FUNCTION
     operations.told(text, text[]), operations.tells(text, text), operations.sha256_hex(text),
     operations.instant(timestamptz), operations.same_time(text, text), operations.akin(text, text),
-    operations.days(text), operations.agency(text), operations.areas(text)
+    operations.days(text), operations.agency(text), operations.areas(text),
+    operations.knew(text, text, text, text), operations.links(text, text, text)
 TO sdc_pipeline, sdc_publisher, sdc_approver, sdc_desk, sdc_ui;
 
 -- Those who agree: see all but what is confidential, and say yes. An account of sdc_approver agrees in its

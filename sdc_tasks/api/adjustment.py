@@ -133,7 +133,8 @@ def adjust(
 
     df        one row for each cell, as for `suppress`; a cell of status z keeps its value, every other
               one may move.
-    weights   what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a), or a column.
+    weights   what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a; a value below 1 counts
+              as 1), or a column.
     distance  l1 Σ w |x − a|, l2 Σ w (x − a)².
     seconds   a limit of time; the search ends before where the gap is proven to be at most `gap`.
 
@@ -165,7 +166,7 @@ def adjust(
 def adjusted(run: Run, keyed: KeyedTable, name: str) -> AdjustResult:
     """The result of a run that is over. Raises Unprotectable where it found no protected table."""
     found = run.final()
-    if found is None or not found.verdict.is_table or found.verdict.unprotected:
+    if found is None or not found.verdict.is_feasible or found.verdict.unprotected:
         raise Unprotectable(
             f"no protected table in {run.elapsed:.0f} s. Remedy: give more time, or lower levels"
         )

@@ -27,7 +27,7 @@ def as_frame(table: Table, name: str = CALLED) -> pd.DataFrame:
     if isinstance(table, pd.DataFrame):
         found = table
     elif hasattr(table, "__arrow_c_stream__"):
-        from sdc_tasks.intake.tables.counts import parquet_library
+        from sdc_tasks.intake.tables.parquet import parquet_library
 
         found = parquet_library()[0].table(table).to_pandas()
     elif hasattr(table, "__dataframe__"):

@@ -118,4 +118,6 @@ def _concepts(domain: Domain) -> Concepts:
         optional=tuple(name for name in known if name not in {*required, *OF_FORMAT}),
         dimensions=required[:-1],
         numbers=_NUMBERS,
+        obs_status=attributes.obs_status,
+        conf_status=attributes.conf_status,
     )

@@ -19,7 +19,7 @@ from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.tables import layout_of, several
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_hierarchy
-from sdc_tasks.intake.tables.counts import counts_of, refuse_unnamed_counts
+from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
 from sdc_tasks.intake.tables.keyed import keyed_table, refuse_own
 from sdc_tasks.intake.tables.rows import rows_of
@@ -234,7 +234,8 @@ def round_table(
                      levels allow.
     reach            controlled: how many multiples a cell may move at most; smaller numbers are tried first.
     zero_restricted  multiples stay.
-    weights          controlled: what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a).
+    weights          controlled: what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a); a value
+                     below 1 counts as 1.
     seed             repeats a rounding; it must stay secret; random by default.
 
     The rest, and what is raised, as for `suppress`.
@@ -396,8 +397,7 @@ def round_counts(
     """
     refuse_own(CALLED, dims, ("ORIGINAL", "ROUNDED", "LOW", "HIGH"))
     rows = rows_of(as_frame(df), CALLED)
-    refuse_unnamed_counts(CALLED, rows.header, list(dims), count)
-    cells = counts_of(CALLED, rows.column, list(dims), count).cells
+    cells = counts_of(rows, list(dims), count).cells
     trees = {
         name: together([_tree(name, each) for each in several(given)])
         for name, given in (options["hierarchy"] or {}).items()

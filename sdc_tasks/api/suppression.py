@@ -29,7 +29,7 @@ from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
-from sdc_tasks.methods.suppression.names import CellCosts
+from sdc_tasks.methods.suppression.names import CellCosts, refuse_gap
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
@@ -367,6 +367,8 @@ def suppress(
     >>> print(found.explain(("M1", "P1")).lines[0])
     opened alone, these primary cells are not shown to be protected: M2.P3
     """
+    if options["gap"] != GAP:
+        refuse_gap(options["method"])
     costs, priced = costs_of(options["cost"])
     layout, margins = replace(layout_of(dims, value, options), cost=priced), options["margins"]
     given = _Contributions(options["contributors"], options["top"])

@@ -80,7 +80,7 @@ def with_apriori(
         after = replace(after, lb=np.full(len(after.a), -np.inf))
     hidden = held.chosen.copy()
     hidden[list(said.chosen)] = True
-    crossed = CrossedSuppression(after, table.dimensions, table.value, table.keys, stays)
+    crossed = replace(table, problem=after, stays=stays)
     return replace(held, crossed=crossed, chosen=hidden & ~after.primary), said.over
 
 

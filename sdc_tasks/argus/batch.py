@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdc_tasks.argus.places import BatchLine, lines_of
+from sdc_tasks.argus.places import BatchLine, lines_of, split_outside
 from sdc_tasks.errors import InvalidInput
 
 COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)")
@@ -83,7 +83,7 @@ def read_batch(path: Path) -> list[Command]:
 
 def specified(command: Command) -> Specified:
     """The table that <SPECIFYTABLE> describes."""
-    parts = [part.strip() for part in command.rest.split("|")]
+    parts = split_outside(command.rest, "|")
     dimensions = QUOTED.findall(parts[0])
     shape = QUOTED.sub("", parts[0]).strip() or any(parts[4:])
     if (
@@ -97,8 +97,9 @@ def specified(command: Command) -> Specified:
             "correct it"
         )
     response, shadow = _unquoted(parts[1]), _unquoted(parts[2]) if len(parts) > 2 else ""
-    cost, _, power = (parts[3] if len(parts) > 3 else "").partition(",")
-    return Specified(command, tuple(dimensions), response, shadow, _unquoted(cost), power.strip() or "1")
+    cost, *powers = split_outside(parts[3] if len(parts) > 3 else "", ",")
+    power = ",".join(powers) or "1"  # a number may have a decimal comma
+    return Specified(command, tuple(dimensions), response, shadow, _unquoted(cost), power)
 
 
 def _unquoted(text: str) -> str:

@@ -66,6 +66,19 @@ def lines_of(path: Path) -> list[BatchLine]:
     ]
 
 
+def split_outside(text: str, sign: str) -> list[str]:
+    """The parts of a command between these signs, which part nothing between quotation marks."""
+    parts, rest = [""], re.split(r'("[^"]*")', text)
+    for piece in rest:
+        if piece.startswith('"') and piece.endswith('"') and len(piece) > 1:
+            parts[-1] += piece
+            continue
+        first, *more = piece.split(sign)
+        parts[-1] += first
+        parts += more
+    return [part.strip() for part in parts]
+
+
 def fields_of(line: BatchLine, separator: str) -> list[str]:
     """The fields of a line without the blanks around them: between quotation marks a separator is none,
     and a quotation mark is doubled.

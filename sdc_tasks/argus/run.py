@@ -388,7 +388,7 @@ def _adjusted(batch: _Batch, held: Held) -> Protected:
     run = Run(model, CTA_SECONDS, CTA_GAP)
     engine.execute(run, engine.EngineOptions(seconds=CTA_SECONDS, gap=CTA_GAP))
     final = run.final()
-    if final is None or final.verdict.unprotected or not final.verdict.is_table:
+    if final is None or final.verdict.unprotected or not final.verdict.is_feasible:
         raise Unprotectable(
             "CTA: no protected table in time. Remedy: lower the levels, or use `sdc cta` with more time"
         )

@@ -24,7 +24,7 @@ from sdc_tasks.cli.office import (
     rotate_keys,
     verify_log,
 )
-from sdc_tasks.cli.options import by_panels
+from sdc_tasks.cli.options import as_command
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import demo, findings, release
 from sdc_tasks.cli.rounding.round_counts import round_counts
@@ -60,6 +60,6 @@ def start(
 
 
 for command in (demo, release, findings, audit, *alone, export, export_jj, verify_certificate, what_if):
-    app.command()(by_panels(command))
+    app.command()(as_command(command))
 for duty in (approve, retract, files, explain, verify_log, maintenance, new_key, keep_secret, rotate_keys):
-    app.command(rich_help_panel="around releases")(by_panels(duty))
+    app.command(rich_help_panel="around releases")(as_command(duty))

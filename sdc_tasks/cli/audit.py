@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import WITNESSES, write_evidence
-from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, RULES, grouped
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, RULES
 from sdc_tasks.cli.searches.replayed import replayed
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import out
@@ -157,7 +157,6 @@ class AuditedTable:
         return INCOMPLETE if len(self.untold) or (self.read is not None and self.read.unknown) else 0
 
 
-@grouped
 def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     """Judges any table of the aggregates, also one made elsewhere, against the deliveries of an inbox.
 
@@ -179,9 +178,12 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     files.refuse_for(asked.published or case.inbox)
     asked.refuse_unfit(case)
     allowed = standing.Tolerance.of(asked.tolerance)
-    spec, (problem, earlier) = case.spec, case.problem(attack.earlier)
+    spec, of = case.spec, case.problem(attack.earlier)
+    problem = of.problem
     judged = _judged(case, asked, problem, allowed)
-    certificate = pipeline.certificate(problem, judged.publication, judged.found, spec, case.period, earlier)
+    certificate = pipeline.certificate(
+        problem, judged.publication, judged.found, spec, case.period, of.beside, linked=of.related
+    )
     _write(files, judged, certificate)
     _tell_found(judged, claim_of(loads(certificate)), Proof.of(judged.found, judged.before))
     _tell_beside(judged, spec)

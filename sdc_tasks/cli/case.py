@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -21,11 +21,27 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks.api.deliveries import Delivered
     from sdc_tasks.domains import Domain
+    from sdc_tasks.methods.linked import Out
     from sdc_tasks.model.problem import Earlier, ProtectionProblem
-    from sdc_tasks.model.results import Publication
+    from sdc_tasks.model.results import Publication, Related
     from sdc_tasks.model.secret import Secret
 
     Told = tuple[ProtectionProblem, Publication]
+
+
+RELATED_PARTS = ("DOMAIN", "PERIOD", "INBOX", "TABLE")  # of --linked
+
+
+class Case(NamedTuple):
+    """What is judged: the joint problem, the `own` one of the release; the digests of the publications of
+    the period that are out, by version; and the related releases, by name and with their problems.
+    """
+
+    problem: ProtectionProblem
+    own: ProtectionProblem
+    beside: list[str]
+    related: list[Related]
+    out: list[Out]
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,15 @@ class CaseOptions:
         ),
     ] = None
 
+    linked: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DOMAIN,PERIOD,INBOX,TABLE",
+            help="a related table that is out, repeatable: domain file, period, folder of deliveries, table",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+
     @cached_property
     def spec(self) -> Domain:
         """The domain in this period, with the given profiles. Raises InvalidInput where a profile
@@ -75,11 +100,12 @@ class CaseOptions:
             [ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier
         ],
         salt: Secret | None = None,
-    ) -> tuple[ProtectionProblem, list[str]]:
+    ) -> Case:
         """The protection problem of the deliveries, with what `told_before` computes from the tables
-        published before; and the digests of these publications.
+        published before, and together with the related tables that are out.
         """
         from sdc_tasks import pipeline
+        from sdc_tasks.model.results import Related
 
         delivered = delivered_by(self.spec, self.inbox, self.period, salt)
         before, read = self._published_before(delivered)
@@ -89,7 +115,49 @@ class CaseOptions:
             problem,
             earlier=told_before(problem, pipeline.read_before(before, read), self.spec.audit.revised_by),
         )
-        return problem, [publication.digest for _, publication in before]
+        out = self._out()
+        joint = pipeline.joint(problem, self.period, [each for _, each in out], self.spec)
+        related = [Related(of, each.period, each.publication.digest) for of, each in out]
+        return Case(
+            joint, problem, [publication.digest for _, publication in before], related, [o for _, o in out]
+        )
+
+    def _out(self) -> list[tuple[str, Out]]:
+        """(domain, release) of each --linked, as a release has them: by domain and period. Raises
+        InvalidInput for one that is not written so, is not linked by the domain file, or is named twice.
+        """
+        found = [self._related(each) for each in self.linked or ()]
+        keys = [(of, each.period) for of, each in found]
+        if twice := next((key for key in keys if keys.count(key) > 1), None):
+            raise InvalidInput(
+                f"--linked: {' '.join(twice)} is named twice. Remedy: name its last version, and the earlier "
+                "ones nowhere: they are not judged here"
+            )
+        return sorted(found, key=lambda one: (one[0], one[1].period))
+
+    def _related(self, written: str) -> tuple[str, Out]:
+        from sdc_tasks import report
+        from sdc_tasks.api.published import told_by
+        from sdc_tasks.domains import load_domain
+        from sdc_tasks.methods.linked import Out
+
+        parts = written.split(",")
+        if len(parts) != len(RELATED_PARTS):
+            raise InvalidInput(
+                f"--linked {written}: written {','.join(RELATED_PARTS)}. Remedy: all four parts"
+            )
+        file, period, inbox, table = parts
+        spec = load_domain(file).of(period)
+        own = spec.id == self.spec.id
+        if not (self.spec.linked.periods is not None if own else spec.id in self.spec.linked.tables):
+            raise InvalidInput(
+                f"--linked {spec.id} {period}: the domain file of {self.spec.id} does not link it. Remedy: "
+                + ("linked: {periods: sum}" if own else f"linked: {{tables: [{spec.id}]}}")
+            )
+        problem = secured(delivered_by(spec, Path(inbox), period), spec)
+        told = told_by(Path(table), spec, problem.space)
+        publication = report.read_table(Path(table), spec, problem.space, period, told)
+        return spec.id, Out(period if own else f"{spec.id} {period}", period, problem, publication)
 
     def _published_before(self, delivered: Delivered) -> tuple[list[Told], list[Told]]:
         """The tables published before, by version, each with the protection problem of its deliveries; and

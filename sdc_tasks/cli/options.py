@@ -1,14 +1,16 @@
 """Options that several commands take, in groups: each field of a group is an option of its own.
 
-A command has a parameter for each group, a frozen dataclass; `grouped` gives Typer its fields. The options of
-a table are those fields of `TableLayout` that a command lists (`takes`), with their meanings and defaults.
+A command has a parameter for each group, a frozen dataclass; `as_command` gives Typer its fields. The options
+of a table are those fields of `TableLayout` that a command lists (`takes`), with their meanings and
+defaults.
 """
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -70,10 +72,13 @@ class Takes:
 
 @dataclass(frozen=True)
 class AskedLayout:
-    """What the options of a command say of its table."""
+    """What the options of a command say of its table. `own`: the dimensions of which they say something of
+    this one of several tables, which must have them.
+    """
 
     takes: Takes
     given: Mapping[str, Any]
+    own: frozenset[str] = frozenset()
 
     def of(self, file: Path) -> TableLayout:
         """Where is what in a file. Raises InvalidInput where the dimensions are not named, or an option is
@@ -86,6 +91,32 @@ class AskedLayout:
         totals = codes_of_totals(read.pop("total", None))
         trees = parents_by_dimension(read.pop("hierarchy", None))
         return TableLayout(dims, total=totals, hierarchy=trees, **read)
+
+    def each(self, files: Mapping[str, Path]) -> dict[str, AskedLayout]:
+        """What they say of each of several tables, by name: TABLE:DIMENSION=FILE is a hierarchy of that table
+        alone, in the place of the one of all. Raises InvalidInput where there is no such table, or an option
+        stands there twice.
+        """
+        common: list[str] = []
+        own: dict[str, dict[str, list[str]]] = {name: {} for name in files}
+        for given in self.given.get("hierarchy") or []:
+            name, _, place = given.partition("=")
+            table, colon, dimension = name.partition(":")
+            if not colon or name in names_in(self.given["dims"] or ""):
+                common.append(given)
+            elif table not in own or place in own[table].get(dimension, ()):
+                raise InvalidInput(
+                    f"--hierarchy {given}: TABLE:DIMENSION=FILE is expected once, of one of the tables "
+                    f"{', '.join(own)}. Remedy: give it so"
+                )
+            else:
+                own[table].setdefault(dimension, []).append(place)
+        return {name: self._with(common, mine) for name, mine in own.items()}
+
+    def _with(self, common: list[str], own: Mapping[str, list[str]]) -> AskedLayout:
+        usual = [each for each in common if each.partition("=")[0] not in own]
+        told = [*usual, *(f"{dimension}={place}" for dimension, places in own.items() for place in places)]
+        return replace(self, given={**self.given, "hierarchy": told or None}, own=frozenset(own))
 
     def refuse_for_jj(self, file: Path) -> None:
         """Raises InvalidInput if an option is given of a table that has columns."""
@@ -106,46 +137,37 @@ def takes(
     return Takes(names, needed, own, meanings or {})
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of each of its groups in place of the group."""
+def as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """What Typer makes a command of: the function with the options of each of its groups in place of the
+    group, in the order of the panels, for --help shows them as they come.
+    """
     groups: dict[str, tuple[Callable[[dict[str, Any]], object], list[inspect.Parameter]]] = {}
     options: list[inspect.Parameter] = []
-    for name, each in inspect.signature(command, eval_str=True).parameters.items():
+    for name, each in inspect.signature(function, eval_str=True).parameters.items():
         if group := _group(each.annotation):
             groups[name] = group
             options += group[1]
         else:
             options.append(each)
 
-    @wraps(command)
+    @wraps(function)
     def call(**given: Any) -> None:
         made = {
             name: make({each.name: given.pop(each.name) for each in own})
             for name, (make, own) in groups.items()
         }
-        command(**given, **made)
+        function(**given, **made)
 
-    shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in options]
+    shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in sorted(options, key=_panel)]
     call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    call.__doc__ = paragraphs(inspect.getdoc(function) or "")
     return call
 
 
-def by_panels(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its options in the order of the panels; --help shows them as they come."""
-
-    def place(parameter: inspect.Parameter) -> int:
-        told = (getattr(each, "rich_help_panel", None) for each in get_args(parameter.annotation)[1:])
-        return max((PANELS.index(panel) for panel in told if panel in PANELS), default=-1)
-
-    @wraps(command)
-    def call(**given: Any) -> None:
-        command(**given)
-
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in sorted(own, key=place)]
-    call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    call.__doc__ = paragraphs(inspect.getdoc(command) or "")
-    return call
+def _panel(parameter: inspect.Parameter) -> int:
+    """The place of its panel in --help; what stands in none comes first."""
+    told = (getattr(each, "rich_help_panel", None) for each in get_args(parameter.annotation)[1:])
+    return max((PANELS.index(panel) for panel in told if panel in PANELS), default=-1)
 
 
 def paragraphs(text: str) -> str:
@@ -171,12 +193,17 @@ def _group(
 
 def dimensions_of(file: Path, dims: str | None) -> tuple[str, ...]:
     """The dimensions in an option --dims."""
-    names = tuple(name.strip() for name in (dims or "").split(","))
+    names = names_in(dims or "")
     if not all(names):
         raise InvalidInput(
             f"{file}: which columns are dimensions? Remedy: name them, as --dims REGION,ACTIVITY"
         )
     return names
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Names of columns, between commas; as in CSV, one that has a comma is quoted."""
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True)) or ("",))
 
 
 def codes_of_totals(totals: list[str] | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdc_tasks.cli.options import METHOD, OUTPUT, RULES, AskedLayout, grouped, takes
+from sdc_tasks.cli.options import METHOD, OUTPUT, RULES, AskedLayout, takes
 from sdc_tasks.cli.searches.told import figures_text
 from sdc_tasks.cli.shared import refuse_place, require_columns
 from sdc_tasks.cli.terminal import out
@@ -77,7 +77,6 @@ class AskedPlan:
 LAYOUT = takes("dims", "value", "total", "hierarchy", "count", needed=("dims",))
 
 
-@grouped
 def recode(
     file: Annotated[
         Path,

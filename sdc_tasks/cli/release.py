@@ -185,6 +185,13 @@ def _warned(found: Mapping[str, tuple[str, ...]]) -> str:
     )
 
 
+def _of_first(countries: tuple[str, ...]) -> str:
+    """What nobody could compare with a period before."""
+    named = _and_more(", ".join(countries[:NAMED_CELLS]), len(countries))
+    unseen = "what is wrong in a whole delivery alike, such as two indicators exchanged, may not show"
+    return f"no earlier period to compare with: {named}; {unseen}"
+
+
 def show(summary: Summary, warehouse: str, page: Path) -> None:
     """Prints the release in figures, without passwords."""
     from sqlalchemy import make_url
@@ -197,6 +204,8 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
     )
     visible = f"{summary.visible} as sum of the visible countries, " if summary.visible else ""
     table.add_row("warnings", _warned(summary.warnings))
+    if summary.first:
+        table.add_row("first period", _of_first(summary.first))
     table.add_row(
         "aggregate cells",
         f"{summary.exact} exact, {summary.rounded} rounded, {visible}{summary.withheld} withheld",

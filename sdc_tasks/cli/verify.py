@@ -5,15 +5,14 @@ own test, with nothing published.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import evidence_of
-from sdc_tasks.cli.options import INPUT, grouped
+from sdc_tasks.cli.options import INPUT
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
@@ -21,12 +20,11 @@ if TYPE_CHECKING:
     from sdc_tasks.domains import Domain
     from sdc_tasks.judge.release import Recheck
     from sdc_tasks.model.problem import ProtectionProblem
-    from sdc_tasks.model.results import Evidence, Publication
+    from sdc_tasks.model.results import Evidence, Publication, Related
 
 SHOWN_FAULTS = 20  # lines on the terminal
 
 
-@grouped
 def verify_certificate(
     case: CaseOptions,
     published: Annotated[
@@ -51,9 +49,9 @@ def verify_certificate(
     Example: sdc verify-certificate --domain demo/domain.yaml --period 2024 --inbox demo/inbox --published
     out/table.csv --certificate out/audit.json --witnesses witnesses.zip
     """
-    from sdc_tasks import report
+    from sdc_tasks import pipeline, report
     from sdc_tasks.api.published import told_by
-    from sdc_tasks.judge.release import published_before, read
+    from sdc_tasks.judge.release import Part, differs, published_before, read
     from sdc_tasks.model.claim import claim_of
 
     spec = case.spec
@@ -64,11 +62,18 @@ def verify_certificate(
             f"{certificate}, {witnesses}: cannot be read. Remedy: name the files that `sdc audit` wrote"
         ) from error
     salt, evidence, secret = evidence_of(content)
-    problem, beside = case.problem(published_before, salt)
+    of = case.problem(published_before, salt)
+    problem = of.problem
     publication = report.read_own(
         published, spec, problem.space, case.period, told_by(published, spec, problem.space)
     )
-    wrong, found, verdict = examine(spec, case.period, problem, publication, text, evidence, beside, secret)
+    about = About(problem, publication, evidence, tuple(of.beside), tuple(of.related), secret)
+    wrong, found, verdict = examine(spec, case.period, about, text)
+    parts = [Part(each.name, each.period, each.problem, each.publication) for each in of.out]
+    wrong += [
+        f"beside related tables: {each}"
+        for each in differs(problem, of.own, case.period, parts, pipeline.period_rules(spec))
+    ]
     if found is not None:
         profiles = ", ".join(asked_of(spec, problem))
         out.print(
@@ -92,19 +97,24 @@ def asked_of(spec: Domain, problem: ProtectionProblem) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spec.audit.profiles, *problem.earlier.profiles)))
 
 
+class About(NamedTuple):
+    """What a certificate is about: problem, publication and evidence; the digests of the earlier
+    publications, by version; the related publications; and the fingerprint that the evidence names.
+    """
+
+    problem: ProtectionProblem
+    publication: Publication
+    evidence: Evidence
+    beside: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    secret: str = ""
+
+
 def examine(
-    spec: Domain,
-    period: str,
-    problem: ProtectionProblem,
-    publication: Publication,
-    certificate: str,
-    evidence: Evidence,
-    beside: Sequence[str] = (),
-    secret: str = "",
+    spec: Domain, period: str, about: About, certificate: str
 ) -> tuple[list[str], Recheck | None, object]:
     """(faults, what was re-checked, the verdict of the certificate). Without faults, every statement of the
-    certificate follows. `beside` are the digests of the earlier publications, by version, `secret` the
-    fingerprint that the evidence names.
+    certificate follows.
 
     Raises InvalidInput for text that is not a certificate.
     """
@@ -113,6 +123,7 @@ def examine(
     from sdc_tasks.methods.attack import Requirements
     from sdc_tasks.releases.program import last_decimals, without_claim
 
+    problem, publication, evidence, *_ = about
     try:
         told = read(certificate)
     except (ValueError, RecursionError) as error:
@@ -137,8 +148,9 @@ def examine(
     )
     rounding = pipeline.rounding_of(spec)
     asked = Asked(
-        spec.id, period, profiles, rounding, digests, tuple(beside), drawn, without, spec.unrelated, secret
-    )
+        spec.id, period, profiles, rounding, digests, about.beside, drawn, without, spec.unrelated,
+        about.secret, about.related,
+    )  # fmt: skip
     return (
         [*found.faults, *differences(told, expected(problem, publication, found, asked))],
         found,

@@ -84,11 +84,19 @@ class Flag(Strict):
     units_unknown: Literal["refuse", "one"] = Field(
         default="refuse", description="what a hidden cell has whose UNITS was not sent"
     )
+    ends: str | None = Field(
+        default=None,
+        min_length=1,
+        description="of a primary flag: the column of the instant from which on the cell is public, such as "
+        "EMBARGO_TIME; without an instant it stays hidden",
+    )
 
     @model_validator(mode="after")
     def _rule_for_primaries(self) -> Flag:
         if (self.role is Role.PRIMARY) != (self.rule is not None):
             raise ValueError("exactly the primary flags have a rule")
+        if self.ends is not None and self.role is not Role.PRIMARY:
+            raise ValueError("ends: a primary flag alone may have an end")
         return self
 
 
@@ -469,12 +477,13 @@ class Domain(Strict):
 
     @property
     def _left_out(self) -> dict[str, Any]:
-        """What neither settings nor digest have. A file that does not say `unrelated` or `linked`, and whose
-        hierarchies have no groupings, has the digest that it always had.
+        """What neither settings nor digest have. A file that does not say `unrelated`, `linked`, or `ends` of
+        a flag, and whose hierarchies have no groupings, has the digest that it always had.
         """
         silent = [name for name in ("unrelated", "linked") if not getattr(self, name)]
-        hierarchies = {i: each.silent for i, each in enumerate(self.hierarchies) if each.silent}
-        return dict.fromkeys([*_OF_NO_TABLE, *silent], True) | {"hierarchies": hierarchies}
+        endless = {code: {"ends"} for code, flag in self.flags.items() if flag.ends is None}
+        alone = {i: each.silent for i, each in enumerate(self.hierarchies) if each.silent}
+        return {**dict.fromkeys((*_OF_NO_TABLE, *silent), True), "flags": endless, "hierarchies": alone}
 
     @property
     def draws(self) -> bool:

@@ -18,6 +18,16 @@ from sdc_tasks.model.tolerances import SAME
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # 1.234: a decimal sign, or thousands?
+_FOREIGN = {
+    sign: f"OBS_VALUE is {sign}, with which {program} says that there is no value: leave it empty, with a "
+    f"status such as M"
+    for program, signs in (
+        ("SAS", (".", "._", *(f".{letter}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))),
+        ("R", ("NA", "<NA>")),
+        ("a program", ("nan", "NAN", "null", "NULL", "None", "N/A", "n/a", "#N/A", "-", "..", "...")),
+    )
+    for sign in signs
+}  # no sign is a number, so that a message may repeat it
 _LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
 
 
@@ -39,7 +49,13 @@ def read_values(keys: Keys, found: Findings) -> Floats:
     )
     found.each("SDC/missing", np.flatnonzero(wrong & empty), records.line, missing, keys.name)
     text = "OBS_VALUE is not a plain number: no text, no NaN, no thousands separators"
-    found.each("SDC/value", np.flatnonzero(wrong & ~empty), records.line, text, keys.name)
+    found.each(
+        "SDC/value",
+        np.flatnonzero(wrong & ~empty),
+        records.line,
+        lambda row: _FOREIGN.get(records.text("OBS_VALUE", row), text),
+        keys.name,
+    )
     return _on_grid(keys, _scaled(value, scale), found)
 
 
@@ -195,17 +211,12 @@ _SIGNS = {".": "point", ",": "comma"}
 
 def _first(records: Records, columns: list[str], sign: str) -> int | None:
     """The first record with a number that uses the sign."""
-    if sign == ",":
-        columns = [column for column in columns if not records.plain(column)]
-    columns = [column for column in columns if sign in "\n".join(records.texts(column))]
-    rows = [
-        np.flatnonzero(
-            records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
-        )
-        for column in columns
-    ]
-    found = [int(found[0]) for found in rows if found.size]
-    return min(found, default=None)
+    used = np.zeros(len(records), dtype=bool)
+    for column in columns:
+        texts = records.texts(column)
+        by_text = [sign in text and _NUMBER.fullmatch(text) is not None for text in texts]
+        used |= np.array(by_text, dtype=bool)[records.which(column)]
+    return int(np.argmax(used)) if used.any() else None
 
 
 def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:

@@ -4,14 +4,18 @@ the domain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.intake.embargo import ended
 from sdc_tasks.intake.findings import Findings, shown
-from sdc_tasks.intake.formats.records import Concepts, Numbers, Records
+from sdc_tasks.intake.formats.eurostat import CONFIDENTIAL, status_of
+from sdc_tasks.intake.formats.header import LAST_UPDATE
+from sdc_tasks.intake.formats.records import NOTHING, Concepts, Numbers, Records
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.table import Bools, Ints
@@ -22,6 +26,10 @@ NOT_AVAILABLE = frozenset("HLMO")  # codes of values that nobody has, or has yet
 _ACTIONS = frozenset(
     "IARM"
 )  # information, append, replace, merge (which SDMX 3.1 says for the first two): the record holds the data
+_WORDS = re.compile(
+    r"[A-Za-z]+(?:\.[A-Za-z]+)?"
+)  # such as ActionType.information: no value, nor a part of one
+_INSTANT = re.compile(r"[0-9]{2}/[0-9]{2}/(?:[0-9]{2}){1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _STRUCTURES, _KINDS = ("DATAFLOW", "STRUCTURE_ID"), frozenset(("dataflow", "datastructure", "dataprovision"))
 
 
@@ -70,12 +78,15 @@ def concepts(domain: Domain) -> Concepts:
         *(source.dimension for source in domain.hierarchies),
     )
     stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
-    optional = (attributes.units, attributes.share_1, attributes.share_2)
+    numbers = (attributes.units, attributes.share_1, attributes.share_2)
+    optional = (*numbers, *dict.fromkeys(flag.ends for flag in domain.flags.values()))
     return Concepts(
         required=(*dimensions, "TIME_PERIOD", "OBS_VALUE", *(column for column in stated if column)),
         optional=tuple(column for column in optional if column),
         dimensions=(*dimensions, "TIME_PERIOD"),
-        numbers=("OBS_VALUE", *(column for column in optional if column)),
+        numbers=("OBS_VALUE", *(column for column in numbers if column)),
+        obs_status=attributes.obs_status,
+        conf_status=attributes.conf_status,
     )
 
 
@@ -106,7 +117,7 @@ def read_keys(records: Records, domain: Domain, period: str, found: Findings) ->
         cell += axis
     cell[~known] = -1
     unavailable = _unavailable(records, domain)
-    flag = _flags(records, unavailable, domain, found)
+    flag = ended(records, domain, period, _flags(records, unavailable, domain, found), found)
     unsent = _unsent(records, domain, flag, unavailable)
     keys = Keys(records, domain, country, indicator, cell, flag, unavailable & ~unsent, unsent)
     _obs_status(keys, found)
@@ -144,9 +155,26 @@ def _structure(records: Records, domain: Domain, found: Findings) -> None:
         message = "STRUCTURE must be dataflow, datastructure or dataprovision"
         found.each("SDC/structure", np.flatnonzero(wrong), records.line, message)
     if records.has("ACTION"):
-        wrong = records.where("ACTION", lambda text: text not in _ACTIONS)
-        message = "ACTION must be I, A, R or M: a delivery is the complete table, and deletes nothing"
-        found.each("SDC/action", np.flatnonzero(wrong), records.line, message)
+        _action(records, found)
+    if (
+        records.has(LAST_UPDATE)
+        and records.where(LAST_UPDATE, lambda text: not _INSTANT.fullmatch(text)).any()
+    ):
+        found.unread(f"column {LAST_UPDATE}, which does not hold instants such as 12/03/26 23:00:00,", 1)
+
+
+def _action(records: Records, found: Findings) -> None:
+    """Adds one finding for each action that is none, as it mostly stands for the whole file."""
+    for number, text in enumerate(records.texts("ACTION")):
+        here = np.flatnonzero(records.which("ACTION") == number)
+        if text in _ACTIONS or not here.size:
+            continue
+        told = text if _WORDS.fullmatch(text) else "another one"
+        message = (
+            f"ACTION must be I, A, R or M, not {told} ({here.size} records, from this line on): a delivery "
+            f"is the complete table, and deletes nothing"
+        )
+        found.add("SDC/action", message, int(records.line[here[0]]))
 
 
 def _fixed(records: Records, column: str, expected: str, code: str, rule: str, found: Findings) -> None:
@@ -203,13 +231,16 @@ def _unavailable(records: Records, domain: Domain) -> Bools:
     """Records without a value and with a status that says so, or with a sign for it: `:`
     (Eurostat), `m` (missing, will come).
     """
-    status = domain.attributes.obs_status
-    said, silent = (
-        records.where(status, NOT_AVAILABLE.__contains__),
-        records.where(status, lambda text: not text),
-    )
+    said, silent = (_of_status(records, domain, codes.__contains__) for codes in (NOT_AVAILABLE, NOTHING))
     none, sign = records.among("OBS_VALUE", {"", ":", "m"}), records.among("OBS_VALUE", {":", "m"})
     return (none & said) | (sign & silent)
+
+
+def _of_status(records: Records, domain: Domain, test: Callable[[str], bool]) -> Bools:
+    """(records,): the records whose status passes the test. Eurostat's letters are read as the codes that
+    they stand for.
+    """
+    return records.where(domain.attributes.obs_status, lambda text: test(status_of(text)))
 
 
 def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings) -> Numbers:
@@ -218,7 +249,7 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
     """
     column = domain.attributes.conf_status
     position = records.positions(column, _index(domain.flags))
-    empty = records.where(column, lambda text: not text)
+    empty, none = records.where(column, lambda text: not text), records.where(column, NOTHING.__contains__)
     allowed = ", ".join(domain.flags)
     if domain.flag_when_empty is not None:
         if empty.any() and found.has_unread:
@@ -230,31 +261,33 @@ def _flags(records: Records, unavailable: Bools, domain: Domain, found: Findings
             )
         position = np.where(empty, list(domain.flags).index(domain.flag_when_empty), position)
     message = (
-        f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty "
-        f"declared in the domain file"
+        f"{column} is empty: every record needs one of {allowed}; or have flag_when_empty declared in the "
+        f"domain file"
+        if domain.flag_when_empty is None
+        else f"{column} is #N/A, which may be the error of a spreadsheet: send one of {allowed}, or nothing"
     )
-    found.each("150/904-2", np.flatnonzero((position < 0) & empty & ~unavailable), records.line, message)
+    found.each("150/904-2", np.flatnonzero((position < 0) & none & ~unavailable), records.line, message)
 
     def unknown(row: int) -> str:
         code = shown(records.text(column, row), domain.flags)
         return f"{column}{f' {code}' if code else ''} is not a flag of this domain: use one of {allowed}"
 
-    found.each("150/904-2", np.flatnonzero((position < 0) & ~empty), records.line, unknown)
+    found.each("150/904-2", np.flatnonzero((position < 0) & ~none), records.line, unknown)
     return position
 
 
 def _obs_status(keys: Keys, found: Findings) -> None:
     """Adds findings on OBS_STATUS. An empty status means a normal value, as in the code list."""
     records, column = keys.records, keys.domain.attributes.obs_status
-    unknown = records.where(column, lambda text: bool(text) and text not in OBS_STATUS)
+    unknown = _of_status(records, keys.domain, lambda text: text not in OBS_STATUS | NOTHING)
     found.each(
         "150/904-2",
         np.flatnonzero(unknown),
         records.line,
-        lambda row: _wrong_code(records, column, row, OBS_STATUS),
+        lambda row: _wrong_status(keys, row),
         keys.name,
     )
-    there = ~records.among("OBS_VALUE", {""}) & ~keys.unavailable & ~keys.unsent
+    there = records.where("OBS_VALUE", _may_be_number) & ~keys.unavailable & ~keys.unsent
     message = (
         f"{column} says that the value is missing, but there is one: correct it; is it a "
         f"{keys.domain.attributes.conf_status}?"
@@ -263,8 +296,22 @@ def _obs_status(keys: Keys, found: Findings) -> None:
         (NOT_AVAILABLE, Severity.ERROR),
         ({"Q"}, Severity.WARNING),
     ):  # suppressed: the sender may still send it to us
-        odd = np.flatnonzero(there & records.where(column, codes.__contains__))
+        odd = np.flatnonzero(there & _of_status(records, keys.domain, codes.__contains__))
         found.each("SDC/status", odd, records.line, message, keys.name, severity)
+
+
+def _may_be_number(text: str) -> bool:
+    return any(sign.isdecimal() for sign in text)
+
+
+def _wrong_status(keys: Keys, row: int) -> str:
+    attributes = keys.domain.attributes
+    if CONFIDENTIAL in (text := keys.records.text(attributes.obs_status, row)) and text.islower():
+        return (
+            f"{attributes.obs_status} has the letter {CONFIDENTIAL} of confidential values: say that in "
+            f"{attributes.conf_status}, and send the value"
+        )
+    return _wrong_code(keys.records, attributes.obs_status, row, OBS_STATUS)
 
 
 def _unsent(records: Records, domain: Domain, flag: Numbers, unavailable: Bools) -> Bools:
@@ -272,9 +319,7 @@ def _unsent(records: Records, domain: Domain, flag: Numbers, unavailable: Bools)
     whether an aggregate reveals it.
     """
     primary = np.array([*(spec.role is Role.PRIMARY for spec in domain.flags.values()), False])[flag]
-    suppressed = records.among("OBS_VALUE", {"", ":"}) & records.where(
-        domain.attributes.obs_status, "Q".__eq__
-    )
+    suppressed = records.among("OBS_VALUE", {"", ":"}) & _of_status(records, domain, "Q".__eq__)
     return np.asarray(suppressed | records.among("OBS_VALUE", {"x"}) | (unavailable & primary))
 
 

@@ -61,7 +61,7 @@ class Verdict:
     unprotected: int
 
     @property
-    def is_table(self) -> bool:
+    def is_feasible(self) -> bool:
         return self.violation <= FEASIBILITY
 
 

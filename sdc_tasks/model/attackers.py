@@ -20,7 +20,8 @@ WHO = {
         "and, against each of them, the others"
     ),
     "vintage": (
-        "somebody who also holds what was released of the period in earlier versions, all or some of it"
+        "somebody who also holds what was released before, all or some of it: earlier versions of the "
+        "period, and other tables and periods of the statistic"
     ),
     "revision": "the same, who also knows how far cells were revised since, as the domain lets one assume",
 }

@@ -274,13 +274,13 @@ def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str
 @dataclass(frozen=True)
 class Proof:
     """How the requirements of an audit were shown: `requirements` (below, above and width of each primary)
-    that are met, by so many counter-tables, which are tables that no attacker can tell from the truth. `lps`:
-    linear programs of the audit; `before`: of the steps that made the publication, whose tables the audit
+    that are met, by so many witnesses, tables that no attacker can tell from the truth. `lps`: linear
+    programs of the audit; `before`: of the steps that made the publication, whose tables the audit
     checks again. None: not recorded by the version that made the release.
     """
 
     requirements: int
-    tables: int | None
+    witnesses: int | None
     lps: int
     before: int | None
 
@@ -288,19 +288,19 @@ class Proof:
     def of(cls, report: AuditReport, before: int) -> Proof:
         """Of an audit at hand."""
         evidence = report.evidence
-        tables = int(evidence.witness.shape[0] + evidence.whole.shape[0])
-        return cls(REQUIREMENTS_EACH * len(report.primaries) - report.broken, tables, report.lps, before)
+        witnesses = int(evidence.witness.shape[0] + evidence.whole.shape[0])
+        return cls(REQUIREMENTS_EACH * len(report.primaries) - report.broken, witnesses, report.lps, before)
 
     @property
     def said(self) -> str:
         many = (
-            "counter-tables"
-            if self.tables is None
-            else "1 counter-table"
-            if self.tables == 1
-            else f"{self.tables} counter-tables"
+            "witnesses"
+            if self.witnesses is None
+            else "1 witness"
+            if self.witnesses == 1
+            else f"{self.witnesses} witnesses"
         )
-        show = "shows" if self.tables == 1 else "show"
+        show = "shows" if self.witnesses == 1 else "show"
         earlier = "an unrecorded number" if self.before is None else str(self.before)
         return (
             f"{many} {show} {self.requirements} requirements; LPs solved: {earlier} before "

@@ -19,6 +19,11 @@ BYTES = 32
 SEED_BYTES = 16  # more than anybody can try
 
 
+def repeats_one_byte(key: bytes) -> bool:
+    """Whether anybody would try this key first: chance draws none such."""
+    return len(set(key)) == 1
+
+
 @dataclass(frozen=True)
 class Secret:
     """A key of 32 bytes. Printing the object hides it; `hex` is for confidential files only.
@@ -39,12 +44,15 @@ class Secret:
     @classmethod
     def of_hex(cls, text: str) -> Secret:
         """The secret of these hexadecimal digits. Raises ValueError, which does not show them, when they are
-        not valid.
+        not valid, or anybody would try them first.
         """
         try:
-            return cls(bytes.fromhex(text))
+            made = cls(bytes.fromhex(text))
         except (ValueError, TypeError):
             raise ValueError(f"a secret is {2 * BYTES} hexadecimal digits") from None
+        if repeats_one_byte(made.key):
+            raise ValueError("it repeats one byte, so it is no secret")
+        return made
 
     @property
     def hex(self) -> str:

@@ -293,6 +293,8 @@ class AuditFacts:
     contradictions: tuple[str, ...]
     countries: tuple[CountryFact, ...]
     together: tuple[CompositionFact, ...]
+    linked: tuple[str, ...] = ()  # the related releases that were attacked together with this one
+    beside: int = 0  # primaries of theirs
     whole: int = 0  # primaries judged as whole numbers
     by_milp: int = 0  # of these, judged by MILPs
     undecided: int = 0  # of these, with a MILP that stopped at its limit

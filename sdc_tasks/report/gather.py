@@ -637,6 +637,8 @@ def _audit(
     return AuditFacts(
         claim=claim,
         proof=proof,
+        linked=tuple(each.name for each in space.beside),
+        beside=int((report.primaries >= space.own_size).sum()),
         by_lp=int(report.by_lp.sum()),
         broken_requirements=report.broken,
         broken=_broken(space, report),

@@ -118,7 +118,7 @@ def looks_rounded(problem: ProtectionProblem, publication: Publication, domain: 
     """Hints: one for each composition and indicator whose exact values all end in zeros
     while most national values do not.
     """
-    space = problem.space
+    problem, space = problem.own, problem.space.alone
     each = space.national_size // len(space.indicators)
     area, indicator = (
         publication.cells // space.national_size,

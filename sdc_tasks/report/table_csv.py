@@ -168,7 +168,7 @@ def read_published(
     published.
     """
     first = space.first_aggregate
-    cells = np.arange(first, space.size)
+    cells = np.arange(first, space.own_size)
     values, bases, covers = np.full(len(cells), np.nan), np.full(len(cells), np.inf), np.zeros(len(cells))
     position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}
     explained = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
+from sdc_tasks.model.table import Floats
 from sdc_tasks.solver.lp import STATUS, LPResult, Status, highs_lp, quiet_highs
 from sdc_tasks.solver.milp import Milp
 from sdc_tasks.solver.tally import count_lp
@@ -19,7 +20,10 @@ def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
     highs = quiet_highs()
     highs.setOptionValue("solver", "ipx")
     highs.setOptionValue("time_limit", seconds)
-    highs.passModel(highs_lp(model.cost, model.A, model.row_lower, model.row_upper, model.lower, model.upper))
+    unit = _unit(model.cost)
+    highs.passModel(
+        highs_lp(model.cost / unit, model.A, model.row_lower, model.row_upper, model.lower, model.upper)
+    )
     highs.run()
     count_lp()
     if highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
@@ -32,8 +36,16 @@ def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
     status = STATUS.get(found, Status.STOPPED)
     return LPResult(
         status=status,
-        objective=float(highs.getInfo().objective_function_value),
+        objective=float(highs.getInfo().objective_function_value) * unit,
         x=np.array(solution.col_value),
-        dual=np.array(solution.row_dual),
-        reduced=np.array(solution.col_dual),
+        dual=np.array(solution.row_dual) * unit,
+        reduced=np.array(solution.col_dual) * unit,
     )
+
+
+def _unit(cost: Floats) -> float:
+    """The power of 1024 by which costs are divided, so that their median is not far from one: an optimum is
+    within an absolute tolerance, which would take costs of 1e-8 for none. Usual costs stay as they are.
+    """
+    some = np.abs(cost[cost != 0])
+    return float(1024.0 ** np.round(np.log2(np.median(some)) / 10)) if len(some) else 1.0

@@ -14,6 +14,7 @@ from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.joint import out_of
 from sdc_tasks.steps.memory import is_sound, load, once
 from sdc_tasks.warehouse.operations import journal
 
@@ -101,6 +102,9 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
     def join() -> Publication:
         decisions = _decisions(desk, release_id, groups)
         found = assemble(problem.space, [(each.indicators, each.publication) for each in decisions])
+        if problem.space.beside:
+            out = out_of(desk, release_id)
+            found = pipeline.repeated(problem, found, requirements, desk.domain, desk.period, out, note)
         visible = (
             f"{int(found.visible.sum())} as sum of the visible countries, " if found.visible.any() else ""
         )

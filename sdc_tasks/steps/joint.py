@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sdc_tasks import pipeline
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked
+from sdc_tasks.judge.release import Part, differs
 from sdc_tasks.methods.linked import Out
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
@@ -27,10 +28,30 @@ def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) 
         return problem
     for each in releases:
         _require_comparable(desk, each)
-    last = {(each.domain, each.period): each for each in releases}
-    out = [_out(desk, each) for each in last.values()]
+    out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
     return pipeline.joint(problem, desk.period, out, desk.domain)
+
+
+def out_of(desk: Desk, release_id: str) -> list[Out]:
+    """The last version of each related release with which a release was opened."""
+    last = {(each.domain, each.period): each for each in of_release(desk, release_id)}
+    return [_out(desk, each) for each in last.values()]
+
+
+def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -> None:
+    """Raises ReleaseBlocked where the second program merges the cells of the related releases in another way
+    than the problem has them.
+    """
+    if not (out := out_of(desk, release_id)):
+        return
+    parts = [Part(each.name, each.period, each.problem, each.publication) for each in out]
+    if found := differs(problem, problem.own, desk.period, parts, pipeline.period_rules(desk.domain)):
+        names = ", ".join(each.name for each in parts)
+        raise ReleaseBlocked(
+            f"{release_id}: the second program finds {'; '.join(found)} beside {names}. Nothing was "
+            f"published. Remedy: run the release again; if it is refused again, report a fault of the program"
+        )
 
 
 def _out(desk: Desk, release: ReleaseInfo) -> Out:

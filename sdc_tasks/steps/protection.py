@@ -22,7 +22,7 @@ from sdc_tasks.model.table import Ints
 from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_own
-from sdc_tasks.steps.joint import beside_what_is_out
+from sdc_tasks.steps.joint import beside_what_is_out, require_own_merge
 from sdc_tasks.steps.linked import named, of_release
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.secondaries import (
@@ -159,12 +159,14 @@ def audit_chunk(desk: Desk, release_id: str, chunk: int) -> str:
 def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
     """Joins the chunks and stores the certificate. Returns its digest and whether the audit passed.
 
-    Raises ReleaseBlocked where a version was published meanwhile that the audit did not know.
+    Raises ReleaseBlocked where a version was published meanwhile that the audit did not know, and where the
+    second program merges the cells of related releases otherwise.
     """
     began = time.monotonic()
     require_own(desk, release_id)
     problem, publication, merged = decided(desk, release_id)
     try:
+        require_own_merge(desk, release_id, problem)
         out = known(desk, release_id)
     except ReleaseBlocked:
         journal.finish_run(desk.engine, release_id, RunState.BLOCKED)
@@ -181,7 +183,7 @@ def verdict(desk: Desk, release_id: str) -> tuple[str, bool]:
         desk.engine, release_id, merged, certificate, publisher.printed(publication, problem.space)
     )
     journal.record_step(desk.engine, release_id, "verdict", seconds=time.monotonic() - began)
-    journal.record_tally(desk.engine, release_id, journal.COUNTER_TABLES, Proof.of(merged, 0).tables or 0)
+    journal.record_tally(desk.engine, release_id, journal.WITNESSES, Proof.of(merged, 0).witnesses or 0)
     claim = claim_of(json.loads(certificate))
     proof = reader.proof(desk.engine, release_id, reader.audits(desk.engine, release_id)[-1])
     desk.say(f"audit {claim.verdict}: {claim.sentence}; {proof.said}")

@@ -23,6 +23,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.model.secret import repeats_one_byte
 from sdc_tasks.warehouse.forms.canonical import digest_of
 
 KEY_BYTES = 32
@@ -46,11 +47,16 @@ class Keyring:
     @classmethod
     def of(cls, written: Sequence[str]) -> Keyring:
         """The keyring of keys as text. Raises InvalidInput, which does not show the text, for an
-        invalid key.
+        invalid key, and where anybody would guess the one that encrypts; an old one opens what it sealed.
         """
         keys = [_key(text.strip()) for text in written if text.strip()]
         if not keys:
             raise InvalidInput(f"the payload keys hold no key. {REMEDY}")
+        if repeats_one_byte(keys[0]):
+            raise InvalidInput(
+                "the newest payload key repeats one byte, so it is no secret. Remedy: make one with `sdc "
+                "new-key`, put it before the others in SDC_PAYLOAD_KEYS, and run sdc rotate-keys"
+            )
         return cls({_name(key): key for key in keys})
 
     @property

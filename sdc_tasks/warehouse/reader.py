@@ -30,7 +30,7 @@ from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.schema import inbox as inbox_table
 from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.operations.journal import COUNTER_TABLES, DELIVERY, LPS, RELATED, TALLY, VERSION
+from sdc_tasks.warehouse.operations.journal import DELIVERY, LPS, RELATED, TALLY, VERSION, WITNESSES
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
@@ -259,10 +259,10 @@ def proof(engine: Engine, release_id: str, of: Record) -> Proof:
         for name, number in counted.items()
         if name.startswith(f"{LPS} ") and not name.startswith(f"{LPS} audit")
     )
-    known = COUNTER_TABLES in counted
+    known = WITNESSES in counted
     return Proof(
         REQUIREMENTS_EACH * of["primaries"] - of["broken"],
-        counted.get(COUNTER_TABLES),
+        counted.get(WITNESSES),
         of["lps"],
         before if known else None,
     )

@@ -654,7 +654,7 @@ def test_a_release_exported_and_adjusted_is_a_table_of_that_release(demo, tmp_pa
     )
     z = (x - demo.problem.a) / direct.unit
     verdict = verify(direct, z[direct.cells])
-    assert (verdict.is_table, verdict.unprotected) == (True, 0)
+    assert (verdict.is_feasible, verdict.unprotected) == (True, 0)
     assert not np.delete(z, direct.cells).any(), "what the world knows stays"
 
 

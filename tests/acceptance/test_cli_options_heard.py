@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 import typer
 
+from sdc_tasks.cli.options import as_command
 from sdc_tasks.cli.rounding.round_counts import round_counts
 from sdc_tasks.cli.searches import argus, protect, suppress
 from sdc_tasks.methods.rounding import small_count
+from sdc_tasks.methods.suppression.names import METHODS
 from support.desk import sdc
 
 TABLE = """A,B,VALUE,STATUS,LPL,UPL,KIND,MARK,LEVEL,LOW,HIGH,ONE,WHO,PRICE,FIRMS,ROOF
@@ -267,7 +269,7 @@ def test_every_option_of_a_command_has_its_line(command: str) -> None:
     function, cases = COMMANDS[command]
     assert {
         name
-        for name in inspect.signature(function).parameters
+        for name in inspect.signature(as_command(function)).parameters
         if name not in ("context", "files", "file", "batch_file")
     } - ({"batch"} if command == "argus" else set()) == set(cases)
 
@@ -285,6 +287,18 @@ def test_a_pattern_is_judged_and_none_is_sought(heard: Any) -> None:
     for option in map(str.split, searches):
         said = heard("suppress", (*PLAIN, "--check", "then.csv", *option))[1]
         assert "leave out --out, --plot, --seconds, --method, --gap and --seed" in said
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("command", "plain"), [("suppress", PLAIN), ("protect", RULE)])
+def test_a_gap_is_for_methods_that_end_at_one(
+    heard: Any, method: str, command: str, plain: Sequence[str]
+) -> None:
+    (code, asked, _), said = heard(command, (*plain, "--method", method, "--gap", "0.1"))  # type: ignore[misc]
+    ends = method in ("auto", "exact", "hitas")
+    assert (code, bool(asked)) == ((0, True) if ends else (2, False))
+    assert ends or f"gap: method {method} proves no bound" in said
+    assert heard(command, (*plain, "--method", method))[0][0] == 0
 
 
 @pytest.mark.parametrize(

@@ -291,3 +291,16 @@ def test_the_same_seed_gives_the_same_file(table, tmp_path):
             sdc("suppress", table, "--cost", "one", "--seed", "7", "--out", tmp_path / f"{name}.jj").code == 0
         )
     assert (tmp_path / "one.jj").read_bytes() == (tmp_path / "two.jj").read_bytes()
+
+
+def test_names_of_columns_may_have_commas(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(
+        '"Place, of work",JOB,VALUE,STATUS,LPL,UPL\nA,x,4,u,2,2\nA,y,60,s,0,0\nB,x,30,s,0,0\nB,y,50,s,0,0\n'
+    )
+    run = sdc("suppress", table, "--dims", '"Place, of work", JOB', "--out", tmp_path / "safe.csv")
+    assert run.code == 0, run.complained
+    assert (tmp_path / "safe.csv").read_text().startswith('"Place, of work","JOB",')
+    assert sdc("suppress", table, "--dims", "", "--out", tmp_path / "safe.csv").refused(
+        "--dims REGION,ACTIVITY"
+    )

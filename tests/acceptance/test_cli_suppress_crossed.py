@@ -5,6 +5,7 @@ what is no table is told by line.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import stat
 from pathlib import Path
@@ -53,6 +54,33 @@ def suppressed(file: Path, *options: object, dims: str = "TOWN,JOB") -> tuple[En
     return ended, list(csv.DictReader(out.open(encoding="utf-8"))) if out.exists() else []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [WHOLE, CSV, WHOLE.replace("20,s,,,1,5", "20,s,,,,"), WHOLE.replace("COST,COUNT", "COUNT,COST")],
+    ids=["whole", "totals added up", "a gap", "the other way round"],
+)
+def test_costs_and_counts_of_the_table_are_kept(table: Path, text: str) -> None:
+    """Whoever goes on with what was written still has them; no search of this table needed them."""
+    table.write_text(text)
+    ended, rows = suppressed(table)
+    assert ended.code == 0, ended.text
+    given = {(row["TOWN"], row["JOB"]): row for row in csv.DictReader(io.StringIO(text))}
+    for row in rows:
+        before = given.get((row["TOWN"], row["JOB"]), {"COST": "", "COUNT": ""})
+        assert (row["COST"], row["COUNT"]) == (before["COST"], before["COUNT"])
+    if text == WHOLE:
+        asked = ("--cost", "frequency", "--json", table.with_name("f.json"))
+        again = sdc("suppress", table.with_name("out.csv"), "--dims", "TOWN,JOB", *asked)
+        assert again.code == 0, again.text
+
+
+def test_counts_under_another_name_are_kept(table: Path) -> None:
+    table.write_text(WHOLE.replace("COUNT", "FIRMS"))
+    ended, rows = suppressed(table, "--count", "FIRMS", "--cost", "frequency")
+    assert ended.code == 0, ended.text
+    assert [row["COUNT"] for row in rows if row["STATUS"] == "u"] == ["2"]
+
+
 def marked(rows: list[dict[str, str]], status: str = "m") -> set[tuple[str, str]]:
     return {(row["TOWN"], row["JOB"]) for row in rows if row["STATUS"] == status}
 
@@ -63,7 +91,7 @@ def test_every_method_gives_the_pattern_of_figure_11(table, method):
     ended, rows = suppressed(table, "--method", method, "--json", facts)
     assert ended.code == 0, ended.complained
     assert (marked(rows), marked(rows, "u"), len(rows)) == (FIGURE_11, {("M2", "P3")}, 16)
-    assert list(rows[0]) == ["TOWN", "JOB", "VALUE", "STATUS", "LPL", "UPL", "SPL"]
+    assert list(rows[0]) == ["TOWN", "JOB", "VALUE", "STATUS", "LPL", "UPL", "SPL", "COST", "COUNT"]
     assert sum(float(row["VALUE"]) for row in rows) == 4 * 309
     told = json.loads(facts.read_text())
     assert (told["objective"], told["unprotected"], told["primaries"], told["cells"]) == (86.0, 0, 1, 16)

@@ -80,6 +80,51 @@ def test_tables_with_dimensions_of_their_own(tmp_path):
     assert "m" not in {line.split(",")[3] for line in (folder / "ages.csv").read_text().splitlines()[1:]}
 
 
+def test_each_table_may_have_hierarchies_of_its_own(tmp_path):
+    """One list adds up towns to regions, the other to sizes: the same dimension, two trees."""
+    names, folder = ("regions", "sizes"), tmp_path / "out"
+    folder.mkdir()
+    towns = {"A": 4, "B": 30, "C": 50, "D": 20}
+    trees = {"regions": {"N": "AB", "S": "CD"}, "sizes": {"BIG": "BC", "SMALL": "AD"}}
+    for name, tree in trees.items():
+        (tmp_path / f"{name}.hrc").write_text(
+            "".join(f"{top}\n" + "".join(f"@{town}\n" for town in parts) for top, parts in tree.items())
+        )
+        status = {"A": "u,2,2"}
+        (tmp_path / f"{name}.csv").write_text(
+            "TOWN,VALUE,STATUS,LPL,UPL\n"
+            + "".join(f"{town},{value},{status.get(town, 's,0,0')}\n" for town, value in towns.items())
+        )
+    (tmp_path / "links.csv").write_text(
+        "link,table,cell\n" + "".join(f"{t},{name},{t}\n" for t in (*towns, "TOTAL") for name in names)
+    )
+    tables = [tmp_path / f"{name}.csv" for name in names]
+    command = ["suppress", *tables, "--dims", "TOWN", "--link", tmp_path / "links.csv", "--out", folder]
+    own = [option for name in names for option in ("--hierarchy", f"{name}:TOWN={tmp_path / name}.hrc")]
+    run = sdc(*command, *own)
+    assert run.code == 0, run.complained
+    for name, tree in trees.items():
+        written = [line.split(",") for line in (folder / f"{name}.csv").read_text().splitlines()[1:]]
+        hidden = {line[0] for line in written if line[2] in "um"}
+        assert {line[0] for line in written} == {*towns, "TOTAL", *tree}
+        assert "A" in hidden
+        for top, parts in tree.items():
+            assert len(hidden & {top, *parts}) != 1, f"{top} and its towns tell the only hidden one"
+    common = sdc(*command, "--hierarchy", f"TOWN={tmp_path / 'sizes.hrc'}", *own[:2])
+    assert common.code == 0, common.complained
+    assert "BIG" in (folder / "sizes.csv").read_text()
+    assert "BIG" not in (folder / "regions.csv").read_text()
+    for wrong, said in (
+        (f"ages:TOWN={tmp_path}", "of one of the tables regions, sizes"),
+        (f"regions:TOWN={tmp_path / 'regions.hrc'}", "is expected once"),
+        (
+            f"regions:JOB={tmp_path / 'regions.hrc'}",
+            "a hierarchy of JOB, which is no dimension of this table",
+        ),
+    ):
+        assert sdc(*command, *own, "--hierarchy", wrong).refused(said, "Remedy: ")
+
+
 def test_what_was_open_in_any_of_the_tables_stays_open(tables, tmp_path):
     """Then another cell of the first table was hidden. In the second nothing was, so the shared
     total is known, also from there.

@@ -395,6 +395,17 @@ def test_a_delivery_without_mistakes_is_published_and_nothing_is_said_of_it(offi
     ended, found = released(office, tmp_path, sent(office).file)
     assert (ended.code, found) == (0, []), ended.text
     assert "no delivery with warnings" in ended.said
+    assert "first period" not in ended.said, "all were compared with the last one"
+
+
+def test_the_first_deliveries_are_told_to_be_compared_with_no_earlier_period(office, tmp_path):
+    """Twice every value of a country: nothing there contradicts it, and nobody may take that for a proof."""
+    spoilt = sent(office)
+    spoilt.put("OBS_VALUE", times(2))
+    ended, found = released(office, tmp_path, spoilt.file, first=True)
+    assert (ended.code, found) == (0, []), ended.text
+    told = " ".join(ended.said.replace("│", "").split())
+    assert re.search(rf"first period no earlier period to compare with: .*\b{MINE}\b.*; what is wrong", told)
 
 
 def test_there_are_forty_mistakes():

@@ -310,7 +310,8 @@ def test_a_warehouse_takes_its_secret_from_the_environment_once(
     assert secret_of(engine).hex == WAREHOUSE_SECRET
     monkeypatch.delenv(VARIABLE)
     assert secret_of(steps.open_office(url)) == secret_of(engine), "it is kept"
-    for wrong, named in (("f" * 64, "not the secret of this warehouse"), ("f" * 63, "64 hexadecimal digits")):
+    another = "f" * 63 + "e"
+    for wrong, named in ((another, "not the secret of this warehouse"), ("f" * 63, "64 hexadecimal digits")):
         monkeypatch.setenv(VARIABLE, wrong)
         with pytest.raises(InvalidInput, match=f"{named}.*Remedy") as caught:
             secret_of(steps.open_office(url))
@@ -318,6 +319,17 @@ def test_a_warehouse_takes_its_secret_from_the_environment_once(
     kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert WAREHOUSE_SECRET.encode() not in kept
     assert bytes.fromhex(WAREHOUSE_SECRET) not in kept
+
+
+@pytest.mark.parametrize("pair", ["00", "ff", "5c"])
+def test_a_secret_that_repeats_one_byte_is_refused(
+    pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(VARIABLE, pair * 32)
+    with pytest.raises(InvalidInput, match=r"one byte.*Remedy: make one with `openssl") as caught:
+        steps.open_office(f"sqlite:///{tmp_path / 'w.db'}")
+    assert pair * 32 not in str(caught.value)
+    assert not (tmp_path / "w.db").exists()
 
 
 def test_seeds_of_roundings_are_more_than_anybody_tries():

@@ -79,7 +79,7 @@ def test_the_report_says_what_showed_the_requirements_and_not_only_how_many_lps_
     """
     said = one_line((weak[2] / "report.html").read_text(encoding="utf-8"))
     found = re.search(
-        r"(\d+) counter-tables? shows? 63 requirements; LPs solved: (\d+) before the audit, (\d+) in it", said
+        r"(\d+) witness(?:es)? shows? 63 requirements; LPs solved: (\d+) before the audit, (\d+) in it", said
     )
     assert found
     assert int(found[1]) > 0
@@ -88,7 +88,7 @@ def test_the_report_says_what_showed_the_requirements_and_not_only_how_many_lps_
         steps.open_desk(f"sqlite:///{weak[2] / 'warehouse.db'}", weak[0].domain, PERIOD).engine,
         release_id(weak),
     )
-    assert counted["counter-tables"] == int(found[1])
+    assert counted["witnesses"] == int(found[1])
     assert sum(
         number for name, number in counted.items() if name.startswith("LPs") and "audit" not in name
     ) == int(found[2])

@@ -18,6 +18,7 @@ import pytest
 from sdc_tasks.errors import Retriable
 from support.deliveries import PERIOD
 from support.desk import FREE, PROTECTED, new_desk
+from support.payload_key import WAREHOUSE_SECRET
 
 REGIONS = Path(__file__).parents[3] / "shared/data/regions12/deliveries"
 LADDER = """
@@ -71,7 +72,11 @@ def release(
     """
     where = ["--domain", domain, "--period", period, "--inbox", inbox, "--out", out]
     command = [sys.executable, "-c", PROGRAM, machine.cores, machine.pace, "release", *where]
-    environment = {**os.environ, "PYTHONHASHSEED": str(machine.seed), "SDC_WAREHOUSE_SECRET": "5c" * 32}
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": str(machine.seed),
+        "SDC_WAREHOUSE_SECRET": WAREHOUSE_SECRET,
+    }
     with load(machine.busy):
         return subprocess.run(
             [*map(str, command)], env=environment, capture_output=True, text=True, check=False

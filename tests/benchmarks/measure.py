@@ -240,7 +240,7 @@ def _outcome(run: Run, z: Floats | None, used: _Used, note: str) -> _Outcome:
 
 def _is_protected(problem: CtaProblem, z: Floats) -> bool:
     verdict = verify(problem, z)
-    return verdict.is_table and verdict.unprotected == 0
+    return verdict.is_feasible and verdict.unprotected == 0
 
 
 def main() -> None:

@@ -66,6 +66,27 @@ def test_the_table_is_safe_from_the_outside(released: tuple[Path, str]):
     )
 
 
+@pytest.mark.slow
+def test_the_second_table_is_what_the_tutorial_shows(released: tuple[Path, str]):
+    folder, _ = released
+    made = done(
+        sys.executable, ROOT / "docs" / "tutorial" / "deliveries.py", "2017", folder / "sizes", "sizes"
+    )
+    assert "28 deliveries" in made
+    sizes = ROOT / "docs" / "tutorial" / "c2229_sizes.yaml"
+    where = ["--domain", sizes, "--period", "2017", "--inbox", folder / "sizes"]
+    warehouse = f"sqlite:///{folder / 'out' / 'warehouse.db'}"
+    sdc = Path(sys.executable).with_name("sdc")
+    said = done(sdc, "release", *where, "--warehouse", warehouse, "--out", folder / "by_size")
+    assert [line for line in shown("linked") if line not in said] == []
+    with (folder / "by_size" / "table.csv").open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    head, *told = shown("by size")
+    assert {tuple(line.split(",")) for line in told} == {
+        tuple(row[column] for column in head.split(",")) for row in rows
+    }
+
+
 def test_the_deliveries_are_parts_of_what_the_tutorial_shows(released: tuple[Path, str]):
     folder, _ = released
     sent = (folder / "inbox" / "LU_2017.csv").read_text(encoding="utf-8").splitlines()

@@ -9,9 +9,7 @@ plain SQL as well, on both engines.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count as numbers
 
 import pytest
 from sqlalchemy import select, text
@@ -29,6 +27,7 @@ from sdc_tasks.warehouse.forms.related import akin, same_time
 from sdc_tasks.warehouse.log import entries
 from sdc_tasks.warehouse.operations.decisions import approve, retract
 from sdc_tasks.warehouse.operations.journal import Terms, save_audit, start_run, submit
+from support.related import CHECKS, terms
 from support.world import (
     FIRST,
     KEYS,
@@ -46,35 +45,6 @@ from support.world import (
 
 REASON = "the survey asks other enterprises"
 REFUSED = "beside figures that may be the same"
-DIGEST = numbers(1)
-
-
-def terms(
-    domain: str,
-    structure: str = "NSI:STS(1.0)",
-    countries: Sequence[str] = ("AT", "BE"),
-    aggregates: Sequence[str] = ("EU",),
-    indicators: Sequence[str] = ("TURNOVER",),
-    unrelated: dict[str, str] | None = None,
-    approvals: int = 0,
-) -> Terms:
-    """The terms of a domain file, as far as they tell what its figures are."""
-    settings = {
-        "structure_id": structure,
-        "areas": {"dimension": "REF_AREA"},
-        "codelists": {"REF_AREA": [[code, "", code] for code in countries]},
-        "aggregates": [{"code": code} for code in aggregates],
-        "indicators": [{"code": code} for code in indicators],
-        "governance": {"approvals": approvals},
-        **({"unrelated": unrelated} if unrelated else {}),
-    }
-    return Terms(
-        domain,
-        f"{next(DIGEST):064x}",
-        ("external",),
-        approvals,
-        settings=json.dumps(settings, sort_keys=True),
-    )
 
 
 def out(warehouse, release_id: str, of: Terms, period: str):
@@ -110,7 +80,6 @@ def _staged(warehouse) -> set[tuple[str, str]]:
         return {tuple(row) for row in connection.execute(select(publication.c.domain, publication.c.period))}
 
 
-CHECKS = ("release_beside_related", "release_of_two_domains", "release_not_logged")
 YEARLY = terms("annual", "NSI:SBS(1.0)")
 QUARTERLY = terms("quarterly")
 
@@ -136,7 +105,7 @@ def test_two_frequencies_of_one_domain_are_related_whatever_it_says(warehouse):
     for release_id, each in (("r2", YEARLY), ("r3", itself)):
         with pytest.raises(
             ReleaseBlocked,
-            match=r"annual has published 2024, which overlaps 2024-Q2.*Remedy: release one of the two",
+            match=r"annual has published 2024, which overlaps 2024-Q2.*Remedy: say it in the domain file",
         ):
             out(warehouse, release_id, each, "2024-Q2")
         with pytest.raises(IntegrityError, match=f"{REFUSED}|does not name why"):

@@ -23,6 +23,7 @@ COMPARED = {
 }
 COUNTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.BitAnd: "|", ast.BitOr: "&"}
 CALLED = {"min": "max", "max": "min", "any": "all", "all": "any"}
+CALLED_OF_NUMPY = {"minimum": "maximum", "maximum": "minimum"}  # whose arguments may be swapped
 SPOKEN = (ast.JoinedStr, ast.Raise)  # what is said; a raise itself goes as a statement
 
 
@@ -103,7 +104,8 @@ class _Finder(ast.NodeVisitor):
         if isinstance(node.value, bool):
             self._add(node, str(not node.value), "another constant")
         elif isinstance(node.value, int | float):
-            self._add(node, str(node.value + 1), "another constant")
+            other = node.value + 1 if node.value + 1 != node.value else 2 * node.value
+            self._add(node, str(other), "another constant")
 
     def visit_If(self, node: ast.If) -> None:
         self._add(node.test, f"not ({self._source(node.test)})", "a condition turned round")
@@ -122,6 +124,9 @@ class _Finder(ast.NodeVisitor):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in CALLED:
             self._add(node.func, CALLED[name], "another function")
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in CALLED_OF_NUMPY:
+            other = CALLED_OF_NUMPY[node.func.attr]
+            self._add(node.func, f"{self._source(node.func.value)}.{other}", "another function")
         elif (
             len(node.args) >= 2
             and not any(isinstance(each, ast.Starred) for each in node.args[:2])

@@ -30,12 +30,12 @@ ROWS = ["A;1", 'B"2', "C,3 x"]  # C,3 x is the part of D.4
 COLUMNS = ["m", "f.x", "<5", "a'b"]
 HRC = 'A;1\nB"2\nD.4\n@C,3 x\n'
 RDA = """<SEPARATOR> ";"
-"Place of work"
+"Place|of work, daily"
  <RECODEABLE> <TOTCODE> "All, of it"
  <HIERARCHICAL> <HIERCODELIST> "place.hrc" <HIERLEADSTRING> "@"
 Sex
  <RECODEABLE> <TOTCODE> "T""x"
-Turnover
+"Turnover, net|gross"
  <NUMERIC> <DECIMALS> 0
 Firms
  <FREQUENCY>
@@ -47,8 +47,8 @@ Upl
  <NUMERIC> <UPPERPL>
 """
 HEAD = (
-    '<OPENTABLEDATA> "{0}.tab"\n<OPENMETADATA> "{0}.rda"\n<SPECIFYTABLE> "Place of '
-    'work""Sex"|"Turnover"||\n<READTABLE> 0\n'
+    '<OPENTABLEDATA> "{0}.tab"\n<OPENMETADATA> "{0}.rda"\n<SPECIFYTABLE> "Place|'
+    'of work, daily""Sex"|"Turnover, net|gross"||\n<READTABLE> 0\n'
 )
 WRITE = '<SUPPRESS> OPT(1)\n<WRITETABLE> (1,5,{1},"{0}.tab")\n<WRITETABLE> (1,6,,"{0}.jj")\n'
 Key = tuple[str, str]

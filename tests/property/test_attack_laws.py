@@ -251,6 +251,8 @@ def chunked(draw: Draw, publication: Publication, requirements: Requirements, of
         whole.passed,
     )
     assert merged.lps == whole.lps
+    for name, array in whole.evidence.arrays.items():
+        assert merged.evidence.arrays[name].tobytes() == array.tobytes(), name
 
 
 @FEW

@@ -7,8 +7,10 @@ All judged by the oracle: its relations, its LPs, and here its box of what a pub
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -337,3 +339,21 @@ def test_what_a_release_prints_is_possible(draw, wanted):
     found = chosen(problem, **wanted)
     assert excluded(problem, found) == []
     assert shares(problem, found).min(initial=1) >= 1 - 1e-4
+
+
+@pytest.mark.parametrize(
+    ("ends", "smallest", "fit"),
+    [
+        ((355.0, 445.0), 1.0, (400.0, 100.0)),
+        ((35_500.0, 44_500.0), 1.0, (40_000.0, 10_000.0)),
+        ((3.55, 4.45), 0.01, (4.0, 1.0)),
+        ((305.0, 395.0), 1.0, (360.0, 120.0)),
+    ],
+)
+def test_a_value_that_the_others_exclude_gets_the_roundest_base_that_fits(ends, smallest, fit):
+    """First a mantissa times a power of ten; where none fits, two digits and then three."""
+    low, high = (np.array([each]) for each in ends)
+    before = Publication(np.zeros(1, dtype=int), np.array([1e6]), np.array([1e5]))
+    with patch("sdc_tasks.methods.bases.printed.possible.box", return_value=(low, high)):
+        found = possible(None, before, (1.0, 2.0, 5.0), smallest, np.zeros(1, dtype=bool))
+    assert (found.value[0], found.base[0]) == pytest.approx(fit)

@@ -262,16 +262,16 @@ def test_the_verifier_catches_a_tampered_table(draw):
     run = engine(cta, replace(ENGINE, rounds=0))
     assume(run.protected is not None and (np.maximum(cta.lpl, cta.upl) > 0).any())
     good = run.table
-    assert verify(cta, good).is_table
+    assert verify(cta, good).is_feasible
 
     related = np.flatnonzero(np.diff(cta.A.tocsc().indptr))
     not_additive = good.copy()
     not_additive[draw.rng.choice(related)] += 1e-5 * max(np.abs(good).max(), cta.smallest_level)
-    assert not verify(cta, not_additive).is_table
+    assert not verify(cta, not_additive).is_feasible
 
     outside = good.copy()
     outside[draw.rng.integers(len(outside))] = 2 * cta.upper.max() + 1
-    assert not verify(cta, outside).is_table
+    assert not verify(cta, outside).is_feasible
 
     both_sides = (cta.lpl > 1e-3) & (cta.upl > 1e-3)
     assert verify(cta, np.zeros_like(good)).unprotected == int(((cta.lpl > 0) & (cta.upl > 0)).sum())
@@ -287,7 +287,7 @@ def test_the_verifier_is_not_fooled_by_nan():
     problem = one_cell_release("AT 100 secret 10 | BE 200 secret 10", EU="AT BE")
     cta = release_problem(problem, baseline(problem, ("external",))[0], np.ones(1))
     verdict = verify(cta, np.full(3, np.nan))
-    assert not verdict.is_table
+    assert not verdict.is_feasible
     assert verdict.unprotected == 2
 
 

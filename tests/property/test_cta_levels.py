@@ -153,7 +153,7 @@ def test_cells_that_are_above_each_other_are_on_no_level_below(fixed, tiny_parts
     at = found.children.tocoo()
     assert (found.depth[at.row] < found.depth[at.col]).all()
     z = levels.descend(presolved, run, seed=1)
-    assert z is None or verify(problem, presolved.reduction.invert(refined(presolved.problem, z))).is_table
+    assert z is None or verify(problem, presolved.reduction.invert(refined(presolved.problem, z))).is_feasible
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_what_is_decided_level_by_level_is_a_table(seed, spread):
         z = levels.descend(presolved, run, seed=1)
     assert z is not None
     verdict = verify(problem, presolved.reduction.invert(refined(presolved.problem, z)))
-    assert verdict.is_table
+    assert verdict.is_feasible
     assert verdict.unprotected <= len(problem.sensitive) // 2
 
 

@@ -14,7 +14,8 @@ from sdc_tasks.methods.attack import baseline, promised
 from sdc_tasks.methods.attack.replay import Fitting, replay_collisions, support, widths, without_claim
 from sdc_tasks.methods.attack.replay.residual import residual_uncertainty
 from sdc_tasks.methods.bases.aware.floors import CellBases, Floors, floors_of
-from sdc_tasks.methods.bases.aware.rule import around_of
+from sdc_tasks.methods.bases.aware.rule import around_of, aware
+from sdc_tasks.methods.bases.comparison import RULES
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.primary import (
@@ -26,7 +27,7 @@ from sdc_tasks.methods.primary import (
     protection_levels,
 )
 from sdc_tasks.model.problem import Levels
-from sdc_tasks.model.results import Publication
+from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.secret import Secret
 from support.hidden_tables import (
     AWARE,
@@ -60,6 +61,20 @@ def some_publication(problem, rng, coarsest=3):
     return ladder.publication(
         np.array([0, *(int(rng.choice([0, *each[-coarsest:], ladder.withheld])) for each in count[1:])])
     )
+
+
+def test_what_was_chosen_is_kept_with_what_it_loses():
+    """So that a release says how its bases came about."""
+    kept = dict[str, object]()
+    case = keyed(drawn(0), None, AWARE)
+    publication = aware(case, kept.__setitem__, [0])
+    adjustment = kept[RULES]
+    assert isinstance(adjustment, Adjustment)
+    [rung] = adjustment.rungs
+    assert (rung.chosen, rung.reason) == (True, "drawn and tested")
+    taken = (case.ladder.base == publication.base[:, None]).argmax(axis=1)
+    assert case.ladder.publication(taken).digest == publication.digest
+    assert rung.objective == case.ladder.loss_of(taken)
 
 
 def test_a_publication_is_wide_only_where_cold_programs_say_so():

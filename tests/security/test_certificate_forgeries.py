@@ -20,7 +20,7 @@ import pytest
 
 from sdc_tasks import intake, pipeline
 from sdc_tasks.cli.evidence import evidence_of
-from sdc_tasks.cli.verify import asked_of, examine
+from sdc_tasks.cli.verify import About, asked_of, examine
 from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
@@ -35,7 +35,7 @@ from support.oracles.attack import everything, relations, slack
 from support.tried import TRIED
 
 PERIOD = "2024"
-SALT = Secret.of_hex("5a" * 32)
+SALT = Secret.of_hex("5a5b" * 16)
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Case:
     evidence: Evidence
     requirements: Requirements
 
+    @property
+    def about(self) -> About:
+        return About(self.problem, self.publication, self.evidence)
+
     def refuses(
         self,
         text: str | None = None,
@@ -61,9 +65,8 @@ class Case:
         text = self.text if text is None else text
         try:
             evidence = evidence or self.evidence if content is None else evidence_of(content)[1]
-            wrong, *_ = examine(
-                about["domain"], PERIOD, about["problem"], about["publication"], text, evidence
-            )
+            judged = About(about["problem"], about["publication"], evidence)
+            wrong, *_ = examine(about["domain"], PERIOD, judged, text)
         except InvalidInput:
             return True
         return bool(wrong)
@@ -135,14 +138,12 @@ def test_the_honest_one_of_a_first_version_is_accepted(small):
     """Nobody has an earlier one."""
     _, domain, problem = small
     case = made(domain.with_profiles(("external", "vintage")), problem, everything(problem, "exact"))
-    wrong, _, _ = examine(case.domain, PERIOD, case.problem, case.publication, case.text, case.evidence)
+    wrong, _, _ = examine(case.domain, PERIOD, case.about, case.text)
     assert wrong == []
 
 
 def test_the_honest_one_is_accepted(case):
-    wrong, found, verdict = examine(
-        case.domain, PERIOD, case.problem, case.publication, case.text, case.evidence
-    )
+    wrong, found, verdict = examine(case.domain, PERIOD, case.about, case.text)
     assert wrong == []
     assert found is not None
     assert verdict == json.loads(case.text)["verdict"]
@@ -167,7 +168,7 @@ def test_a_certificate_from_before_the_entry_existed_claims_nothing(case):
     told = json.loads(case.text)
     if not told.pop("program", None):
         return
-    wrong, *_ = examine(case.domain, PERIOD, case.problem, case.publication, json.dumps(told), case.evidence)
+    wrong, *_ = examine(case.domain, PERIOD, case.about, json.dumps(told))
     assert wrong == ["program: missing"]
 
 

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from sdc_tasks.model.findings import CheckResult, Severity
+from sdc_tasks.warehouse.confidential.store import accept_together, receive, save_checks
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.engine import writing
 from sdc_tasks.warehouse.forms.canonical import digest_of_entry
@@ -178,6 +180,18 @@ def test_what_pages_read_as_a_list_is_one(warehouse, document: str) -> None:
         given = {"terms": TERMS.digest, "document": document} | ({"yes": True} if ":yes" in statement else {})
         with pytest.raises(IntegrityError, match=f"{table} refused: its JSON"):
             raw(warehouse, statement, **given)
+
+
+def test_a_list_may_be_replaced_by_a_list_alone(warehouse) -> None:
+    key = receive(warehouse, "sbs", "2024", "at.csv", b"AT").key
+    accept_together(warehouse, [key], "AT")
+    save_checks(warehouse, key, [CheckResult("sums", Severity.WARNING, passed=True, checked=3, failed=0)])
+    open_cycle(warehouse, TERMS, "2024", ["AT"], {})
+    for table, column in (("check_result", "cells"), ("cycle", "areas")):
+        update = f"UPDATE operations.{table} SET {column} = :document"
+        raw(warehouse, update, document='["AT", "BE"]')
+        with pytest.raises(IntegrityError, match=f"{table} refused: its JSON"):
+            raw(warehouse, update, document='{"AT": "BE"}')
 
 
 def test_a_program_is_told_as_json(warehouse) -> None:

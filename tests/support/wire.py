@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -72,6 +73,57 @@ def tsv(text: str) -> bytes:
         .replace("REF_AREA", "ref_area", 1)
         .encode()
     )
+
+
+def json_stat(text: str, without: str = "") -> bytes:
+    """JSON-stat 2.0 as Eurostat's services write it, with every attribute in the key but one that it is
+    `without`. Values stand at their places in the cube.
+    """
+    records = rows(text)
+    agency, flow, version = re.split(r"[:()]", records[0]["DATAFLOW"])[:3]
+    names = [name for name in records[0] if name not in ("DATAFLOW", "OBS_VALUE", "OBS_STATUS", without)]
+    listed = {name: sorted({row[name] for row in records}) for name in names}
+    values, statuses = {}, {}
+    for row in records:
+        place = 0
+        for name in names:
+            place = place * len(listed[name]) + listed[name].index(row[name])
+        values[str(place)] = _number(row["OBS_VALUE"])
+        if row["OBS_STATUS"] != "A":
+            statuses[str(place)] = row["OBS_STATUS"].lower()
+    ids = ["time" if name == "TIME_PERIOD" else name.lower() for name in names]
+    dimensions = {
+        each: {
+            "label": name,
+            "category": {
+                "index": {code: at for at, code in enumerate(listed[name])},
+                "label": {code: f"Label of {code}" for code in listed[name]},
+            },
+        }
+        for each, name in zip(ids, names, strict=True)
+    }
+    return json.dumps(
+        {
+            "version": "2.0",
+            "class": "dataset",
+            "label": "A table",
+            "source": "ESTAT",
+            "updated": "2026-03-12T23:00:00+0100",
+            "value": values,
+            **({"status": statuses} if statuses else {}),
+            "id": ids,
+            "size": [len(listed[name]) for name in names],
+            "dimension": dimensions,
+            "extension": {
+                "lang": "EN",
+                "id": flow,
+                "agencyId": agency,
+                "version": version,
+                "datastructure": {"id": flow, "agencyId": agency, "version": "24.0"},
+                "annotation": [{"type": "UPDATE_DATA", "date": "2026-03-12T23:00:00+0100"}],
+            },
+        }
+    ).encode()
 
 
 def columnar(text: str) -> Any:
@@ -233,5 +285,6 @@ FORMATS: dict[str, tuple[str, Callable[[str], bytes]]] = {
     "Arrow file": (".feather", arrow),
     "Arrow stream": (".arrows", lambda text: arrow(text, streamed=True)),
     "Eurostat TSV": (".tsv", tsv),
+    "JSON-stat": (".json", json_stat),
     "Excel": (".xlsx", lambda text: saved(book(text))),
 }

@@ -82,10 +82,15 @@ def audited(
 
 
 def certificate(
-    report: AuditReport, period: str = "2024", terms: Terms = TERMS, of: str = "", beside: Sequence[str] = ()
+    report: AuditReport,
+    period: str = "2024",
+    terms: Terms = TERMS,
+    of: str = "",
+    beside: Sequence[str] = (),
+    linked: Sequence[tuple[str, str, str]] = (),
 ) -> str:
     """What the database compares a stored audit with; `of` tells one from another, `beside`
-    are the publications that it knew.
+    are the publications that it knew, and `linked` the related ones (domain, period, digest).
     """
     return json.dumps(
         {
@@ -97,19 +102,34 @@ def certificate(
             "counts": {"primaries": len(report.primaries), "broken_requirements": report.broken},
             "of": of,
             **({"beside": list(beside)} if beside else {}),
+            **(
+                {
+                    "linked": [
+                        dict(zip(("domain", "period", "publication"), each, strict=True)) for each in linked
+                    ]
+                }
+                if linked
+                else {}
+            ),
             **({"unrelated": said} if (said := json.loads(terms.settings).get("unrelated")) else {}),
             **({"secret": FINGERPRINT} if '"rule_aware": true' in terms.settings else {}),
         }
     )
 
 
-def prepared(warehouse, release_id="r1", decided=FIRST, period="2024", space=SPACE, terms=TERMS) -> Release:
+def prepared(
+    warehouse, release_id="r1", decided=FIRST, period="2024", space=SPACE, terms=TERMS, linked=()
+) -> Release:
     """A release whose run and audit are in the warehouse, ready to be published."""
     report = audited(decided)
     start_run(warehouse, release_id, terms.domain, period)
     submit(warehouse, release_id, terms)
     told = certificate(
-        report, period, terms, beside=published_of(warehouse, period, terms.domain, release_id)
+        report,
+        period,
+        terms,
+        beside=published_of(warehouse, period, terms.domain, release_id),
+        linked=linked,
     )
     save_audit(warehouse, release_id, report, told, printed(decided, space))
     return Release(release_id, report.problem, decided, report)

@@ -79,7 +79,7 @@ def test_a_release_that_is_fully_protected_is_green(
     assert '<span class="pill good">passed</span>' in page
     assert re.search(r"against [a-z, ]+; not against [a-z, ]+", text(page))
     assert re.search(
-        r"\d+ counter-tables? shows? \d+ requirements; LPs solved: \d+ before the audit, \d+ in it",
+        r"\d+ witness(?:es)? shows? \d+ requirements; LPs solved: \d+ before the audit, \d+ in it",
         text(page),
     )
     assert "audit passed" in text(cycle)

@@ -232,6 +232,27 @@ def test_adjusted_tables_add_up_and_keep_their_distance():
         sdc.adjust(TABLE.drop(columns="STATUS"), DIMS)
 
 
+@pytest.mark.parametrize("row", [[], [("a", "TOTAL", 0, 0, 0)]], ids=["added up", "given"])
+def test_a_total_of_0_moves_with_its_parts_whether_or_not_it_has_a_row(row):
+    """a.x may be 0 or more, and is 0: with its total fixed at 0, nobody could move it."""
+    cells = [("a", "x", 0, 1, 1), ("a", "y", 0, 0, 0), ("b", "x", 5, 0, 0), ("b", "y", 4, 0, 0)]
+    table = pd.DataFrame([*cells, *row], columns=["R", "C", "VALUE", "SECRET", "LEVEL"])
+    found = sdc.adjust(table, ["R", "C"], primary="SECRET", level="LEVEL").table.set_index(["R", "C"])
+    assert found.ADJUSTED["a", "x"] == found.ADJUSTED["a", "TOTAL"] == 1
+    assert found.STATUS["a", "TOTAL"] == "s"
+
+
+def test_a_total_of_what_is_not_there_stays_empty():
+    cells = [("a", "x", 9, 1, 1), ("b", "y", 4, 0, 0)]
+    table = pd.DataFrame(cells, columns=["R", "C", "VALUE", "SECRET", "LEVEL"])
+    tree = {"T": None, "a": "T", "b": "T", "N": "T", "n1": "N", "n2": "N"}
+    named = {"primary": "SECRET", "level": "LEVEL", "missing": "zero", "hierarchy": {"R": tree}}
+    found = sdc.adjust(table, ["R", "C"], **named).table.set_index(["R", "C"])
+    empty = [("N", "x"), ("N", "y"), ("N", "TOTAL"), ("n1", "TOTAL"), ("a", "y")]
+    assert set(found.STATUS[empty]) == {"z"}
+    assert not found.ADJUSTED[empty].any()
+
+
 def test_rounded_tables_and_the_interval_of_a_reader():
     small = TABLE.assign(VALUE=[12, 7, 3, 8, 9, 21])[[*DIMS, "VALUE"]]
     found = sdc.round_table(small, DIMS, base=5)

@@ -100,6 +100,7 @@ def test_costs_of_a_column(column):
     [
         ({}, {"dims": ["TOWN", "TRADE"]}, "no column TRADE"),
         ({}, {"cost": "COST"}, "no column COST"),
+        ({}, {"method": "cubes", "gap": 0.1}, "gap: method cubes proves no bound"),
         ({"COUNT": dict.fromkeys(INNER, 1)}, {"cost": "frequency"}, "M1.TOTAL|TOTAL.* more: no COUNT"),
         ({"STATUS": {("M1", "P1"): "x"}}, {}, "row 0: M1.P1: its STATUS is none of s u m z"),
         ({"LPL": {}, "UPL": {}}, {}, "row 5: M2.P3: primary without a level in LPL"),

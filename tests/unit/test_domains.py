@@ -390,6 +390,11 @@ def test_linked_indicators_are_in_one_unit(edited):
                 "quality"
             ),
         ),
+        (
+            "id: small",
+            "id: small\nsuppression: {receiver: when_missing, method: paths, gap: 0.1}",
+            "suppression: .*gap: method paths proves no bound.*Remedy",
+        ),
         ("title: A table of three activities and three size classes\n", "", "title: Field required"),
         (
             "id: small",

@@ -4,6 +4,7 @@ never a value.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,12 @@ def test_a_cell_without_a_record_is_a_public_zero_where_its_totals_show_it(domai
     table = delivery.table
     assert (table.value[empty], table.flag[empty], table.units[empty]) == (0, "F", -1)
     assert np.isnan([table.share_1[empty], table.share_2[empty]]).all()
+
+
+def test_a_finding_names_the_cell_of_every_record(domain, folder):
+    delivery = deliver(domain, folder, re.sub(r",2024,[0-9]+,", ",2024,many,", sdmx_1()))
+    told = [each.cell for each in delivery.findings if each.code == "SDC/value"]
+    assert told == [".".join(("AT", *key)) for key in domain.space.national_keys]
 
 
 def test_a_unit_for_each_code(tmp_path):
@@ -335,7 +342,7 @@ def test_a_value_glued_to_a_code_is_not_repeated(domain, folder, glued):
 
 NOT_NUMBERS = [
     "abc",
-    "NaN",
+    "nan",
     "inf",
     "-inf",
     "c",
@@ -439,12 +446,24 @@ def test_a_wrong_unit(domain, folder, old, new):
     assert codes(deliver(domain, folder, replaced(6, old, new))) == [("SDC/unit", 6, "AT.TURNOVER.C.S")]
 
 
-@pytest.mark.parametrize("sent", ["-1,,", "2.5,,", "two,,", "2,x,", "2,9,NaN"])
+@pytest.mark.parametrize("sent", ["-1,,", "2.5,,", "two,,", "2,x,", "2,9,nan"])
 def test_wrong_units_and_shares(domain, folder, sent):
     code = "SDC/share" if sent.startswith("2,") else "SDC/units"
     assert codes(deliver(domain, folder, replaced(10, "A,A,,,", f"A,A,{sent}"))) == [
         (code, 10, "AT.TURNOVER.D.L")
     ]
+
+
+@pytest.mark.parametrize(
+    ("sign", "program"), [(".", "SAS"), (".B", "SAS"), ("NA", "R"), ("null", "a program")]
+)
+def test_a_sign_of_another_program_for_no_value_is_named(domain, folder, sign, program):
+    delivery = deliver(domain, folder, sdmx_1().replace(",300,", f",{sign},"))
+    assert codes(delivery) == [("SDC/value", 6, "AT.TURNOVER.C.S")]
+    assert delivery.findings[0].message == (
+        f"OBS_VALUE is {sign}, with which {program} says that there is no value: leave it empty, with a "
+        f"status such as M"
+    )
 
 
 def test_a_file_full_of_the_same_mistake(domain, folder):

@@ -116,7 +116,16 @@ def without(cell: str, sent: str = "", status: str = "M", flag: str = "F") -> st
 
 @pytest.mark.parametrize(
     ("sent", "status", "flag"),
-    [("", "M", "F"), ("", "O", ""), ("", "L", "D"), (":", "", "F"), (":", "M", ""), ("m", "", "F")],
+    [
+        ("", "M", "F"),
+        ("", "O", ""),
+        ("", "L", "D"),
+        (":", "", "F"),
+        (":", "M", ""),
+        ("m", "", "F"),
+        ("NaN", "M", "F"),
+        ("NaN", "M", "#N/A"),
+    ],
 )
 def test_a_value_that_is_not_available_is_a_state_of_its_cell(domain, folder, sent, status, flag):
     delivery = deliver(domain, folder, without("C,S", sent, status, flag))
@@ -140,6 +149,21 @@ def test_what_fills_an_unavailable_cell_may_be_negative_only_where_values_have_s
     assert filled is not None
     assert {filled[i] for i in np.flatnonzero(~available)} == {-20.0}
     assert completed(value, available, unsigned) is None
+
+
+@pytest.mark.parametrize(("off", "fits"), [(19, True), (41, False)])
+def test_what_fills_an_unavailable_cell_may_be_off_by_a_share_of_the_table(tmp_path, off, fits):
+    """Row and column of the cell contradict one another, by more or less than the table allows: 1 % of
+    2000 in each of them.
+    """
+    domain = small_domain(
+        tmp_path, "flags:", "checks: {additivity_absolute: 0, additivity_relative: 0.01}\nflags:"
+    )
+    value = np.array([2000.0, 700, 1300, 1000, 0, 600, 1000, 300 + off, 700 - off])
+    filled = completed(value, np.arange(9) != 4, domain)
+    assert (filled is not None) == fits
+    if filled is not None:
+        assert 400 - off - 20 <= filled[4] <= 400 + 20
 
 
 def test_a_primary_cell_cannot_be_not_available(domain, folder):

@@ -152,7 +152,10 @@ GENERIC: dict[str, tuple[str, str]] = {
         "behind its observations",
     ),
     "an attribute of the format": (last(_G, "<gen:Obs>", '<gen:Obs CONF_STATUS="A">'), "not read here"),
-    "an attribute as text": (last(_G, "<gen:ObsValue", f"{AS_TEXT}<gen:ObsValue"), "not read here"),
+    "an attribute as text": (
+        last(_G, "<gen:ObsValue", f"{AS_TEXT}<gen:ObsValue"),
+        "without its attribute value",
+    ),
     "an attribute as another": (
         last(_G, 'id="SHARE_2" value=', 'id="SHARE_2" ss:flag="A" value='),
         "not read here",

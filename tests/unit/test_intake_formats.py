@@ -19,7 +19,7 @@ from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes, sender
 from sdc_tasks.model.findings import Severity
 from support.deliveries import PERIOD, codes, sdmx_1, small_domain
-from support.wire import FORMATS, columnar, sdmx_json, tsv
+from support.wire import FORMATS, columnar, json_stat, sdmx_json, tsv
 
 TEXT = sdmx_1().replace("A,D,,,", "A,D,14,31.5,12").replace("EUR,3,A,A,,,", "EUR,3,A,A,2,81,19")
 
@@ -117,7 +117,37 @@ COLUMNS: dict[str, tuple[Callable[[], bytes], str]] = {
     "no record": (lambda: written(columnar(TEXT).slice(0, 0)), "no record"),
     "too long": (lambda: written(pa.concat_tables([columnar(TEXT)] * 200)), "more than"),
     "another format": (TEXT.encode, "not a whole file of Parquet or Arrow"),
+    "texts that are shown a thousand times": (
+        lambda: streamed(shown_often("x" * 200_000)),
+        "or columns that are too large",
+    ),
 }
+
+
+def streamed(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    return stream.getvalue()
+
+
+def shown_often(text: str) -> pa.Table:
+    """A column of views of one text, which stands once in the file."""
+    one = pa.array([text], pa.string_view())
+    view, buffer = one.buffers()[1].to_pybytes()[:16], one.buffers()[2]
+    views = pa.Array.from_buffers(pa.string_view(), 9, [None, pa.py_buffer(view * 9), buffer])
+    table = columnar(TEXT)
+    return table.set_column(table.schema.names.index("CONF_STATUS"), "CONF_STATUS", views)
+
+
+def test_views_of_texts_are_read_as_polars_writes_them(domain):
+    table = columnar(TEXT)
+    for name in ("DATAFLOW", "ACTIVITY", "CONF_STATUS"):
+        plain = table.column(name).cast(pa.string()).cast(pa.string_view())
+        table = table.set_column(table.schema.names.index(name), name, plain)
+    found, expected = reads(domain, streamed(table), ".arrows"), reads(domain, TEXT.encode(), ".csv")
+    assert errors(found) == ""
+    assert list(found.table.flag) == list(expected.table.flag)
 
 
 @pytest.mark.parametrize("how", COLUMNS)
@@ -230,7 +260,8 @@ def test_a_message_of_json_that_leaves_a_doubt_is_refused(domain, how):
         ("300 @D", "", "SDC/missing line 6"),
         ("300 @D", "300 c", "150/904-2 line 6: CONF_STATUS C is not a flag"),
         ("300 @D", "300", "150/904-2 line 6: CONF_STATUS is empty"),
-        ("300 @D", "300 z @D", "150/904-2 line 6: OBS_STATUS"),
+        ("300 @D", "300 z @D", "SDC/status line 6: OBS_STATUS says that the value is missing"),
+        ("300 @D", "300 r @D", "150/904-2 line 6: OBS_STATUS"),
         ("300 @D", "3 0 0 @D", "SDC/value line 6"),
         ("300 @D", "300 @D\t5 @F", "150/904-1 line 6"),
         (",C,", ",", "150/904-1 line 5"),
@@ -257,13 +288,26 @@ def test_flags_of_eurostat_become_a_status(domain):
 
 def test_a_value_that_nobody_has_is_not_available(domain):
     text = tsv(TEXT).decode()
-    for missing in (":", ": m", ": @F", ": m @F"):
+    for missing in (":", ": m", ": z", ": bz", ": @F", ": m @F"):
         found = reads(domain, text.replace("300 @D", missing).replace("100 @D", missing).encode(), ".tsv")
         if "@" in missing:
             assert "confidential and not sent" in errors(found)
         else:
             assert found.table is not None
             assert int((~found.table.available).sum()) == 2
+
+
+def test_a_table_of_eurostat_is_read_where_status_and_flag_have_other_names(tmp_path):
+    other = small_domain(
+        tmp_path, "flags:", "attributes: {obs_status: OBS_FLAG, conf_status: CONF_FLAG}\nflags:"
+    )
+    text = tsv(TEXT).decode()
+    found = reads(other, text.replace("400 @F", "400 b @F").encode(), ".tsv")
+    assert errors(found) == ""
+    assert list(found.table.flag) == list(reads(small_domain(tmp_path), text.encode(), ".tsv").table.flag)
+    assert "OBS_FLAG says that the value is missing" in errors(
+        reads(other, text.replace("400 @F", "400 m @F").encode(), ".tsv")
+    )
 
 
 def test_a_table_of_eurostat_without_its_structure_is_read_with_a_warning(domain):
@@ -277,3 +321,124 @@ def test_whom_to_ask_is_seen_without_reading(domain):
     assert sender(sdmx_json(TEXT)[:-5], "sent.json", domain) == "AT"
     assert sender(tsv(TEXT)[:-5], "sent.tsv", domain) == "AT"
     assert sender(written(columnar(TEXT)), "sent.parquet", domain) is None
+
+
+def estat(change: Callable[[dict], object], text: str = TEXT) -> bytes:
+    """A data set of JSON-stat with something changed."""
+    told = json.loads(json_stat(text))
+    change(told)
+    return json.dumps(told).encode()
+
+
+def taken(told: dict) -> str:
+    """The place of the value 300, which is taken out."""
+    place = next(place for place, value in told["value"].items() if value == 300)
+    del told["value"][place]
+    return place
+
+
+SETS: dict[str, tuple[Callable[[dict], object], str]] = {
+    "a collection": (lambda told: put(told, "class", "collection"), "no data set of its version 2.0"),
+    "an old version": (lambda told: put(told, "version", "1.2"), "no data set of its version 2.0"),
+    "an error": (lambda told: put(told, "error", [{"status": 413}]), "not read here (JSON-stat, data set)"),
+    "units of codes": (
+        lambda told: put(told["dimension"]["sizeclass"]["category"], "unit", {"S": {"decimals": 1}}),
+        "not read here (JSON-stat, category)",
+    ),
+    "a size that is not its own": (lambda told: put(told["size"], 0, 2), "the size of the data set"),
+    "a dimension without a size": (lambda told: told["id"].pop(), "the size of the data set"),
+    "a value beyond its size": (lambda told: put(told["value"], "99999", 1), "beyond the size"),
+    "a value at no place": (lambda told: put(told["value"], "-1", 1), "at no place"),
+    "too few values": (lambda told: put(told, "value", [1, 2]), "not as many"),
+    "one status of all": (lambda told: put(told, "status", "e"), "one status of all values"),
+    "positions that are none": (
+        lambda told: put(told["dimension"]["freq"]["category"]["index"], "A", 1),
+        "positions of codes",
+    ),
+    "codes without positions": (
+        lambda told: told["dimension"]["sizeclass"]["category"].pop("index"),
+        "without their positions",
+    ),
+    "two of time": (
+        lambda told: (told["id"].append("TIME_PERIOD"), told["size"].append(1)),
+        "two dimensions of one concept",
+    ),
+    "confidential, beside another flag": (
+        lambda told: put(told, "status", {taken(told): "c"}),
+        "CONF_STATUS is said twice",
+    ),
+    "no value, with a status": (
+        lambda told: put(told, "status", {taken(told): "u"}),
+        "OBS_VALUE is empty: send the true value",
+    ),
+    "a value that is missing": (
+        lambda told: put(told, "status", {next(iter(told["value"])): ":"}),
+        "beside the status :",
+    ),
+    "no unit": (
+        lambda told: (
+            told["size"].pop(told["id"].index("unit_mult")),
+            told["id"].remove("unit_mult"),
+            told["dimension"].pop("unit_mult"),
+        ),
+        "concept UNIT_MULT is missing",
+    ),
+    "another structure": (lambda told: put(told["extension"], "id", "LARGE"), "must be NSI:SMALL(1.0)"),
+    "a list of objects": (lambda told: put(told, "dimension", []), "no data message"),
+}
+
+
+@pytest.mark.parametrize("how", SETS)
+def test_a_data_set_of_json_stat_that_leaves_a_doubt_is_refused(domain, how):
+    change, said = SETS[how]
+    assert said in errors(reads(domain, estat(change), ".json"))
+
+
+def test_a_confidential_value_that_json_stat_does_not_have_is_to_be_sent(tmp_path):
+    empty = small_domain(tmp_path, "flags:", "flag_when_empty: F\nflags:")
+    told = json.loads(json_stat(TEXT, without="CONF_STATUS"))
+    assert reads(empty, json.dumps(told).encode(), ".json").accepted
+    told["status"] = {taken(told): "c"}
+    assert "confidential and not sent" in errors(reads(empty, json.dumps(told).encode(), ".json"))
+
+
+def test_a_data_set_of_json_stat_as_lists_is_the_same(domain):
+    def listed(told: dict) -> None:
+        size = int(np.prod(told["size"]))
+        told["value"] = [told["value"].get(str(at)) for at in range(size)]
+        told["status"] = [None] * size
+        category = told["dimension"]["sizeclass"]["category"]
+        category["index"] = sorted(category["index"], key=category["index"].get)
+        del told["dimension"]["freq"]["category"]["index"]
+
+    found, expected = (reads(domain, data, ".json") for data in (estat(listed), json_stat(TEXT)))
+    assert errors(found) == ""
+    np.testing.assert_array_equal(found.table.value, expected.table.value)
+
+
+def test_statuses_of_json_stat_are_those_of_the_tsv(domain):
+    def missing(told: dict) -> None:
+        told["status"] = {taken(told): "bz"} | {
+            place: ":" for place, value in list(told["value"].items()) if value == 100
+        }
+        for place, said in told["status"].items():
+            if said == ":":
+                del told["value"][place]
+
+    found = reads(domain, estat(missing), ".json")
+    assert errors(found) == ""
+    assert int((~found.table.available).sum()) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: put(told, "note", ["Some values are confidential"]),
+        lambda told: put(told["dimension"]["sizeclass"]["category"], "note", {"S": ["hidden"]}),
+        lambda told: told["extension"]["annotation"].append({"type": "FLAGS", "text": "hidden"}),
+    ],
+)
+def test_a_note_of_json_stat_is_not_read_and_said(domain, change):
+    found = reads(domain, estat(change), ".json")
+    assert found.accepted
+    assert [(each.code, each.severity) for each in found.findings] == [("140", Severity.WARNING)]

@@ -65,19 +65,19 @@ def labelled_throughout(name: str, value: str) -> tuple[str, str]:
     )
 
 
-def with_names() -> str:
+def with_names(named: Callable[[str], str] = lambda name: f"Name of {name}") -> str:
     """`labels=name`: a column of labels behind each column of codes."""
     found = []
-    for row in rows():
-        told: Row = {}
+    for at, row in enumerate([dict.fromkeys(rows()[0]), *rows()]):
+        told: list[str] = []
         for name, value in row.items():
-            told[name] = value
+            told.append(name if at == 0 else value)
             if name == "STRUCTURE_ID":
-                told["STRUCTURE_NAME"] = "A table"
+                told.append("STRUCTURE_NAME" if at == 0 else "A table")
             elif name not in ("STRUCTURE", "ACTION"):
-                told[f"Name of {name}"] = f"Label of {value}"
-        found.append(told)
-    return written(found)
+                told.append(named(name) if at == 0 else f"Label of {value}")
+        found.append(",".join(told))
+    return "\n".join([*found, ""])
 
 
 def keyed(row: Row) -> Row:
@@ -106,6 +106,11 @@ WRITTEN = {
     "labels of 1.0": each(labelled, sdmx_1()),
     "labels of values": each(labelled_throughout),
     "labels in columns": with_names(),
+    "labels in columns, named as their concepts are": with_names(lambda name: name.capitalize()),
+    "labels in columns of the same names": with_names(lambda name: name),
+    "labels in columns, one named as another concept is": with_names(
+        lambda name: "Conf_status" if name == "OBS_STATUS" else f"Name of {name}"
+    ),
     "columns in another order": written([dict(reversed(row.items())) for row in rows()]),
     "names in lower case": each(lambda name, value: (name.lower(), value)),
     "keys": written([keyed(row) for row in rows()]),
@@ -162,6 +167,16 @@ DOUBTS = {
         lambda: TEXT.replace("UNITS", "obs_value"),
         "150/007",
         "repeats an earlier column",
+    ),
+    "two columns of one concept, neither of which is the label of the other": (
+        lambda: with_names().replace("Name of UNITS", "CONF_STATUS"),
+        "150/007",
+        "repeats an earlier column",
+    ),
+    "labels in columns of the same names that nothing announces": (
+        lambda: with_names(str.capitalize).replace("STRUCTURE_NAME,", "").replace("A table,", ""),
+        "150/007",
+        "14 columns, the first of them column 5, have the name of the column before them",
     ),
     "two dataflows": (
         lambda: TEXT + TEXT.replace("SMALL", "LARGE").split("\n", 1)[1],
@@ -222,3 +237,92 @@ def test_whom_to_ask_is_seen_through_labels(domain):
     assert (
         sender(TEXT.replace("REF_AREA", "ref_area").replace(",", "\t").encode(), "sent.csv", domain) == "AT"
     )
+
+
+def test_what_the_standard_writes_for_nothing_is_nothing(domain):
+    """NaN for a number, #N/A for another text."""
+    empty = reads(domain, column("UNITS", "2", "").replace(",A,F,", ",,F,").replace(",14,31,12", ",,,"))
+    told = reads(
+        domain,
+        column("UNITS", "2", "NaN").replace(",A,F,", ",#N/A,F,").replace(",14,31,12", ",NaN,NaN,NaN"),
+    )
+    assert codes(told) == codes(empty)
+    for name in ("value", "flag", "units", "share_1", "share_2", "available"):
+        np.testing.assert_array_equal(getattr(told.table, name), getattr(empty.table, name))
+
+
+def test_a_value_that_is_not_there_is_asked_for(domain):
+    found = reads(domain, column("OBS_VALUE", "300", "NaN"))
+    assert [(code, line) for code, line, _ in codes(found)] == [("SDC/missing", 6)]
+
+
+def test_a_value_beside_a_status_that_says_there_is_none_is_still_refused(domain):
+    found = reads(domain, column("OBS_STATUS", "A", "M"))
+    assert {code for code, _, _ in codes(found)} == {"SDC/status"}
+
+
+def test_a_flag_that_is_not_available_is_no_empty_flag(tmp_path):
+    """Excel writes #N/A where a formula found no flag."""
+    empty = small_domain(tmp_path, "flags:", "flag_when_empty: F\nflags:")
+    assert reads(empty, column("CONF_STATUS", "F", "")).accepted
+    found = reads(empty, column("CONF_STATUS", "D", "#N/A"))
+    assert [each.message for each in found.findings if each.code == "150/904-2"] == [
+        "CONF_STATUS is #N/A, which may be the error of a spreadsheet: send one of F, A, M, O, D, or nothing"
+    ] * 3
+
+
+def dissemination(text: str = TEXT) -> str:
+    """SDMX-CSV 1.0 as Eurostat's services write it."""
+    found = []
+    for row in rows(text):
+        told = {"DATAFLOW": row["STRUCTURE_ID"], "LAST UPDATE": "12/03/26 23:00:00"}
+        for name, value in row.items():
+            if name not in ("STRUCTURE", "STRUCTURE_ID", "ACTION"):
+                told[name.lower() if name in ("FREQ", "REF_AREA", "ACTIVITY", "SIZECLASS") else name] = value
+        told["OBS_STATUS"] = told["OBS_STATUS"].replace("A", "")
+        found.append(told)
+    return written(found)
+
+
+def test_a_file_of_the_dissemination_of_eurostat_is_read(domain):
+    plain = reads(domain, TEXT).table
+    for letters in ("", "p", "e", "b", "u", "n", "bu", "b u", "pd"):
+        text = dissemination().replace("EUR,3,,F", f"EUR,3,{letters},F")
+        found = reads(domain, text)
+        assert codes(found) == []
+        np.testing.assert_array_equal(found.table.value, plain.value)
+
+
+@pytest.mark.parametrize(
+    ("letters", "value", "told"),
+    [
+        ("z", "300", ("SDC/status", "says that the value is missing")),
+        ("c", "300", ("150/904-2", "has the letter c of confidential values: say that in CONF_STATUS")),
+        ("bc", "300", ("150/904-2", "has the letter c of confidential values: say that in CONF_STATUS")),
+        ("r", "300", ("150/904-2", "OBS_STATUS r is not in the code list")),
+        ("u", "", ("SDC/missing", "OBS_VALUE is empty")),
+    ],
+)
+def test_letters_of_eurostat_that_leave_a_doubt_are_refused(domain, letters, value, told):
+    found = reads(domain, dissemination().replace("2024,300,EUR,3,,D", f"2024,{value},EUR,3,{letters},D"))
+    assert [(each.code, told[1] in each.message) for each in found.findings] == [(told[0], True)]
+
+
+def test_a_letter_of_what_is_not_applicable_is_a_missing_value(domain):
+    text = dissemination()
+    for value in ("300", "100"):
+        assert f"2024,{value},EUR,3,,D" in text
+        text = text.replace(f"2024,{value},EUR,3,,D", "2024,,EUR,3,z,D")
+    found = reads(domain, text)
+    assert codes(found) == []
+    assert int((~found.table.available).sum()) == 2
+
+
+def test_an_update_that_is_no_instant_is_not_read_and_may_be_the_flags(domain, tmp_path):
+    found = reads(domain, dissemination().replace("12/03/26 23:00:00", "C", 1))
+    assert found.accepted
+    assert codes(found) == [("150/007", 1, None)]
+    empty = small_domain(tmp_path, "flags:", "flag_when_empty: F\nflags:")
+    silent = dissemination().replace(",F,,,", ",,,,")
+    assert reads(empty, silent).accepted
+    assert not reads(empty, silent.replace("12/03/26 23:00:00", "C", 1)).accepted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from sdc_tasks.domains import Domain
 from sdc_tasks.intake import Delivery, read_bytes, sender
 from support.deliveries import HEALTHY, PERIOD, codes, sdmx_1, small_domain
 from support.laws import law
-from support.sdmx_ml import message
+from support.sdmx_ml import DIMENSIONS, message, records_of
 
 KINDS = [
     (version, generic, flat, levels)
@@ -59,6 +60,111 @@ def test_what_another_program_wrote_is_read(domain, file):
 def test_the_declared_encoding_is_read(domain, encoding):
     text = message(WITH_UNITS).replace("UTF-8", encoding.removesuffix("-sig"))
     assert codes(reads(domain, text.encode(encoding))) == []
+
+
+def lower(text: str) -> str:
+    """As Eurostat's services write it: dimensions in lower case."""
+    for name in (*DIMENSIONS, "UNIT_MEASURE", "UNIT_MULT"):
+        text = text.replace(f" {name}=", f" {name.lower()}=").replace(f'id="{name}"', f'id="{name.lower()}"')
+    return text
+
+
+@pytest.mark.parametrize(("version", "generic", "flat", "levels"), KINDS)
+def test_concepts_may_stand_in_any_case(domain, version, generic, flat, levels):
+    expected = reads(domain, WITH_UNITS, "AT_2024.csv")
+    text = lower(message(WITH_UNITS, version, generic, flat, levels))
+    assert "ref_area" in text
+    found = reads(domain, text)
+    assert codes(found) == []
+    for name in ("value", "flag", "units", "share_1", "share_2"):
+        np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
+    assert sender(text.encode(), "sent.xml", domain) == "AT"
+
+
+EUROSTAT = """<?xml version="1.0" encoding="UTF-8"?>
+<m:StructureSpecificData xmlns:c="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/common" \
+xmlns:m="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message" \
+xmlns:s="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/data/structurespecific" \
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:n="urn:sdmx:org.sdmx.infomodel.datastructure.\
+DataStructure=NSI:SMALL(1.0):ObsLevelDim:TIME_PERIOD">
+<m:Header><m:ID>X</m:ID><m:Test>false</m:Test><m:Prepared>2026-03-12T23:00:00</m:Prepared>
+<m:Sender id="ESTAT"/><m:Receiver id="not_supplied"/>
+<m:Structure structureID="S" \
+namespace="urn:sdmx:org.sdmx.infomodel.datastructure.DataStructure=NSI:SMALL(1.0)" \
+dimensionAtObservation="TIME_PERIOD"><c:Structure><Ref agencyID="NSI" id="SMALL" version="1.0" \
+class="DataStructure"/></c:Structure></m:Structure></m:Header>
+<m:DataSet s:dataScope="DataStructure" xsi:type="n:DataSetType" s:structureRef="S">
+{}
+</m:DataSet></m:StructureSpecificData>
+"""
+
+
+def test_a_message_of_the_dissemination_of_eurostat_is_read(domain):
+    """A series for each cell, dimensions in lower case, letters for statuses."""
+    series = []
+    for record in records_of(sdmx_1()):
+        key = " ".join(
+            f'{name.lower()}="{record[name]}"' for name in (*DIMENSIONS, "UNIT_MEASURE", "UNIT_MULT")
+        )
+        value = f'OBS_VALUE="{record["OBS_VALUE"]}" OBS_STATUS="bu" CONF_STATUS="{record["CONF_STATUS"]}"'
+        series.append(f'<Series {key}><Obs TIME_PERIOD="2024" {value}/></Series>')
+    found = reads(domain, EUROSTAT.format("\n".join(series)))
+    assert codes(found) == []
+    np.testing.assert_array_equal(found.table.value, reads(domain, sdmx_1(), "AT_2024.csv").table.value)
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_a_concept_in_two_cases_is_said_twice(domain, levels):
+    text = message(sdmx_1(), levels=levels).replace('CONF_STATUS="D"', 'CONF_STATUS="D" conf_status="F"', 1)
+    assert [code for code, _, _ in codes(reads(domain, text))] == ["150/007"]
+    above = message(sdmx_1(), levels=True).replace("<Group ", '<Group obs_value="1" ', 1)
+    assert "stands above an observation" in reads(domain, above).findings[0].message
+
+
+def test_an_action_that_is_none_is_one_finding_with_what_stands_there(domain):
+    """As sdmx1 2.28 writes it."""
+    found = reads(domain, message(sdmx_1(), action="ActionType.information"))
+    assert codes(found) == [("SDC/action", 9, None)]
+    assert "ACTION must be I, A, R or M, not ActionType.information (9 records" in found.findings[0].message
+    glued = reads(domain, message(sdmx_1(), action="Append748591"))
+    assert "not another one (9 records" in glued.findings[0].message
+    assert len(codes(glued)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<gen:Value id="CONF_STATUS" value="D"/>', '<gen:Value id="CONF_STATUS"/>'),
+        ('<gen:Value id="CONF_STATUS" value="D"/>', '<gen:Value value="D"/>'),
+        ('<gen:ObsValue value="300"/>', "<gen:ObsValue/>"),
+    ],
+)
+def test_a_value_without_its_value_is_said(domain, old, new):
+    found = reads(domain, message(sdmx_1(), generic=True).replace(old, new, 1))
+    assert codes(found) == [("140", 22, None)]
+    assert "without its attribute value, or a Value without its id" in found.findings[0].message
+
+
+def test_generic_elements_in_another_message_are_said(domain):
+    """As sdmx1 2.28 writes them."""
+    text = message(sdmx_1(), generic=True, flat=True).replace("GenericData", "StructureSpecificData")
+    found = reads(domain, text)
+    assert [code for code, _, _ in codes(found)] == ["140"]
+    assert "export it as one of the two" in found.findings[0].message
+
+
+def test_series_without_observations_are_said(domain):
+    text = message(sdmx_1())
+    first, rest = text.split("<Obs", 1)
+    alone = first + rest[rest.index("</Series>") :]
+    assert [code for code, _, _ in codes(reads(domain, alone))] == ["SDC/absent"]
+    flagged = reads(domain, alone.replace("<Series ", '<Series CONF_STATUS="D" ', 1))
+    assert codes(flagged) == [("SDC/attribute", 8, None)]
+    assert "of a series reaches no observation: it has none, so send them" in flagged.findings[0].message
+    none = reads(domain, re.sub("<Obs[^>]*/>", "", text))
+    assert [each.message for each in none.findings] == [
+        "the message has no observation: send the complete table"
+    ]
 
 
 def test_annotations_say_nothing_of_the_data(domain):

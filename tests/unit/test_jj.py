@@ -398,7 +398,7 @@ def test_the_drawn_table_costs_what_the_pencil_says(file):
     found = solve_milp(problem.milp, "highs", 10, 0)
     assert found.x is not None
     verdict = verify(problem, problem.deviation(found.x))
-    assert (verdict.unprotected, verdict.is_table) == (0, True)
+    assert (verdict.unprotected, verdict.is_feasible) == (0, True)
     assert verdict.objective == pytest.approx(74859.1 * (1 + 1 + 0.001 + 1))
 
 

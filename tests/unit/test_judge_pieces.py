@@ -1,4 +1,6 @@
-"""The judge knows the pieces of earlier releases by number; a number without a piece is no attacker."""
+"""What the judge takes an attacker to know: pieces of earlier releases by number, where a number without a
+piece is no attacker; and intervals, each with the truth in it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdc_tasks.judge.release.world import known_prior_rows
+from sdc_tasks.judge.release.world import known_prior_rows, world_of
 from sdc_tasks.model.problem import Earlier
+from sdc_tasks.model.results import Publication
+from support.hidden_tables import drawn
 
 TWO_VERSIONS = SimpleNamespace(
     earlier=Earlier(
@@ -32,3 +36,17 @@ def test_a_row_is_known_by_any_piece_that_tells_it_and_assumed_by_all(lacks, row
 def test_a_piece_that_no_earlier_release_has_is_refused():
     with pytest.raises(ValueError, match="a piece that no earlier release has"):
         known_prior_rows(TWO_VERSIONS, "revision", (2,))
+
+
+@pytest.mark.parametrize(
+    ("beside", "ends"),
+    [(0.0, (-1.0, 1.0)), (0.5, (-0.5, 1.5)), (1.25, (0.0, 2.0)), (-1.25, (-2.0, 0.0)), (9.0, (0.0, 2.0))],
+)
+def test_an_interval_without_the_truth_is_moved_to_it(beside: float, ends: tuple[float, float]) -> None:
+    """Its base is 2. What its reader knows is as much, and it does not contradict the deliveries."""
+    problem = drawn(0)
+    cells = np.flatnonzero(problem.aggregate)
+    publication = Publication(cells, problem.a[cells] + beside, np.full(len(cells), 2.0))
+    world = world_of(problem, publication, "external")
+    np.testing.assert_allclose(world.low[-len(cells) :], ends[0], atol=1e-9)
+    np.testing.assert_allclose(world.high[-len(cells) :], ends[1], atol=1e-9)

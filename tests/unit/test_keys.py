@@ -21,6 +21,7 @@ from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from sdc_tasks.warehouse.dissemination.publisher import cells_of
 from sdc_tasks.warehouse.forms.canonical import PRINTED
+from support import desk
 from support.deliveries import small_domain
 from support.laws import law
 
@@ -169,3 +170,46 @@ def test_twins_are_refused_in_code_lists(
         read(tmp_path)
     for text in (where, codes, "Remedy: "):
         assert text in str(refusal.value)
+
+
+def table_with(*codes: str) -> pd.DataFrame:
+    cells = list(product(codes, "xy"))
+    return pd.DataFrame(cells, columns=["A", "B"]).assign(VALUE=range(10, 10 + len(cells)), STATUS="s", N=7)
+
+
+IN_TABLES: dict[str, Callable[[pd.DataFrame], object]] = {
+    "suppress": lambda table: sdc.suppress(table, ["A", "B"]),
+    "primary": lambda table: sdc.primary(table, ["A", "B"], rules=sdc.Rules(p=10)),
+    "adjust": lambda table: sdc.adjust(table, ["A", "B"]),
+    "round_table": lambda table: sdc.round_table(table, ["A", "B"], base=3),
+    "round_counts": lambda table: sdc.round_counts(table, ["A", "B"], "N", base=3),
+}
+
+
+@pytest.mark.parametrize("step", IN_TABLES)
+def test_twins_are_refused_in_tables_without_a_code_list(step: str) -> None:
+    for code in (CYRILLIC, "c"):
+        with pytest.raises(InvalidInput) as refusal:
+            IN_TABLES[step](table_with("D", "C", code))
+        for text in ("the frame, row 4: ", "A", f"'C' and {code!a} look like one code", "Remedy: "):
+            assert text in str(refusal.value)
+    assert IN_TABLES[step](table_with("D", "C", "E"))
+
+
+def test_a_code_that_looks_like_the_total_that_is_made_is_refused() -> None:
+    table = table_with("D", "C", "total")
+    with pytest.raises(
+        InvalidInput, match=r"row 4: A 'total' looks like 'TOTAL'.*Remedy: total={'A': 'total'}"
+    ):
+        sdc.suppress(table, ["A", "B"])
+
+
+def test_twins_in_a_file_are_refused_with_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    table_with("D", "C", CYRILLIC).to_csv(file, index=False)
+    for asked in (
+        ("suppress", file, "--dims", "A,B"),
+        ("protect", file, "--dims", "A,B", "--p", 10),
+        ("round-counts", file, "--dims", "A,B", "--count", "N"),
+    ):
+        assert desk.sdc(*asked).refused("t.csv, line 6", "look like one code", "Remedy: ")

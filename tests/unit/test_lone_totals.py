@@ -15,8 +15,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import sdc_tasks as api
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.totals import lone, unnamed
 from support.desk import sdc
 
@@ -45,6 +48,23 @@ def test_a_lone_total_is_never_counted_once_more(tmp_path: Path, command: str, t
     assert "Alle" in ended.complained
     assert not out.exists()
     assert sdc(command, table(tmp_path, *INNER), *COMMANDS[command], "--out", out).code == 0
+
+
+def test_python_is_told_how_to_name_a_total_in_python() -> None:
+    table = pd.DataFrame({"A": ["x", "y", "Alle"], "VALUE": [10, 20, 30], "STATUS": "s"})
+    asked = (
+        r"A Alle is the sum of all others.*Remedy: total={'A': 'Alle'}, or total={'A': 'none'} if it is none"
+    )
+    with pytest.raises(InvalidInput, match=asked):
+        api.suppress(table, ["A"])
+    lone = pd.DataFrame(
+        [(*row.split(",")[:3], "s") for row in (*INNER, *LONE)], columns=["A", "B", "VALUE", "STATUS"]
+    )
+    with pytest.raises(
+        InvalidInput, match=r"the cell with A Alle .*Remedy: total={'A': 'Alle'}, .*total='none'"
+    ):
+        api.suppress(lone, ["A", "B"])
+    assert api.suppress(table, ["A"], total={"A": "Alle"}).table.shape[0] == 3
 
 
 def test_named_it_is_the_total(tmp_path: Path) -> None:

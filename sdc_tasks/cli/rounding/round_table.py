@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.table import Table
 
-from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, grouped, takes
+from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, takes
 from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import SeedOption, is_jj, refuse_place
 from sdc_tasks.cli.terminal import out
@@ -92,7 +92,6 @@ class TableRounding:
 LAYOUT = takes("dims", "value", "total", "hierarchy", "missing", missing="zero")
 
 
-@grouped
 def round_table(
     file: Annotated[
         Path,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, grouped
+from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT
 from sdc_tasks.cli.searches.told import (
     FACTS_HELP,
     PLOT_HELP,
@@ -111,7 +111,6 @@ class CtaFiles:
     ] = None
 
 
-@grouped
 def cta(
     context: typer.Context,
     *,
@@ -298,7 +297,7 @@ def _found(run: Run, worker: Worker, interruption: Interruption) -> Ending:
     if final is None:
         return Ending(_status(worker, interruption, False, False), None, bound, None, None, None, seconds)
     z, verdict = final.z, final.verdict
-    if verdict.unprotected or not verdict.is_table:
+    if verdict.unprotected or not verdict.is_feasible:
         short = tuple(problem.name(int(p)) for p in problem.sensitive[short_of(problem, z)][:NAMED_CELLS])
         return Ending(
             _status(worker, interruption, False, False),

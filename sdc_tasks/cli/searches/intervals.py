@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, grouped, takes
+from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, takes
 from sdc_tasks.cli.searches.pattern import COST_HELP, leave, measure_of, refuse_column
 from sdc_tasks.cli.searches.told import FACTS_HELP, figures_text, history_until, show_figures, tell_sums
 from sdc_tasks.cli.searches.watch import Worker, follow
@@ -104,7 +104,6 @@ class IntervalSearch:
             )
 
 
-@grouped
 def intervals(
     context: typer.Context,
     file: Annotated[

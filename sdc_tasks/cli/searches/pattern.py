@@ -29,7 +29,7 @@ from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod
+from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod, refuse_gap
 from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
@@ -92,6 +92,10 @@ class PatternSearch:
         Path | None,
         typer.Option("--plot", help=PLOT_HELP.format(what="pattern and bound"), rich_help_panel=OUTPUT),
     ] = None
+
+    def __post_init__(self) -> None:
+        if self.gap != GAP:
+            refuse_gap(self.method)
 
     @property
     def costs(self) -> CellCosts:

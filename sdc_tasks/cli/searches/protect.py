@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import INPUT, RULES, AskedLayout, grouped, takes
+from sdc_tasks.cli.options import INPUT, RULES, AskedLayout, names_in, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
 from sdc_tasks.cli.shared import require_columns
@@ -156,7 +156,6 @@ class AskedContributions:
         return ContributorColumns(self.contributor, self.holding, self.waiver, self.request, self.weight)
 
 
-@grouped
 def protect(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="microdata, or with --top a table: CSV or Parquet")],
@@ -215,7 +214,7 @@ def _protected(
                 "--top is for tables, and contributors are columns of microdata. Remedy: leave out one "
                 "or the other"
             )
-        top = [name.strip() for name in given.top.split(",")]
+        top = names_in(given.top)
         return problem_of_cells(read_rows(file), layout, made, top, asked.costs, asked.margins)
     if layout.count is not None:
         raise InvalidInput(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.interrupt import Interruption
-from sdc_tasks.cli.options import AskedLayout, grouped, takes
+from sdc_tasks.cli.options import AskedLayout, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.given import GivenFiles, given_problem
 from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
-from sdc_tasks.cli.searches.together import published_as, together
+from sdc_tasks.cli.searches.together import published_as, table_name, together
 from sdc_tasks.cli.shared import is_jj
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import CellCosts
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 
 OF_A_CELL = ("status", "primary", "level", "lpl", "upl", "spl", "lb", "ub", "singleton", "respondent")
 LAYOUT = takes(
-    "dims", "value", "total", "hierarchy", *OF_A_CELL, "count", "missing", "min_contributors"
+    "dims", "value", "total", "hierarchy", *OF_A_CELL, "count", "missing", "min_contributors",
+    meanings={
+        "hierarchy": "DIMENSION=FILE, of one of several tables TABLE:DIMENSION=FILE: a CSV file code,parent, "
+        "or a τ-ARGUS .hrc; repeat, also for a second tree"
+    },
 )  # fmt: skip
 
 
-@grouped
 def suppress(
     context: typer.Context,
     files: Annotated[
@@ -56,6 +59,7 @@ def suppress(
     Example: sdc suppress table.csv --dims TOWN,JOB --primary SECRET --level LEVEL --out safe.csv
     """
     interruption: Interruption = context.obj
+    of_each = layout.each({table_name(file): file for file in files}) if len(files) > 1 else {}
 
     def read_one(file: Path) -> TableAtHand:
         beside = given
@@ -69,8 +73,9 @@ def suppress(
             raise InvalidInput(
                 "--count-file: for JJ files alone. Remedy: name the column of counts, as --count COUNT"
             )
-        own = replace(layout.of(file), cost=asked.column)
-        return _crossed(file, own, asked, beside, some=len(files) > 1)
+        mine = of_each.get(table_name(file), layout)
+        own = replace(mine.of(file), cost=asked.column)
+        return _crossed(file, own, asked, beside, needed=mine.own if of_each else None)
 
     read = _reader(files, given, asked.place, read_one)
     if pattern is not None:
@@ -101,9 +106,13 @@ def _reader(
 
 
 def _crossed(
-    file: Path, layout: TableLayout, asked: PatternSearch, given_files: GivenFiles, some: bool
+    file: Path,
+    layout: TableLayout,
+    asked: PatternSearch,
+    given_files: GivenFiles,
+    needed: frozenset[str] | None,
 ) -> TableAtHand:
-    """`some`: use only the dimensions that occur in this table."""
+    """`needed`: of one of several tables, which has only some of the dimensions, those that it must have."""
     from sdc_tasks.intake.tables.crossed import suppression_in
     from sdc_tasks.intake.tables.given.earlier import read_earlier_csv
     from sdc_tasks.intake.tables.jj import write_private
@@ -112,7 +121,12 @@ def _crossed(
     from sdc_tasks.methods.suppression.prior_patterns.instructions import kept_open
 
     rows = read_rows(file)
-    own = layout.among(rows.header) if some else layout
+    own = layout if needed is None else layout.among(rows.header)
+    if lost := sorted((needed or frozenset()).difference(own.dims)):
+        raise InvalidInput(
+            f"{file}: a hierarchy of {lost[0]}, which is no dimension of this table. Remedy: correct "
+            f"--hierarchy, or name it in --dims"
+        )
     table = suppression_in(rows, own, asked.costs, asked.margins)
 
     def read_pattern(path: Path) -> EarlierPattern:

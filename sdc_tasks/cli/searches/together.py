@@ -34,7 +34,7 @@ def together(
             f"{', '.join(map(str, files))}: several tables, and no links. Remedy: list the cells that they "
             f"share in a file, --link FILE"
         )
-    names = [_name(file) for file in files]
+    names = [table_name(file) for file in files]
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise InvalidInput(f"{twice[0]}: two tables of this name. Remedy: rename one of the files")
@@ -80,10 +80,11 @@ def published_as(file: Path, folder: Path) -> Path:
 
 def _written(file: Path) -> str:
     """The name under which a table is written into a folder."""
-    return file.name if file.name.lower().endswith(ENDINGS[:2]) else f"{_name(file)}.csv"
+    return file.name if file.name.lower().endswith(ENDINGS[:2]) else f"{table_name(file)}.csv"
 
 
-def _name(file: Path) -> str:
+def table_name(file: Path) -> str:
+    """The name of the table in a file, as links and options call it."""
     return next(
         (file.name[: -len(ending)] for ending in ENDINGS if file.name.lower().endswith(ending)), file.name
     )

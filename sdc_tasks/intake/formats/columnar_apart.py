@@ -108,11 +108,21 @@ def _gathered(batches: Iterable[Any], schema: Any, most: int) -> Any:
     kept, rows, size = [], 0, 0
     for batch in batches:
         batch.validate(full=True)
-        rows, size = rows + batch.num_rows, size + batch.nbytes
+        rows, size = rows + batch.num_rows, size + batch.nbytes + sum(map(_viewed, batch.columns))
         if rows > most or size > most * RECORD_BYTES:
             return None
         kept.append(batch)
     return pa.Table.from_batches(kept, schema).unify_dictionaries()
+
+
+def _viewed(column: Any) -> int:
+    """The bytes of the texts of a column of views, such as polars writes; of any other column 0. Many views
+    may show the same bytes, so that its buffers say nothing of its size.
+    """
+    if not import_module("pyarrow").types.is_string_view(column.type):
+        return 0
+    lengths = np.frombuffer(column.buffers()[1], dtype="<i4")[::4]  # of sixteen bytes, the first four
+    return int(np.abs(lengths[column.offset : column.offset + len(column)].astype(np.int64)).sum())
 
 
 def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
@@ -138,6 +148,8 @@ def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
         return None if number else _texts(column, lambda value: repr(value).removesuffix(".0"))
     if types.is_integer(kind) or types.is_decimal(kind) or types.is_null(kind):
         column = column.cast(pa.string())
+    elif types.is_string_view(kind):
+        column = column.cast(pa.large_string())
     elif not (types.is_string(kind) or types.is_large_string(kind)):
         return None
     return _texts(column, str.strip)

@@ -63,7 +63,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if not good.size:
         return None
     records = Records(
-        header.wire, layout.line[good], _columns(data, layout, good, separator, names, concepts.numbers)
+        header.wire, layout.line[good], _columns(data, layout, good, separator, names, concepts)
     )
     _refuse_several(records, header, found)
     return _without_partial(records, concepts, found) if header.partial else records
@@ -206,15 +206,16 @@ def _columns(
     good: Ints,
     separator: str,
     names: Sequence[str | None],
-    numbers: Sequence[str],
+    concepts: Concepts,
 ) -> dict[str, tuple[list[str], Ints]]:
     """The good records as one column for each concept of the domain or the format."""
     labelled = LABEL.encode() in data
     split = None if layout.quoted else _split_by_bytes(data, layout, good, names)
     found = {}
     for name, (texts, which) in (split or _split_by_pandas(data, layout, good, separator, names)).items():
-        plain = [text.strip() for text in texts]
-        found[name] = [_without_label(text, name in numbers) for text in plain] if labelled else plain, which
+        if labelled:
+            texts = [_without_label(text.strip(), name in concepts.numbers) for text in texts]
+        found[name] = [concepts.plain(name, text) for text in texts], which
     return found
 
 

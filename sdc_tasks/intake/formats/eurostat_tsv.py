@@ -1,16 +1,11 @@
 r"""Eurostat's TSV, from bytes to records: `freq,indic,geo\TIME_PERIOD`, a column for each
-period, flags behind the values.
-
-    79000.0 e     a value and its OBS_STATUS            748591 @A    a value and its CONF_STATUS
-    :             nobody has the value                  : c, : @C    confidential, and not sent
-    : u           no value, with a status: to be sent
+period, flags behind the values (`eurostat.py`).
 
 The key may hold any concept. A file without a column DATAFLOW does not say of which structure it is.
 """
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Iterator
 
@@ -18,16 +13,11 @@ import numpy as np
 
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.encoding import as_utf_8, readable
-from sdc_tasks.intake.formats.header import columns_fit, concept_of, known_columns
-from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.eurostat import cell
+from sdc_tasks.intake.formats.header import columns_fit, known_columns
+from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat, concept_of
 
 TSV = WireFormat("Eurostat TSV", ".", ())
-BEHIND = ("TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "CONF_STATUS")
-_CELL = re.compile(r"(?P<value>:|[^\s:@]+)? ?(?P<flags>[a-z]*) ?(?:@(?P<conf>[A-Z]))?")
-_MATTERS = (
-    "mohlq"  # of several flags, one that says that there is no value, or that it is hidden; else the first
-)
-_CONFIDENTIAL, _UNSENT = "c", "x"
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -45,7 +35,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if header is None:
         return None
     names, periods = header
-    columns = [*names, *BEHIND]
+    columns = [*names, *_behind(concepts)]
     texts: list[dict[str, int]] = [{} for _ in columns]
     which = [array("q") for _ in columns]
     line = array("q")
@@ -68,6 +58,11 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     return Records(TSV, np.array(line), read)
 
 
+def _behind(concepts: Concepts) -> tuple[str, ...]:
+    """What stands beside the key."""
+    return ("TIME_PERIOD", "OBS_VALUE", concepts.obs_status, concepts.conf_status)
+
+
 def _header(lines: list[str], concepts: Concepts, found: Findings) -> tuple[list[str], list[str]] | None:
     """The concepts of the key and the periods."""
     head, *periods = (part.strip() for part in lines[0].rstrip("\r").split("\t"))
@@ -82,7 +77,7 @@ def _header(lines: list[str], concepts: Concepts, found: Findings) -> tuple[list
         return None
     known = known_columns(concepts)
     names = [concept_of(name.strip(), known) for name in key.split(",")]
-    columns_fit([*names, *BEHIND], known, concepts.required, found)
+    columns_fit([*names, *_behind(concepts)], known, concepts.required, found)
     if lines[-1]:
         found.add("140", "the last line may be cut short: end it with a line break", len(lines))
     if found.refused:
@@ -116,25 +111,5 @@ def _records(
             )
             found.add("150/904-1", message, at)
             continue
-        for period, cell in zip(periods, cells, strict=True):
-            yield at, [*codes, period, *_cell(cell.strip())]
-
-
-def _cell(cell: str) -> tuple[str, str, str]:
-    """OBS_VALUE, OBS_STATUS and CONF_STATUS of a cell. What is not understood stays in
-    the value, where it is no number.
-    """
-    match = _CELL.fullmatch(cell)
-    if match is None:
-        return cell, "", ""
-    value, flags, conf = match["value"] or "", match["flags"], match["conf"] or ""
-    if _CONFIDENTIAL in flags:
-        if conf not in ("", _CONFIDENTIAL.upper()):
-            return cell, "", ""
-        conf, flags = _CONFIDENTIAL.upper(), flags.replace(_CONFIDENTIAL, "")
-    status = next((flag for flag in flags if flag in _MATTERS), flags[:1]).upper()
-    if value != ":":
-        return value, status, conf
-    if conf:
-        return _UNSENT, status, conf
-    return ("" if status else value), status, conf
+        for period, said in zip(periods, cells, strict=True):
+            yield at, [*codes, period, *cell(said.strip())]

@@ -9,7 +9,7 @@ concept has few texts: most have.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,9 @@ _NOTES = "annotations and comments are not read: check that they hold nothing of
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
 
 
+_WITHOUT = "it has none, so send them, one without a value where there is none, or take the series away"
+
+
 class UnfitMessage(Exception):
     """The whole file is refused: the message of the finding."""
 
@@ -34,7 +37,7 @@ class Gathered:
     """
 
     def __init__(self, concepts: Concepts, most: int) -> None:
-        self._concepts, self._most = concepts, most
+        self.concepts, self._most = concepts, most
         self.texts: dict[str, dict[str, int]] = {
             name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")
         }
@@ -43,12 +46,28 @@ class Gathered:
         self._lines = array("i")
         self._records = 0
         self._names: dict[str, int | None] = {}  # → the line on which it stands first
+        self._own: dict[str, str] = {}  # the concept of each name that the message has
         self._twice: dict[str, int | None] = {}
         self._sets: list[
             tuple[int, list[Group], int | None]
         ] = []  # the first record, the groups and the line of each data set
         self._unreached: list[Group] = []
         self._notes: tuple[int | None] | None = None
+
+    def concept(self, name: str) -> str:
+        """The concept of this name: Eurostat writes `geo` in XML too."""
+        if name not in self._own:
+            self._own[name] = self.concepts.own(name)
+        return self._own[name]
+
+    def named(self, said: Mapping[str, str], line: int | None = None) -> Mapping[str, str]:
+        """The same under the names of the concepts."""
+        found: dict[str, str] = {}
+        for name, text in said.items():
+            own = self.concept(name)
+            if found.setdefault(own, text) != text:
+                self.differs(own, line)
+        return found
 
     def seen(self, names: Iterable[str], line: int | None = None) -> None:
         """Notes that the message has these concepts."""
@@ -90,9 +109,10 @@ class Gathered:
         """A group, or attributes of a part of a key: what it says holds for every record of
         the data set with its dimensions.
         """
+        said = self.named(said, line)
         self.above(said)
         self.seen(said, line)
-        dimensions = self._concepts.dimensions
+        dimensions = self.concepts.dimensions
         key = {name: text for name, text in said.items() if name in dimensions}
         rest = {name: text for name, text in said.items() if name not in dimensions and name in self.texts}
         self._sets[-1][1].append(Group(key, rest, kind, line))
@@ -101,13 +121,13 @@ class Gathered:
         """Whether anything but dimensions is said of the records."""
         return any(
             text
-            for name, text in said.items()
-            if name in self.texts and name not in self._concepts.dimensions
+            for name, text in self.named(said).items()
+            if name in self.texts and name not in self.concepts.dimensions
         )
 
-    def of_known(self, names: Set[str]) -> None:
+    def of_known(self, names: Iterable[str]) -> None:
         """Raises UnfitMessage where one of these may be a dimension that is not in the structure."""
-        if not names <= self.texts.keys():
+        if not {self.concept(name) for name in names} <= self.texts.keys():
             raise UnfitMessage(
                 "a group with a concept that is not in the structure, so it is not known of which records it "
                 "speaks: correct it"
@@ -119,11 +139,12 @@ class Gathered:
         """A series ends that says this of the records that came `since`."""
         self.above(said)
         if self._records == since:
+            said = self.named(said, line)
             self.seen(said, line)
             self._unreached.append(
                 Group(
                     {},
-                    {name: said[name] for name in said if name not in self._concepts.dimensions},
+                    {name: said[name] for name in said if name not in self.concepts.dimensions},
                     kind,
                     line,
                 )
@@ -131,7 +152,7 @@ class Gathered:
 
     def above(self, said: Mapping[str, str]) -> None:
         """Raises UnfitMessage where a data set, a series or a group says a value."""
-        if said.get(MEASURE):
+        if any(text and (name == MEASURE or self.concept(name) == MEASURE) for name, text in said.items()):
             raise UnfitMessage(
                 f"{MEASURE} stands above an observation: a value stands at its own observation only"
             )
@@ -145,7 +166,8 @@ class Gathered:
         self._records += 1
         if line is not None:
             self._lines.append(line)
-        if not said.keys() <= self._names.keys():
+        if not said.keys() <= self._names.keys():  # a new name, or one in another case
+            said = self.named(said, line)
             self.seen(said, line)
         for name, texts, append in self._columns:
             text = said.get(name)
@@ -165,14 +187,15 @@ class Gathered:
             self._columns = [(each, of, self._which[each].append) for each, of in self.texts.items()]
         self._which[name].append(texts[text])
 
-    def records(
-        self, wire: WireFormat, found: Findings, plain: Callable[[str, str], str] | None = None
-    ) -> Records | None:
-        """All that was read, with findings on what is missing, said twice or not known. `plain(name,
-        text)` makes the text of a record.
-        """
+    def records(self, wire: WireFormat, found: Findings) -> Records | None:
+        """All that was read, with findings on what is missing, said twice or not known."""
         known = self.texts.keys()
-        for name in self._concepts.required:
+        for each in self._unreached:
+            unreached(each.kind, each.said, known, each.line, found, _WITHOUT)
+        if not self._records:
+            found.add("140", "the message has no observation: send the complete table")
+            return None
+        for name in self.concepts.required:
             if name not in self._names:
                 found.missing(
                     f"concept {name}", "add it, at the observation, its series, a group or the data set"
@@ -181,10 +204,8 @@ class Gathered:
             if name not in known:
                 told = shown(name, known)
                 found.unread(f"concept{f' {told}' if told else ''}", line)
-        if not self._records:
-            found.add("140", "the message has no observation: send the complete table")
         which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
-        self._spread(which, found, plain)
+        self._spread(which, found)
         for name, line in self._twice.items():
             message = (
                 f"concept{f' {name}' if name in known else ''} is said twice of one observation, "
@@ -200,50 +221,42 @@ class Gathered:
         for name in list(which):
             numbers = which.pop(name)
             if name in self._names:
-                texts = [plain(name, text) for text in self.texts[name]] if plain else list(self.texts[name])
+                texts = [self.concepts.plain(name, text) for text in self.texts[name]]
                 self.texts[name] = {}
                 numbers[numbers == UNSAID] = len(texts)
                 columns[name] = [*texts, ""], numbers
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
         return Records(wire, lines, columns)
 
-    def _spread(
-        self, which: dict[str, Numbers], found: Findings, plain: Callable[[str, str], str] | None
-    ) -> None:
+    def _spread(self, which: dict[str, Numbers], found: Findings) -> None:
         """Gives records what the groups of their data set say, in place. What reaches no record
         is a finding.
         """
         ends = [first for first, _, _ in self._sets[1:]] + [self._records]
         for end, (first, _, line) in zip(ends, self._sets, strict=True):
-            if first == end and self._records:
+            if first == end:
                 found.add(
                     "140",
                     "a data set without an observation: send it with its observations, or take it away",
                     line,
                 )
-        for each in self._unreached:
-            unreached(each.kind, each.said, self.texts, each.line, found)
         concerned = {
             name for _, groups, _ in self._sets for group in groups for name in (*group.key, *group.said)
         }
         for name in concerned:  # they are compared as they are read, and may add texts
             merged: dict[str, int] = {}
             at = [
-                merged.setdefault(plain(name, text) if plain else text, len(merged))
-                for text in self.texts[name]
+                merged.setdefault(self.concepts.plain(name, text), len(merged)) for text in self.texts[name]
             ]
             self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
         for end, (first, groups, _) in zip(ends, self._sets, strict=True):
-            if plain:
-                groups = [
-                    replace(each, key=_plain(each.key, plain), said=_plain(each.said, plain))
-                    for each in groups
-                ]
+            groups = [
+                replace(each, key=self._plain(each.key), said=self._plain(each.said)) for each in groups
+            ]
             mine = {name: numbers[first:end] for name, numbers in which.items()}
             if first < end:
                 for name in sorted(spread(groups, self.texts, mine, found)):
                     self._twice.setdefault(name, self._names[name])
 
-
-def _plain(said: Mapping[str, str], plain: Callable[[str, str], str]) -> dict[str, str]:
-    return {name: plain(name, text) for name, text in said.items()}
+    def _plain(self, said: Mapping[str, str]) -> dict[str, str]:
+        return {name: self.concepts.plain(name, text) for name, text in said.items()}

@@ -28,8 +28,16 @@ class Group:
     line: int | None = None
 
 
+_REMEDY = "correct the key, or take it away"
+
+
 def unreached(
-    kind: str, said: Mapping[str, str], known: Collection[str], line: int | None, found: Findings
+    kind: str,
+    said: Mapping[str, str],
+    known: Collection[str],
+    line: int | None,
+    found: Findings,
+    remedy: str = _REMEDY,
 ) -> None:
     """Refuses what is said of observations that the file does not have: a flag may have lost its
     record. Empty attributes say nothing.
@@ -38,7 +46,7 @@ def unreached(
         told = ", ".join(name for name in names if name in known) or "an attribute"
         found.add(
             "SDC/attribute",
-            f"{told} of {kind} reaches no observation: correct the key, or take it away",
+            f"{told} of {kind} reaches no observation: {remedy}",
             line,
         )
 

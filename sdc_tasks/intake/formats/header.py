@@ -5,8 +5,9 @@
     GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU:
                            Luxembourg`
     GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME
-                           says so
+                           says so. A label may be the code itself in another case: `INDICATOR,Indicator`
     SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
+    LAST UPDATE            when Eurostat last changed the table
 
 The order of the columns is free. A name is that of a concept of the domain in any case, as Eurostat writes
 `geo`.
@@ -20,7 +21,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from sdc_tasks.intake.findings import Findings, shown
-from sdc_tasks.intake.formats.records import Concepts, WireFormat
+from sdc_tasks.intake.formats.records import Concepts, WireFormat, concept_of
 
 _SDMX_1, _SDMX_2 = ("DATAFLOW",), ("STRUCTURE", "STRUCTURE_ID")
 FORMATS = {
@@ -32,8 +33,10 @@ FORMATS = {
     ("\t", _SDMX_2): WireFormat("tab-separated text in the layout of SDMX-CSV 2", ".", _SDMX_2),
 }
 SEPARATORS = tuple(dict.fromkeys(separator for separator, _ in FORMATS))
-OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
-_UNREAD = {"STRUCTURE_NAME", "SERIES_KEY", "OBS_KEY"}
+LAST_UPDATE = "LAST UPDATE"
+OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION", LAST_UPDATE)
+_NAMED, _LABELS = "STRUCTURE_NAME", ": "  # no column has the second as its name
+_UNREAD = {_NAMED, _LABELS, "SERIES_KEY", "OBS_KEY"}
 _COLUMN = re.compile(r"([^\[\]:]+)(\[[^\[\]]*\])?(?:: .*)?")
 LABEL = ": "
 
@@ -66,7 +69,7 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
         splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known)
     )
     parsed = [_concept(text, known) for text in texts]
-    names = [name for name, _ in parsed]
+    names = _without_labels(texts, [name for name, _ in parsed], known)
     if len(known & set(names)) < 2:
         message = (
             "no known column in the first line: it must name the columns, separated by "
@@ -101,7 +104,7 @@ def fitting_names(
     is not read. None with findings.
     """
     known = known_columns(concepts)
-    said = [_concept(name, known)[0] for name in names]
+    said = _without_labels(names, [_concept(name, known)[0] for name in names], known)
     layout = _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(said) else _SDMX_1
     columns_fit(said, known, (*layout[-1:], *concepts.required), found)
     return (
@@ -114,14 +117,6 @@ def fitting_names(
 def known_columns(concepts: Concepts) -> set[str]:
     """The columns of the domain and of the formats themselves."""
     return {*concepts.required, *concepts.optional, *OF_FORMAT}
-
-
-def concept_of(name: str, known: Set[str]) -> str:
-    """The concept with this name, in any case; the name itself where there is none, or more than one."""
-    if name in known:
-        return name
-    alike = [each for each in known if each.upper() == name.upper()]
-    return alike[0] if len(alike) == 1 else name
 
 
 def first_of(header: str, record: str, column: str) -> str:
@@ -157,12 +152,35 @@ def _concept(text: str, known: Set[str]) -> tuple[str, str | None]:
     return concept_of(match[1].strip(), known), None if match[2] is None else match[2][1:-1]
 
 
+def _without_labels(texts: Sequence[str], names: Sequence[str], known: Set[str]) -> list[str]:
+    """The concepts of the columns, with `_LABELS` in the place of a column of labels. `texts` are the columns
+    as they are written, which tell a concept from a label that is like it in another case.
+    """
+    if _NAMED not in names:
+        return list(names)
+    ids = [match[1].strip() if (match := _COLUMN.fullmatch(text)) else text for text in texts]
+    found: list[str] = []
+    for said, name in zip(ids, names, strict=True):
+        before = found[-1] if found else ""
+        label = name not in known | _UNREAD or name == before or (said != name and name in ids)
+        found.append(_LABELS if label and before in known else name)
+    return found
+
+
 def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:
     """Adds findings for concepts without a column or with two, and for columns without a concept."""
-    labelled = "STRUCTURE_NAME" in names
     for column in required:
         if column not in names:
             found.missing(f"column {column}", line=1)
+    echoes = [at for at in range(1, len(names)) if names[at] in known and names[at] == names[at - 1]]
+    if len(echoes) > 1:
+        message = (
+            f"{len(echoes)} columns, the first of them column {echoes[0] + 1}, have the name of the column "
+            f"before them: labels have columns of their own in SDMX-CSV 2, with STRUCTURE_NAME. Send that, "
+            f"or no labels"
+        )
+        found.add("150/007", message, 1)
+        return
     for number, name in enumerate(names, start=1):
         if name in known and name in names[: number - 1]:
             found.add(
@@ -170,7 +188,7 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
                 f"{_called(number, name, known)} repeats an earlier column: send each column once",
                 1,
             )
-        elif name in _UNREAD or (name not in known and labelled and names[number - 2] in known):
+        elif name in _UNREAD:
             found.pass_over()
         elif name not in known:
             found.unread(_called(number, name, known), 1)

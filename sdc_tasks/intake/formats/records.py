@@ -16,6 +16,8 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 
 Numbers = npt.NDArray[np.signedinteger[Any]]  # of texts: some columns have few, and their numbers need a byte
 A_NUMBER = "0"
+_NO_NUMBER = "NaN"  # of the SDMX standard, for a number that is not there
+NOTHING = frozenset(("", "#N/A"))  # of an attribute that is not there; the second is of the standard, too
 _PLAIN = re.compile(r"[+-]?[0-9]++(?:\.[0-9]*+)?+")  # most numbers, with a point if any
 _ALL_PLAIN = re.compile(rf"(?:{_PLAIN.pattern}\n)*+")  # seen at once, as a million texts are slow one by one
 
@@ -32,16 +34,36 @@ class WireFormat:
     structure_columns: tuple[str, ...]
 
 
+def concept_of(name: str, known: Set[str]) -> str:
+    """The concept with this name, in any case; the name itself where there is none, or several."""
+    if name in known:
+        return name
+    alike = [each for each in known if each.upper() == name.upper()]
+    return alike[0] if len(alike) == 1 else name
+
+
 @dataclass(frozen=True)
 class Concepts:
     """The columns of a domain: those that every file must have, those that it may have, which of them are the
-    key of a record, and which hold numbers.
+    key of a record, and which hold numbers; and those of the status and the flag, which some formats have
+    beside the value.
     """
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
     dimensions: tuple[str, ...]
     numbers: tuple[str, ...] = ()
+    obs_status: str = "OBS_STATUS"
+    conf_status: str = "CONF_STATUS"
+
+    def own(self, name: str) -> str:
+        """The concept with this name in any case, as Eurostat writes `geo`; or the name itself."""
+        return concept_of(name, {*self.required, *self.optional})
+
+    def plain(self, name: str, text: str) -> str:
+        """The text of a concept without surrounding blanks, empty for a number that is not there."""
+        text = text.strip()
+        return "" if text == _NO_NUMBER and name in self.numbers else text
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats import columnar, delimited, eurostat_tsv, sdmx_json, sdmx_ml
+from sdc_tasks.intake.formats import columnar, delimited, eurostat_tsv, json_message, sdmx_ml
 from sdc_tasks.intake.formats.packed import inner_name, is_packed
 from sdc_tasks.intake.formats.records import Concepts, Records
 from sdc_tasks.intake.formats.workbook import reader as workbook
@@ -53,7 +53,7 @@ FORMATS = (
     ),
     Format("Eurostat TSV", frozenset({".tsv"}), eurostat_tsv.parse, eurostat_tsv.first, 512),
     Format("Excel", frozenset({".xlsx"}), workbook.parse, workbook.first, 512),
-    Format("SDMX-JSON", frozenset({".json"}), sdmx_json.parse, sdmx_json.first, 512),
+    Format("SDMX-JSON or JSON-stat", frozenset({".json"}), json_message.parse, json_message.first, 512),
 )
 SUFFIXES = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
 

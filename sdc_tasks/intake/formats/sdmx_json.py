@@ -1,28 +1,22 @@
-"""SDMX-JSON 2.0 and 2.1, from bytes to records: data messages by series or flat, components at every level,
+"""SDMX-JSON 2.0 and 2.1, from JSON to records: data messages by series or flat, components at every level,
 values by index or as they are.
 
-The bytes are bounded before they are parsed. Numbers stay the texts that they are in the file. A name that
-stands twice in one object is refused, as a parser would keep the last one only; so is a name, a level or a
-value that has no place here, and what is said of a series or a group without an observation. A record is
-counted as a row of a table below a header: the first one is line 2.
+A name, a level or a value that has no place here is refused, and so is what is said of a series or a group
+without an observation. A record is counted as a row of a table below a header: the first one is line 2.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats.encoding import as_utf_8, line_at
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.groups import MEASURE
-from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.records import WireFormat
 from sdc_tasks.intake.formats.sdmx_ml import structure_of
 
-SDMX_JSON = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
-_NO_MESSAGE = "no data message of SDMX-JSON 2.0 or 2.1: send one, or SDMX-CSV"
+WIRE = WireFormat("SDMX-JSON", ".", ("DATAFLOW",))
 _LEVELS = {
     "dimensions": {"dataSet", "series", "observation"},
     "measures": {"observation"},
@@ -47,42 +41,16 @@ _OF_A_SET = {
     "publicationPeriod",
 }
 _OF_A_SERIES = {"attributes", "observations", "annotations"}
-_LONG_NUMBER = re.compile(rb"[0-9]{4301}")
-_WRONG = (KeyError, IndexError, TypeError, AttributeError, ValueError)
 
 
-def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
-    """The records of a data message; None where the whole file cannot be read (the findings say why)."""
-    text = as_utf_8(data, found).removeprefix(b"\xef\xbb\xbf")
-    if found.refused:
-        return None
-    try:
-        if long := _LONG_NUMBER.search(text):
-            found.add(
-                "140",
-                "a whole number of more digits than any table has: correct it",
-                line_at(text, long.start()),
-            )
-            return None
-        message = json.loads(text, object_pairs_hook=_once, parse_float=str, parse_constant=_no_constant)
-        read = _Read(concepts, most)
-        read.message(message)
-    except UnfitMessage as unfit:
-        found.add("140", str(unfit))
-        return None
-    except json.JSONDecodeError as error:
-        found.add("140", "not well-formed JSON: is the file complete? Send it again", error.lineno)
-        return None
-    except (*_WRONG, RecursionError):
-        found.add("140", _NO_MESSAGE)
-        return None
-    return read.gathered.records(SDMX_JSON, found)
+def gather(message: Mapping[str, Any], gathered: Gathered) -> None:
+    """Gathers the records. Raises UnfitMessage, or an error of its parts, where it cannot be read."""
+    _Read(gathered).message(message)
 
 
-def first(data: bytes, concept: str) -> str:
+def first(text: str, concept: str) -> str:
     """The first value of a concept, empty where there is none: a guess, without parsing."""
-    text = data.decode("utf-8", "replace")
-    component = re.search(rf'"id"\s*:\s*"{re.escape(concept)}"', text)
+    component = re.search(rf'"id"\s*:\s*"(?i:{re.escape(concept)})"', text)
     value = (
         re.search(r'"values"\s*:\s*\[\s*\{[^{}]*?"(?:id|value)"\s*:\s*"([^"]*)"', text[component.end() :])
         if component
@@ -91,58 +59,43 @@ def first(data: bytes, concept: str) -> str:
     return value[1] if value else ""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise UnfitMessage(
-            "a name stands twice in one object, such as one observation with two values: say it once"
-        )
-    return found
-
-
-def _no_constant(_: str) -> str:
-    raise UnfitMessage("NaN or Infinity, which JSON does not have: leave a value out that is not there")
-
-
 class _Component:
     """A dimension, measure or attribute, and the texts of its values, None where they stand in the data
     themselves.
     """
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.name = str(given["id"])
+    def __init__(self, given: Mapping[str, Any], named: Callable[[str], str]) -> None:
+        self.name = named(str(given["id"]))
         values = given.get("values")
-        self.values = list(map(self._listed, values)) if values else None
+        self.values = list(map(_listed, values)) if values else None
         self.default = _plain(given.get("default"))
         self.position = given.get("keyPosition", 0)
-
-    def _listed(self, value: Mapping[str, Any]) -> str:
-        """The code, or the value, of one in the list. One that is empty and has nothing else
-        is none; a name alone is no code.
-        """
-        told = {_plain(value.get(each)) for each in ("id", "value")} - {""}
-        if not told and value and value.keys() <= {"id", "value"}:
-            return ""
-        if len(told) != 1:
-            raise UnfitMessage(
-                "a listed value has no id and no value, or two that differ: export the message again"
-            )
-        return self._number(told.pop())
-
-    def _number(self, text: str) -> str:
-        return "" if text == "NaN" and self.name == MEASURE else text
 
     def text(self, content: object) -> str:
         """The text of what the data hold; that of the default where they hold nothing."""
         if content is None:
             return self.default
         if self.values is None:
-            return self._number(_plain(content))
+            return _plain(content)
         if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
             raise UnfitMessage(
                 "the data name a value that the list of its concept does not have: export the message again"
             )
         return self.values[content]
+
+
+def _listed(value: Mapping[str, Any]) -> str:
+    """The code, or the value, of one in the list. One that is empty and has nothing else
+    is none; a name alone is no code.
+    """
+    told = {_plain(value.get(each)) for each in ("id", "value")} - {""}
+    if not told and value and value.keys() <= {"id", "value"}:
+        return ""
+    if len(told) != 1:
+        raise UnfitMessage(
+            "a listed value has no id and no value, or two that differ: export the message again"
+        )
+    return told.pop()
 
 
 def _plain(content: object) -> str:
@@ -159,8 +112,8 @@ def _plain(content: object) -> str:
 class _Read:
     """The message, level by level."""
 
-    def __init__(self, concepts: Concepts, most: int) -> None:
-        self.gathered = Gathered(concepts, most)
+    def __init__(self, gathered: Gathered) -> None:
+        self.gathered = gathered
 
     def message(self, message: Mapping[str, Any]) -> None:
         _only(message, _OF_A_MESSAGE, "message")
@@ -180,14 +133,14 @@ class _Read:
         _only(data_set, _OF_A_SET, "data set")
         self.gathered.data_set()
         self._dimensions, self._attributes = (
-            _levels(structure, "dimensions"),
-            _levels(structure, "attributes"),
+            self._levels(structure, "dimensions"),
+            self._levels(structure, "attributes"),
         )
-        measures = _levels(structure, "measures")
+        measures = self._levels(structure, "measures")
         self._measures = (
             measures.get("observation", [])
             if structure.get("measures") is not None
-            else [_Component({"id": MEASURE})]
+            else [_Component({"id": MEASURE}, str)]
         )
         self._notes = len(structure.get("annotations") or ())
         if data_set.get("annotations"):
@@ -273,6 +226,18 @@ class _Read:
         if text and said.setdefault(component.name, text) != text:
             self.gathered.differs(component.name)
 
+    def _levels(self, structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
+        given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
+        if not {level for level, components in given.items() if components} <= _LEVELS[of]:
+            raise UnfitMessage(
+                f"a level that is not read here ({of}): send its values at the data set, a group, a series "
+                f"or an observation"
+            )
+        return {
+            level: [_Component(each, self.gathered.concept) for each in components]
+            for level, components in given.items()
+        }
+
     def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
         dimensions = sorted(
             (each for level in self._dimensions.values() for each in level), key=lambda each: each.position
@@ -288,16 +253,6 @@ class _Read:
             self.gathered.group({**part, **own}, kind=f"a group (number {number} of its data set)")
 
 
-def _levels(structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
-    given: Mapping[str, Iterable[Mapping[str, Any]]] = structure.get(of) or {}
-    if not {level for level, components in given.items() if components} <= _LEVELS[of]:
-        raise UnfitMessage(
-            f"a level that is not read here ({of}): send its values at the data set, a group, a series or an "
-            f"observation"
-        )
-    return {level: [_Component(each) for each in components] for level, components in given.items()}
-
-
 def _only(given: Mapping[str, Any], known: Set[str], what: str) -> None:
     if not given.keys() <= known:
         raise UnfitMessage(f"a name that is not read here ({what}): take it away")
@@ -305,5 +260,5 @@ def _only(given: Mapping[str, Any], known: Set[str], what: str) -> None:
 
 def _natural(content: object) -> int:
     if not isinstance(content, int) or content < 0:
-        raise UnfitMessage(_NO_MESSAGE)
+        raise ValueError("no number of a structure")
     return content

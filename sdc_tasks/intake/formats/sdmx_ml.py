@@ -69,16 +69,20 @@ UNKNOWN = (
     "an element of a data set that is not read here, such as a concept of several "
     "values: send one value of each"
 )
+_GENERIC_INSIDE = "generic elements in a structure-specific message: export it as one of the two"
 _UNREAD = (
     "an attribute of the format that is not read here: a concept has no namespace, "
     "and stands where the format says"
+)
+_NO_VALUE = (
+    "an element that says a value (Value, ObsValue, ObsDimension) without its attribute value, or a Value "
+    "without its id: write them, or leave the element out where there is nothing to say"
 )
 _TEXT = (
     "text where none may be, between the elements of a data set: is it a value or a "
     "flag? Send it as an attribute"
 )
 _BEHIND = "attributes of a series or a data set behind its observations: send them before"
-_MISSING = "NaN"  # of the standard, for a value that is not there
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -104,14 +108,14 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     except UnfitMessage as unfit:
         found.add("140", str(unfit), message.parser.CurrentLineNumber)
         return None
-    return message.gathered.records(SDMX_ML, found, _plain)
+    return message.gathered.records(SDMX_ML, found)
 
 
 def first(data: bytes, concept: str) -> str:
     """The first text of a concept, empty where there is none: a guess, without parsing."""
     text = data.decode("utf-8", "replace")
     name = re.escape(concept)
-    match = re.search(rf"""\b(?:{name}|id=["']{name}["']\s+value)=["']([^"']*)["']""", text)
+    match = re.search(rf"""(?i)\b(?:{name}|id=["']{name}["']\s+value)=["']([^"']*)["']""", text)
     return match[1] if match else ""
 
 
@@ -145,7 +149,7 @@ class _Message:
             name == self._value and here is not None
         ):  # nine of ten elements of a generic message: as in `_say`
             if len(attributes) != 2 or "id" not in attributes or "value" not in attributes:
-                raise UnfitMessage(_UNREAD)
+                raise UnfitMessage(_unlike_value(attributes))
             concept, text = attributes["id"], attributes["value"]
             if here.setdefault(concept, text) != text:
                 self.gathered.differs(concept, self.parser.CurrentLineNumber)
@@ -154,7 +158,7 @@ class _Message:
         if local == "Value" and here is not None:
             self._path.append(local)
             if attributes.keys() != {"id", "value"}:
-                raise UnfitMessage(_UNREAD)
+                raise UnfitMessage(_unlike_value(attributes))
             self._say(here, attributes["id"], attributes)
             return
         if not self._path:
@@ -219,7 +223,8 @@ class _Message:
 
     def _start_data(self, local: str, attributes: dict[str, str]) -> None:
         if local not in (_GENERIC if self._generic else _SPECIFIC).get(self._path[-2], ()):
-            raise UnfitMessage(UNKNOWN)
+            other = not self._generic and local in _GENERIC.get(self._path[-2], ())
+            raise UnfitMessage(_GENERIC_INSIDE if other else UNKNOWN)
         if local in _NOTED or self._path[-2] in _NOTED:
             self.gathered.note(self.parser.CurrentLineNumber)
         elif self._generic:
@@ -317,7 +322,7 @@ class _Message:
         noted.
         """
         if "value" not in attributes or len(attributes) > 1 + ("id" in attributes):
-            raise UnfitMessage(_UNREAD)
+            raise UnfitMessage(_unlike_value(attributes))
         text = attributes["value"]
         if here.setdefault(name, text) != text:
             self.gathered.differs(name, self.parser.CurrentLineNumber)
@@ -332,15 +337,15 @@ class _Message:
         self.gathered.record(said, self.parser.CurrentLineNumber)
 
 
+def _unlike_value(attributes: Mapping[str, str]) -> str:
+    """What is wrong with a generic element that has neither these two attributes nor `value` alone."""
+    return _UNREAD if attributes.keys() - {"id", "value"} else _NO_VALUE
+
+
 def structure_of(urn: str) -> str | None:
     """AGENCY:ID(VERSION) in a URN of SDMX, or without its beginning."""
     match = _URN.fullmatch(urn)
     return match[1] if match else None
-
-
-def _plain(name: str, text: str) -> str:
-    text = text.strip()
-    return "" if name == MEASURE and text == _MISSING else text
 
 
 def _by_namespace(attributes: Mapping[str, str], known: Set[str]) -> tuple[dict[str, str], dict[str, str]]:

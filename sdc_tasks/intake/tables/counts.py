@@ -11,9 +11,8 @@ import gzip
 import io
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
@@ -22,15 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.parquet import MOST_RECORDS, parquet_library
+from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import known_total, lone, unnamed
 from sdc_tasks.methods.rounding.small_count import InnerCells, inner_cells
+from sdc_tasks.model.keys import refuse_twins, twins
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Ints
-from sdc_tasks.tested import require_tested
 from sdc_tasks.untrusted import FORMULA, RATIO, ROOM, formula, lines, separator_of
 
 Codes = npt.NDArray[np.int32]
 CHUNK = 50_000  # lines that are held as text at once
-MOST_RECORDS = 2**31 - 1  # of Parquet
 FLAGS = {"0": False, "1": True, "false": False, "true": True}
 REMEDIES = {
     "count": "counts are whole numbers, 0 or more. Remedy: correct it",
@@ -77,36 +77,29 @@ def read_counts(
     """
     wanted = _wanted(dimensions, frequency, force, given)
     read = _parquet if path.suffix.lower() in (".parquet", ".pq") else _csv
-
-    def check(names: Sequence[str]) -> None:
-        refuse_unnamed_counts(f"{path}, line 1", names, wanted, frequency)
-
-    columns, line_of = read(path, wanted, check)
+    columns, line_of = read(path, wanted, frequency is not None)
     return _counts_in(str(path), columns, line_of, dimensions, frequency, force, given)
 
 
-def counts_of(
-    name: str, column: Callable[[str], list[str]], dimensions: Sequence[str], frequency: str | None
-) -> Counts:
-    """The same of rows that were read already, counted from 0: `column` gives the texts of a
-    column by name. Raises InvalidInput.
-    """
+def counts_of(rows: TextRows, dimensions: Sequence[str], frequency: str | None) -> Counts:
+    """The same of rows that were read already. Raises InvalidInput."""
+    wanted = _wanted(dimensions, frequency, None, None)
+    if frequency is None:
+        _refuse_unnamed(rows.name, rows.header, wanted, rows.option("count", USUAL))
     columns: dict[str, _Column] = {}
-    for wanted in _wanted(dimensions, frequency, None, None):
-        texts = column(wanted)
+    for name in wanted:
+        texts = rows.column(name)
         labels = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-        columns[wanted] = _Column(np.array([labels[text] for text in texts], dtype=np.int32), list(labels))
-    numbered = _Lines("row", np.arange(len(columns[dimensions[0]].codes)))
-    return _counts_in(name, columns, numbered, dimensions, frequency, None, None)
+        columns[name] = _Column(np.array([labels[text] for text in texts], dtype=np.int32), list(labels))
+    numbered = _Lines(rows.word, rows.first + np.arange(len(rows.rows)))
+    return _counts_in(rows.name, columns, numbered, dimensions, frequency, None, None)
 
 
-def refuse_unnamed_counts(
-    place: str, names: Sequence[str], wanted: Sequence[str], frequency: str | None
-) -> None:
+def _refuse_unnamed(place: str, names: Sequence[str], wanted: Sequence[str], remedy: str) -> None:
     """Raises InvalidInput where every record would count one beside a column of counts."""
-    if frequency is None and USUAL in names and USUAL not in wanted:
+    if USUAL in names and USUAL not in wanted:
         raise InvalidInput(
-            f"{place}: a column {USUAL}, and each record would count one. Remedy: --count {USUAL}, or drop it"
+            f"{place}: a column {USUAL}, and each record would count one. Remedy: {remedy}, or drop it"
         )
 
 
@@ -161,7 +154,9 @@ def _counts_in(
 
 
 def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> None:
-    """Raises InvalidInput for a record without a code, and for a code that a spreadsheet would compute."""
+    """Raises InvalidInput for a record without a code, for a code that a spreadsheet would compute, and for
+    one that a reader takes for another one.
+    """
     if (empty := _first(column, lambda label: not label.strip())) is not None:
         raise InvalidInput(
             f"{path}, {line_of(empty)}: column {name}: the code is missing. Remedy: give it, or a code "
@@ -169,6 +164,10 @@ def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> Non
         )
     if (odd := _first(column, formula)) is not None:
         raise InvalidInput(f"{path}, {line_of(odd)}: column {name}: the code {FORMULA}")
+    if pair := twins(column.labels):
+        second = _first(column, pair[1].__eq__)
+        assert second is not None
+        refuse_twins(f"{path}, {line_of(second)}: column {name}", pair)
 
 
 def _refuse_totals(path: str, cells: InnerCells) -> None:
@@ -211,9 +210,7 @@ class _Lines:
         return f"{self._word} {self._numbers[record]}"
 
 
-def _csv(
-    path: Path, wanted: Sequence[str], check: Callable[[Sequence[str]], None]
-) -> tuple[dict[str, _Column], _Lines]:
+def _csv(path: Path, wanted: Sequence[str], counted: bool) -> tuple[dict[str, _Column], _Lines]:
     known: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in wanted]
     codes: list[list[Codes]] = [[] for _ in wanted]
     numbered: list[Ints] = []
@@ -223,8 +220,7 @@ def _csv(
             head = next(told, "")
             names = next(csv.reader([head], delimiter=separator_of(head)), [])
             names = [name.strip() for name in names]
-            places = _places(path, names, wanted)
-            check(names)
+            places = _places(path, names, wanted, counted)
             reader = csv.reader(told, delimiter=separator_of(head), strict=True)
             while chunk := list(islice(_numbered(reader), CHUNK)):
                 _refuse_lengths(path, chunk, len(names))
@@ -277,7 +273,8 @@ def _numbered(reader: Any) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num + 1, row
 
 
-def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def _places(path: Path, names: Sequence[str], wanted: Sequence[str], counted: bool) -> list[int]:
+    """Where the wanted columns stand in a header. `counted`: one of them says how many each record counts."""
     if not any(names):
         raise InvalidInput(
             f"{path}: the file is empty. Remedy: a header with the names of the columns, and a line for each "
@@ -289,19 +286,18 @@ def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> list[int
         )
     if twice := [name for name in wanted if names.count(name) > 1]:
         raise InvalidInput(f"{path}, line 1: two columns are called {twice[0]}. Remedy: rename one")
+    if not counted:
+        _refuse_unnamed(f"{path}, line 1", names, wanted, f"--count {USUAL}")
     return [names.index(name) for name in wanted]
 
 
-def _parquet(
-    path: Path, wanted: Sequence[str], check: Callable[[Sequence[str]], None]
-) -> tuple[dict[str, _Column], _Lines]:
+def _parquet(path: Path, wanted: Sequence[str], counted: bool) -> tuple[dict[str, _Column], _Lines]:
     if not path.is_file():
         raise InvalidInput(f"{path}: cannot be read. Remedy: name a CSV or Parquet file")
     arrow, parquet, compute = parquet_library()
     try:
         about = parquet.ParquetFile(path).metadata
-        _places(path, about.schema.to_arrow_schema().names, wanted)
-        check(about.schema.to_arrow_schema().names)
+        _places(path, about.schema.to_arrow_schema().names, wanted, counted)
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         if about.num_rows > MOST_RECORDS or size > ROOM + RATIO * path.stat().st_size:
             raise InvalidInput(
@@ -332,21 +328,6 @@ def _labelled(chunked: Any, arrow: Any, compute: Any) -> _Column:
     labels = encoded.dictionary.cast(arrow.string()).to_pylist()
     codes = encoded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False).astype(np.int32)
     return _used(_Column(codes, ["" if label is None else label for label in [*labels, None]]))
-
-
-def parquet_library() -> tuple[Any, ...]:
-    """pyarrow, its parquet and its compute; late, for a CSV file does not need them, nor does an office
-    without Parquet have them. Untyped: they have no stubs. Raises InvalidInput where they are not installed,
-    or in a version that was not tested.
-    """
-    try:
-        found = tuple(map(import_module, ("pyarrow", "pyarrow.parquet", "pyarrow.compute")))
-    except ModuleNotFoundError as error:
-        raise InvalidInput(
-            "Parquet needs pyarrow. Remedy: pip install sdc-release[parquet], or give the table as CSV"
-        ) from error
-    require_tested("parquet")
-    return found
 
 
 def _used(column: _Column) -> _Column:

@@ -31,8 +31,9 @@ TOLD_IN: Mapping[CellCosts, str] = {
 
 @dataclass(frozen=True)
 class CrossedSuppression:
-    """The problem of a table with dimensions. `keys` (n): the codes of each cell;
-    `status` (n): its status before.
+    """The problem of a table with dimensions. `keys` (n): the codes of each cell; `stays` (n): those of
+    status z. `numbers`: columns (n) that stand beside the cells, whether or not the problem needs
+    them, NaN where there is none.
     """
 
     problem: SensitiveTable
@@ -40,6 +41,7 @@ class CrossedSuppression:
     value: str
     keys: tuple[tuple[str, ...], ...] = field(repr=False)
     stays: Bools = field(repr=False)
+    numbers: Mapping[str, Floats] = field(repr=False, default_factory=dict)
 
     def statuses(self, hidden: Bools) -> Letters:
         """(n): u primary, m secondary, z as it was asked to stay, s open."""
@@ -70,7 +72,7 @@ class CrossedSuppression:
 
     def _told(self) -> dict[str, list[str]]:
         """Columns that tell more of each cell: levels; bounds unlike the usual ones; who
-        is alone in a cell; contributors.
+        is alone in a cell; costs and contributors.
         """
         problem = self.problem
         levels = {"LPL": problem.lpl, "UPL": problem.upl, "SPL": problem.spl}
@@ -86,13 +88,11 @@ class CrossedSuppression:
         if problem.respondent is not None and (problem.respondent != NOBODY).any():
             who = problem.respondent
             told["RESPONDENT"] = np.where(who == NOBODY, "", who.astype(str)).tolist()
-        if problem.count is not None and self.value != "COUNT":
-            told["COUNT"] = _printed(problem.count)
-        return told
+        return told | {name: _printed(each) for name, each in self.numbers.items() if name != self.value}
 
 
 def _printed(numbers: Floats) -> list[str]:
-    return [printed(number + 0.0) for number in numbers.tolist()]
+    return ["" if np.isnan(number) else printed(number + 0.0) for number in numbers.tolist()]
 
 
 def suppression_in(
@@ -143,7 +143,12 @@ def suppression_in(
         count=count,
         minimum=layout.min_contributors,
     )
-    return CrossedSuppression(problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays)
+    numbers = {
+        name.upper(): numbers_beside(records, keyed, column)
+        for name in TOLD_IN.values()
+        if (column := layout.column(name, records)) is not None
+    }
+    return CrossedSuppression(problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays, numbers)
 
 
 def _respondents(records: TextRows, keyed: KeyedTable, layout: TableLayout) -> tuple[Bools, Ints]:
@@ -167,8 +172,7 @@ def numbers_at_cells(records: TextRows, keyed: KeyedTable, layout: TableLayout, 
     column = layout.column(name, records)
     if column is None:
         raise InvalidInput(f"{records.name}: no column {name.upper()}. Remedy: add it, or choose other costs")
-    told = np.full(len(keyed.keys), np.nan)
-    told[keyed.cell] = numbers_in(records, column, np.nan)
+    told = numbers_beside(records, keyed, column)
     missing = np.flatnonzero(np.isnan(told) & (keyed.table.a != 0))
     if len(missing):
         key = printed_key(keyed.keys[missing[0]])
@@ -177,3 +181,10 @@ def numbers_at_cells(records: TextRows, keyed: KeyedTable, layout: TableLayout, 
             f"{records.word} with it"
         )
     return np.where(np.isnan(told), 0.0, told)
+
+
+def numbers_beside(records: TextRows, keyed: KeyedTable, column: str) -> Floats:
+    """(n): a column of numbers at the cells of the table, NaN where there is none."""
+    told = np.full(len(keyed.keys), np.nan)
+    told[keyed.cell] = numbers_in(records, column, np.nan)
+    return told

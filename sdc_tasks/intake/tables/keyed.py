@@ -24,7 +24,7 @@ from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model.grid import grid_of
-from sdc_tasks.model.keys import printed_key, refuse_twins
+from sdc_tasks.model.keys import printed_key, refuse_twins, twins
 from sdc_tasks.model.layout import TableLayout, Trees
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside, joined
@@ -71,7 +71,7 @@ def keyed_table(records: TextRows, layout: TableLayout) -> KeyedTable:
     codes, axes = dimensions_in(records, layout)
     cell = _cells(records, layout.dims, axes, codes)
     numbers = numbers_in(records, layout.value)
-    refuse_totals(records.name, layout, axes, codes, numbers)
+    refuse_totals(records, layout, axes, codes, numbers)
     space = CellSpace(("table",), (), ("value",), axes)
     keys = tuple(product(*(axis.codes for axis in axes)))
     given = np.zeros(len(keys), dtype=bool)
@@ -158,10 +158,25 @@ def _axis(records: TextRows, name: str, column: list[str], named: str | None, tr
     total = TOTAL if total is None or total == NONE else total
     if trees:
         return _of_trees(records, name, column, total, trees)
+    _refuse_twins(records, name, column, total)
     parts = tuple(sorted(set(column) - {total}))
     if not parts:
         raise InvalidInput(f"{records.name}: dimension {name} has no code but {total}. Remedy: leave it out")
     return Hierarchy(name, (total, *parts), (None, *[total] * len(parts)))
+
+
+def _refuse_twins(records: TextRows, name: str, column: list[str], total: str) -> None:
+    """Raises InvalidInput for two codes that a reader takes for one another, and for one that he takes for
+    the total that is made.
+    """
+    codes = dict.fromkeys(column)
+    if pair := twins(codes):
+        refuse_twins(f"{records.at(column.index(pair[1]))}: {name}", pair)
+    if pair := twins((total, *codes)):
+        raise InvalidInput(
+            f"{records.at(column.index(pair[1]))}: {name} {pair[1]!a} looks like {total!a}, the code of the "
+            f"total. Remedy: {records.option('total', {name: pair[1]})}, or write it unlike"
+        )
 
 
 def _of_trees(records: TextRows, name: str, column: list[str], total: str, trees: Trees) -> Hierarchy:
@@ -191,7 +206,7 @@ def _of_trees(records: TextRows, name: str, column: list[str], total: str, trees
 
 
 def refuse_totals(
-    path: str,
+    records: TextRows,
     layout: TableLayout,
     axes: Sequence[Hierarchy],
     codes: Sequence[list[str]],
@@ -210,16 +225,16 @@ def refuse_totals(
         if code is not None:
             name, total = dimensions[i], axes[i].codes[code]
             raise InvalidInput(
-                f"{path}: {name} {total} is the sum of all others, so a total. Remedy: --total "
-                f"{name}={total}, or --total {name}={NONE} "
-                "if it is none"
+                f"{records.name}: {name} {total} is the sum of all others, so a total. Remedy: "
+                f"{records.option('total', {name: total})}, or {records.option('total', {name: NONE})} if it "
+                f"is none"
             )
     if asked and (found := lone(seen, numbers[inner], asked)) is not None:
         name, total = dimensions[found[0]], axes[found[0]].codes[found[1]]
         raise InvalidInput(
-            f"{path}: the cell with {name} {total} is the sum of all others, so a total. Remedy: --total "
-            f"{name}={total}, and so for the "
-            f"other dimensions of this cell, or --total {NONE} if it is none"
+            f"{records.name}: the cell with {name} {total} is the sum of all others, so a total. Remedy: "
+            f"{records.option('total', {name: total})}, and so for the other dimensions of this cell, or "
+            f"{records.option('total', NONE)} if it is none"
         )
 
 
@@ -428,7 +443,7 @@ def _table(
             i = int(np.flatnonzero(mask[cell])[0])
             raise InvalidInput(f"{records.at(i)}: {printed_key(keys[int(cell[i])])}: {what}")
     primary = status == "u"
-    stays = (status == "z") | (told["lb"] == told["ub"]) | (~place.given & (a == 0))
+    stays = (status == "z") | (told["lb"] == told["ub"]) | _empty(place.given, space.hierarchies)
     levels = np.where(primary, levels, 0.0)
     return SensitiveTable(
         space.national_relations,
@@ -444,6 +459,12 @@ def _table(
         grid=grid_of(space.hierarchies),
         within=np.inf,  # the reader has judged the sums, by the digits that the file prints
     )
+
+
+def _empty(given: Bools, axes: Sequence[Hierarchy]) -> Bools:
+    """(n): cells without a record, and with none below them."""
+    inner = inside(axes) & given.reshape([len(axis.codes) for axis in axes])
+    return np.asarray(~given & (added_up(inner.astype(float), axes).ravel() == 0))
 
 
 def usual_bounds(a: Floats) -> tuple[float, float]:

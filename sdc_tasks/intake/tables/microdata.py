@@ -96,7 +96,7 @@ def problem_by_rules(
     sums = np.zeros(len(inner))
     np.add.at(sums, np.searchsorted(inner, leaf), x * weight)
     labels = [[column[i] for i in first] for column in codes]
-    refuse_totals(records.name, layout, axes, labels, sums)
+    refuse_totals(records, layout, axes, labels, sums)
     holder, waives, percent = _holders(records, columns, rules)
     record, cell = _everywhere(at, axes)
     n = int(np.prod(shape))
@@ -359,5 +359,6 @@ def _protected(
         behind=read.behind,
         by_rules=True,
     )
-    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays)
+    numbers = {"COUNT": cells.count.astype(float)}
+    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays, numbers)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.counts import MOST_RECORDS, parquet_library
+from sdc_tasks.intake.tables.parquet import MOST_RECORDS, parquet_library
 from sdc_tasks.untrusted import RATIO, ROOM, separator_of, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PARQUET = (".parquet", ".pq")
+ROW = "row"  # of a frame
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,13 @@ class TextRows:
     def at(self, i: int) -> str:
         """What messages call a record."""
         return f"{self.name}, {self.word} {self.first + i}"
+
+    def option(self, name: str, told: str | Mapping[str, str]) -> str:
+        """How their user gives an option: of a frame in Python, else at a shell."""
+        if self.word == ROW:
+            return f"{name}={told!r}"
+        given = [told] if isinstance(told, str) else [f"{of}={text}" for of, text in told.items()]
+        return " ".join(f"--{name} {each}" for each in given)
 
     def column(self, name: str) -> list[str]:
         """The fields of a column without blanks around. Raises InvalidInput if there is none of this name, or
@@ -65,7 +73,7 @@ def rows_of(frame: pd.DataFrame, name: str = "the frame") -> TextRows:
         name,
         [str(column) for column in frame.columns],
         [list(row) for row in zip(*columns, strict=True)],
-        "row",
+        ROW,
         0,
     )
 

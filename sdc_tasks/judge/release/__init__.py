@@ -21,6 +21,8 @@ checks that
   that the cell is not protected, and nothing about how far the attacker gets;
 - what earlier releases tell is rebuilt from their deliveries and tables (`prior`): with other
   releases it would be another problem;
+- where related releases are out, which of their cells are those of this release, or sums of them over time,
+  is computed again from their keys (`beside`);
 - where bases are drawn by a secret, tables of the evidence prove the width that somebody who has the
   program is left (`program`); which
   primaries have no claim follows from public figures, and the caller says it;
@@ -35,6 +37,7 @@ long as the rest proves every claim; multipliers too, as long as they give the s
 where the audit found a witness.
 """
 
+from sdc_tasks.judge.release.beside import Part, differs
 from sdc_tasks.judge.release.certificate import (
     AUDIENCE,
     Asked,
@@ -52,8 +55,10 @@ from sdc_tasks.judge.release.verdict import Recheck, recheck
 __all__ = [
     "AUDIENCE",
     "Asked",
+    "Part",
     "Recheck",
     "differences",
+    "differs",
     "expected",
     "odds_of_one_decision",
     "of_bases",

@@ -99,7 +99,6 @@ def require_form(
 def _against_program(evidence: Evidence, width: int) -> None:
     """Tables as others, of the first profile; each one may be a deviation from a table before it."""
     centre = evidence.program_centre
-    _ask(centre.ndim == 1 and centre.dtype.kind == "i", "program_centre: whole numbers are expected")
     _tables("program", evidence.program, np.zeros_like(centre), np.full_like(centre, -1), [width])
     _ask(
         bool(((centre >= -1) & (centre < np.arange(len(centre)))).all()),

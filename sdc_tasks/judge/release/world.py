@@ -48,7 +48,7 @@ def world_of(
         truth = problem.a[totals]
         low = np.where(publication.base == 0, 0.0, publication.lower - truth)
         high = np.where(publication.base == 0, 0.0, publication.upper - truth)
-        beside = np.where(low > 0, low, np.where(high < 0, high, 0.0))
+        beside = np.clip(0.0, low, high)
         low, high = (
             low - beside,
             high - beside,

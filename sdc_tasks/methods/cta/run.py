@@ -94,7 +94,7 @@ class Run(Search[Incumbent]):
         Returns whether it is the best so far.
         """
         verdict = verify(self.problem, self.restore(z))
-        if not verdict.is_table:
+        if not verdict.is_feasible:
             return False
         with self._lock:
             candidate = Incumbent(z.copy(), verdict)

@@ -1,7 +1,8 @@
 """Tables of one statistic that come out one after the other: a release is attacked together with every
-related one that is out (METHOD §11).
+related one that is out (METHOD §10).
 """
 
-from sdc_tasks.methods.linked.joint import Out, joint
+from sdc_tasks.methods.linked.merge import Out, joint
+from sdc_tasks.methods.linked.repeat import as_it_is_out
 
-__all__ = ["Out", "joint"]
+__all__ = ["Out", "as_it_is_out", "joint"]

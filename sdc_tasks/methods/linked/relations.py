@@ -1,4 +1,4 @@
-"""Which cells of two tables are the same, and which are sums or means of others over time (METHOD §11).
+"""Which cells of two tables are the same, and which are sums or means of others over time (METHOD §10).
 
 A cell is named by its country, its indicator, its period, and one code for each dimension. A dimension that a
 table does not have stands at its only root in the other one. So two tables of one period share the cells that

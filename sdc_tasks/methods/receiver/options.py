@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from sdc_tasks.methods.suppression.names import PatternMethod
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.names import PatternMethod, refuse_gap
 from sdc_tasks.model.strict import Strict
 
 ReceiverCosts = Literal["value", "one", "log", "distance"]
@@ -55,6 +56,11 @@ class SuppressionOptions(Strict):
                 f"{', '.join(unused)}: the receiver sets nothing. Remedy: receiver: when_missing or "
                 f"when_unprotected"
             )
+        if "gap" in self.model_fields_set:
+            try:
+                refuse_gap(self.method)
+            except InvalidInput as error:
+                raise ValueError(str(error)) from None
         return self
 
     @property

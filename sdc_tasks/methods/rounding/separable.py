@@ -20,7 +20,7 @@ from sdc_tasks.methods.rounding import neighbourhoods
 from sdc_tasks.methods.rounding.pieces import Pieces
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
-from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, SOLVER
+from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, OPTIMALITY, SOLVER
 from sdc_tasks.solver.clock import Clock, Limit
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
@@ -115,7 +115,12 @@ def least_cost(pieces: Pieces, rows: Relations, search: SearchOptions, progress:
     bound = weak_duality(model, relaxed.dual) + pieces.constant
     best = _best(pieces, rows, relaxed.x)
     if best is not None:
-        return Found(Status.OPTIMAL, best, _cost(pieces, best, model, relaxed.x), bound)
+        cost, noise = _cost(pieces, best, model), OPTIMALITY * float(np.abs(model.cost).sum())
+        if cost - bound <= noise + OPTIMALITY * abs(cost):
+            return Found(Status.OPTIMAL, best, cost, bound)
+        # The solver's word for an optimum that its own multipliers do not prove is no more than a start.
+        unproven = Found(Status.FEASIBLE, best, cost, bound)
+        return _whole(pieces, rows, model, search, search.clock.left, filled(pieces, best), unproven)
     progress(f"bound {bound:.6g}, not whole")
     binary = len(model.binary)
     start, clock = None, False
@@ -158,7 +163,7 @@ def _whole(
     k = _best(pieces, rows, result.x)
     if k is None:
         return Found(found.status, found.k, found.cost, bound, clock)
-    cost = _cost(pieces, k, model, result.x)
+    cost = _cost(pieces, k, model)
     if cost >= found.cost:
         k, cost = (found.k, found.cost) if found.k is not None else (k, cost)
     return Found(result.status, k, cost, min(bound, cost), clock)
@@ -173,7 +178,7 @@ def _best(pieces: Pieces, rows: Relations, u: Floats) -> Floats | None:
     )
 
 
-def _cost(pieces: Pieces, k: Floats, model: Milp, u: Floats) -> float:
+def _cost(pieces: Pieces, k: Floats, model: Milp) -> float:
     """The cost of k, from its pieces filled in order: free of a solver's rounding."""
     return float(model.cost @ filled(pieces, k)) + pieces.constant
 

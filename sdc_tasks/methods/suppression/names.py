@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from sdc_tasks.errors import InvalidInput
+
 PatternMethod = Literal["auto", "exact", "paths", "network", "cover", "cubes", "hypercube", "hitas"]
 CellCosts = Literal["value", "one", "file", "frequency", "log", "distance"]
 
@@ -30,7 +32,7 @@ METHODS: Mapping[PatternMethod, str] = {
         "the table is safe; no bound"
     ),
     "hitas": (
-        "sub-tables one by one from the top, as offices use it; then completed until the "
+        "sub-tables one by one from the top, each to the gap, as offices use it; then completed until the "
         "table is safe; no bound"
     ),
 }
@@ -42,3 +44,13 @@ COSTS: Mapping[CellCosts, str] = {
     "log": "log (1 + |a|)",
     "distance": "how many relations away the nearest primary is: near cells first",
 }
+ENDING_AT_A_GAP: tuple[PatternMethod, ...] = ("auto", "exact", "hitas")
+
+
+def refuse_gap(method: PatternMethod) -> None:
+    """Raises InvalidInput for a gap that somebody asked for, where nothing ends at one."""
+    if method not in ENDING_AT_A_GAP:
+        raise InvalidInput(
+            f"gap: method {method} proves no bound, so it does not end at a gap. Remedy: leave the gap out, "
+            f"or choose one of {', '.join(ENDING_AT_A_GAP)}"
+        )

@@ -14,7 +14,8 @@ from sdc_tasks.report.published.edition import NUMBERS, Edition
 from sdc_tasks.report.published.words import COLUMNS
 
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-TABULAR = (".csv", ".parquet")
+_TABLE = "table"
+_KINDS = {".csv": _TABLE, ".parquet": _TABLE, ".json": "json"}  # frictionless takes another .json for a table
 
 
 def descriptor(edition: Edition, files: Mapping[str, bytes], about: Mapping[str, tuple[str, str]]) -> bytes:
@@ -22,6 +23,7 @@ def descriptor(edition: Edition, files: Mapping[str, bytes], about: Mapping[str,
     resources = []
     for name, content in files.items():
         title, media_type = about[name]
+        kind = _KINDS.get(PurePath(name).suffix)
         resources.append(
             {
                 "name": name.replace(".", "-"),
@@ -31,7 +33,8 @@ def descriptor(edition: Edition, files: Mapping[str, bytes], about: Mapping[str,
                 "mediatype": media_type,
                 "bytes": len(content),
                 "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
-                **({"type": "table", "schema": _schema(edition)} if name.endswith(TABULAR) else {}),
+                **({"type": kind} if kind else {}),
+                **({"schema": _schema(edition)} if kind == _TABLE else {}),
                 **({"encoding": "utf-8"} if not name.endswith(".parquet") else {}),
             }
         )

@@ -1,8 +1,9 @@
 """The table as SDMX-JSON 2.0, flat: an observation for each cell, its key the positions of its codes,
 values and codes with their labels.
 
-Numbers stand with the decimals of `table.csv`, so a reader who keeps the text loses nothing. The
-value of a withheld cell is null.
+A value stands as in `table.csv`, so a reader who keeps the text loses nothing; that of a withheld cell is
+null.
+Every attribute is a position in a list of its values: a number that stood for itself would be taken for one.
 """
 
 from __future__ import annotations
@@ -24,10 +25,7 @@ _TIME, _VALUE = OBSERVATION[:2]
 
 def sdmx_json(edition: Edition) -> bytes:
     """The message, in UTF-8."""
-    plain = (*NUMBERS, *edition.whole)
-    codes = {
-        name: edition.codes(name) for name in (*edition.dimensions, *edition.attributes) if name not in plain
-    }
+    codes = {name: edition.codes(name) for name in (*edition.dimensions, *edition.attributes)}
     at = {name: {code: i for i, code in enumerate(listed)} for name, listed in codes.items()}
     links = [{"urn": edition.urn, "rel": "dataflow"}]
     structure = {
@@ -46,7 +44,7 @@ def sdmx_json(edition: Edition) -> bytes:
                     "id": name,
                     "name": name,
                     "relationship": {"observation": {}},
-                    **({"values": _values(edition, name, codes[name])} if name in codes else {}),
+                    **({"values": _values(edition, name, codes[name])} if codes[name] else {}),
                 }
                 for name in edition.attributes
             ]
@@ -74,17 +72,18 @@ def sdmx_json(edition: Edition) -> bytes:
 def _contents(
     edition: Edition, observation: Mapping[str, str], at: Mapping[str, Mapping[str, int]]
 ) -> Iterable[str]:
-    """Value and attributes of an observation as JSON. Numbers are the texts of the
-    table, which are numbers of JSON too.
+    """Value and attributes of an observation as JSON. A value is the text of the table, which is a number of
+    JSON too.
     """
-    for name in (_VALUE, *edition.attributes):
+    yield observation.get(_VALUE, "null")
+    for name in edition.attributes:
         text = observation.get(name)
-        yield "null" if text is None else str(at[name][text]) if name in at else text
+        yield "null" if text is None else str(at[name][text])
 
 
 def _values(edition: Edition, name: str, codes: Iterable[str]) -> list[dict[str, str]]:
     labels = {**edition.domain.labels, "OBS_STATUS": OBS_STATUS, "CONF_STATUS": CONF_STATUS}.get(name, {})
-    if name == _TIME:
+    if name in (_TIME, *NUMBERS, *edition.whole):  # what has no list of codes
         return [{"value": code} for code in codes]
     return [{"id": code, "name": labels.get(code) or code} for code in codes]
 

@@ -214,10 +214,9 @@ RELATED = "related"  # the id of a published release of another table or period 
 VERSION = "version"  # the id of a published release of the period as key, its version as note
 # The step under which a run notes what its steps counted, and the names of what they count.
 TALLY = "tally"  # what was counted as key, the number as note
-LPS, COUNTER_TABLES = (
-    "LPs",
-    "counter-tables",
-)  # linear programs of a step, whose name follows; tables that show what an audit claims
+# Linear programs of a step, whose name follows; tables that show what an audit claims, under the name that
+# warehouses have.
+LPS, WITNESSES = "LPs", "counter-tables"
 
 
 def note_inputs(

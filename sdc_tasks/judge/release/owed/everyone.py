@@ -55,12 +55,12 @@ def _left_out_of(
         # A respondent who also kept earlier releases is no attacker of any profile, so he was never judged.
         return [int(cell) for cell in primaries]
     external = next((each.needs for each in asked if each.profile == "external"), {})
-    everything = len(problem.earlier.pieces) if ours.published else -1
     pieces = _pieces(problem, profile, primaries)
     for p, cell in enumerate(primaries.tolist()):
         judged = _judged_for(cell, profile, asked)
         public = {pieces[p]: external[cell]} if external else {}
-        if len(pieces[p]) == everything:  # who lacks them all is the public, which is judged as external
+        if ours.published and len(pieces[p]) == len(problem.earlier.pieces):
+            # who lacks them all is the public, which is judged as external
             judged = public | judged
         if not _covered(judged, public | judged, pieces[p], promise[:, p]):
             found.append(cell)

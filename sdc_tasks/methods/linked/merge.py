@@ -1,4 +1,4 @@
-"""The joint problem of a release and everything related that is out (METHOD §11).
+"""The joint problem of a release and everything related that is out (METHOD §10).
 
 The cells of the release keep their numbers; the national cells of the related tables follow. Their primaries
 stay promised, and their hidden cells are unknowns of this release too. What they published of the aggregates

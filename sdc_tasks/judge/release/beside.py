@@ -1,0 +1,326 @@
+"""Is a joint problem that of its parts? Which cells of related tables are the same, and which are sums
+of others over time, computed again from their keys, and what the related releases published, row by row.
+
+This module shares no code with `methods/linked`. A table is what it says of its cells: country, indicator,
+and a code of each dimension. Two cells of one period are the same if they agree in all dimensions that both
+tables have, and stand at the only root of every other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from math import gcd, isclose
+
+from sdc_tasks.model.problem import CELL_ARRAYS, Earlier, ProtectionProblem
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace
+from sdc_tasks.model.time.periods import PeriodRule, bounds
+from sdc_tasks.model.tolerances import EPSILON
+
+Name = tuple[str, str, tuple[str, ...]]  # country, indicator, codes of some dimensions
+Entries = tuple[tuple[int, Fraction], ...]
+Line = tuple[Entries, float, float, bool, bool]
+Lines = dict[tuple[Entries, bool, bool, tuple[str, ...]], list[tuple[float, float]]]
+Rules = Mapping[str, PeriodRule]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A release of a joint problem: its name and period, its own problem, and its publication."""
+
+    name: str
+    period: str
+    problem: ProtectionProblem
+    publication: Publication
+
+
+def differs(
+    joint: ProtectionProblem, own: ProtectionProblem, period: str, parts: Sequence[Part], rules: Rules
+) -> list[str]:
+    """What the joint problem does not have as its parts say; empty where it is theirs."""
+    merge = _Merge(own, period, parts, rules)
+    found = [
+        f"{name} of {part}: other values"
+        for part, problem, first, size in merge.stretches()
+        for name in CELL_ARRAYS
+        if getattr(joint, name)[first : first + size].tobytes() != getattr(problem, name)[:size].tobytes()
+    ]
+    if len(joint.a) != merge.size:
+        found.append("other cells")
+        return found
+    same, linked = _classes(joint, merge.size), _Classes(merge.size)
+    for one, other in merge.same():
+        linked.join(one, other)
+    if [same.of(cell) for cell in range(merge.size)] != [linked.of(cell) for cell in range(merge.size)]:
+        found.append("other cells are the same")
+    whole, least = merge.over_time(linked.of)
+    if _over_time(joint, linked.of) != set(whole):
+        found.append("other relations over time")
+    if not _agree(_lines(joint.earlier), merge.told(joint, least), joint):
+        found.append("other earlier publications")
+    return found
+
+
+def _agree(stated: Lines, expected: Lines, joint: ProtectionProblem) -> bool:
+    """The same rows, but for the last digits of their ends: the two programs add in another order."""
+    if {key: len(ends) for key, ends in stated.items()} != {key: len(ends) for key, ends in expected.items()}:
+        return False
+    for key, ends in stated.items():
+        size = max((abs(float(joint.a[cell])) for cell, _ in key[0] if cell < len(joint.a)), default=0.0)
+        for one, other in zip(sorted(ends), sorted(expected[key]), strict=True):
+            if not all(
+                isclose(x, y, rel_tol=EPSILON, abs_tol=EPSILON * (1 + size))
+                for x, y in zip(one, other, strict=True)
+            ):
+                return False
+    return True
+
+
+class _Classes:
+    """Which cells are the same: each is named by the first of its class."""
+
+    def __init__(self, size: int) -> None:
+        self._first = list(range(size))
+
+    def of(self, cell: int) -> int:
+        while self._first[cell] != cell:
+            self._first[cell] = self._first[self._first[cell]]
+            cell = self._first[cell]
+        return cell
+
+    def join(self, one: int, other: int) -> None:
+        low, high = sorted((self.of(one), self.of(other)))
+        self._first[high] = low
+
+
+class _Merge:
+    def __init__(self, own: ProtectionProblem, period: str, parts: Sequence[Part], rules: Rules) -> None:
+        self._own, self._parts, self._rules = own, parts, rules
+        sizes = [len(own.a), *(_national(part.problem.space) for part in parts)]
+        self.size = sum(sizes)
+        firsts = [sum(sizes[:k]) for k in range(len(sizes))]
+        spaces = [own.space, *(part.problem.space for part in parts)]
+        periods = [period, *(part.period for part in parts)]
+        self._tables = [_Table(*each) for each in zip(firsts, periods, spaces, strict=True)]
+
+    def stretches(self) -> Iterator[tuple[str, ProtectionProblem, int, int]]:
+        """(name, problem, first cell, number of cells) of the release and of each part."""
+        yield "this release", self._own, 0, len(self._own.a)
+        for part, table in zip(self._parts, self._tables[1:], strict=True):
+            yield part.name, part.problem, table.first, _national(part.problem.space)
+
+    def same(self) -> Iterator[tuple[int, int]]:
+        for j, one in enumerate(self._tables):
+            for other in self._tables[:j]:
+                if bounds(one.period) == bounds(other.period):
+                    yield from one.shared(other)
+
+    def over_time(self, of: Callable[[int], int]) -> tuple[list[Entries], list[tuple[Entries, list[int]]]]:
+        """The relations between a cell and the same cell of the longest periods within its own: those that
+        cover it, and those that do not, with their cells.
+        """
+        whole, least = list[Entries](), list[tuple[Entries, list[int]]]()
+        for table in self._tables:
+            for cell, found in self._within(table).items():
+                rule = self._rules.get(table.indicator(cell), PeriodRule.NONE)
+                taken = list[tuple[date, date, int]]()
+                for begins, ends, other in found if rule is not PeriodRule.NONE else ():
+                    if all(ends <= b or e <= begins for b, e, _ in taken):
+                        taken.append((begins, ends, other))
+                if not taken:
+                    continue
+                first, after = bounds(table.period)
+                months = [_months(b, e) if rule is PeriodRule.MEAN else 1 for b, e, _ in taken]
+                weight = _months(first, after) if rule is PeriodRule.MEAN else 1
+                terms = [(cell, -weight), *((each, m) for (_, _, each), m in zip(taken, months, strict=True))]
+                covered = sum((e - b).days for b, e, _ in taken) == (after - first).days
+                if covered:
+                    whole.append(_scaled([(of(each), factor) for each, factor in terms]))
+                else:
+                    least.append((_scaled(terms), [each for each, _ in terms]))
+        return whole, least
+
+    def _within(self, table: _Table) -> dict[int, list[tuple[date, date, int]]]:
+        """Cell → (first day, day after the last, cell) of the same cell in periods within, longest first."""
+        found: dict[int, list[tuple[date, date, int]]] = {}
+        mine = bounds(table.period)
+        for other in self._tables:
+            theirs = bounds(other.period)
+            if theirs != mine and mine[0] <= theirs[0] and theirs[1] <= mine[1]:
+                for cell, same in table.shared(other):
+                    found.setdefault(cell, []).append((*theirs, same))
+        for each in found.values():
+            each.sort(key=lambda one: (one[0] - one[1], one[0], one[2]))
+        return found
+
+    def told(self, joint: ProtectionProblem, least: Sequence[tuple[Entries, list[int]]]) -> Lines:
+        """What was published before, as `_lines` has it."""
+        lines, names = list[tuple[Line, set[str] | None]](), list[str]()
+        hidden = (~joint.public).tolist()
+        start = len(self._own.a) - _decided(self._own.space)
+        hidden[start : len(self._own.a)] = [False] * _decided(self._own.space)
+        later = self.size
+        for k, (part, problem, first, size) in enumerate(self.stretches()):
+            before, prefix = problem.earlier, f"{part}: " if k else ""
+            if before.rows.shape != (0, 0):
+                only = [f"{part}: its earlier version"] if k else ["the versions that are out"]
+                pieces = [f"{prefix}{each}" for each in before.pieces] or only
+                names += pieces
+                for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
+                    n, at = len(problem.a), dict[int, float]()
+                    for column, factor in row:
+                        place = later + column - n if column >= n else first + column
+                        if column >= n or (column < size and hidden[place]):
+                            at[place] = factor
+                    by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
+                    lines.append(((_exact(at), low, high, rounded, assumed), by))
+                later += len(before.lower)
+            if k:
+                names.append(part)
+                for line in _published(self._parts[k - 1], first, hidden):
+                    lines.append((line, {part}))
+        for entries, cells in least:
+            if all(joint.lb[cell] >= 0 for cell in cells):
+                room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in entries)), 0.0)
+                shown: Entries = tuple(each for each in entries if hidden[each[0]])
+                lines.append(((shown, float("-inf"), room, False, False), None))
+        found: Lines = {}
+        for (at_cells, low, high, rounded, assumed), tellers in lines:
+            said_by = tuple(sorted(set(names) if tellers is None else tellers)) if len(names) > 1 else ()
+            if at_cells:
+                found.setdefault((at_cells, rounded, assumed, said_by), []).append((low, high))
+        return found
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of a joint problem: its first cell, its period, and its cells."""
+
+    first: int
+    period: str
+    space: CellSpace
+
+    def indicator(self, cell: int) -> str:
+        space = self.space
+        return str(space.national_keys[(cell - self.first) % space.national_size][0])
+
+    def shared(self, other: _Table) -> Iterator[tuple[int, int]]:
+        """(cell, cell of the other table) for each cell that both name."""
+        mine, theirs = (
+            [hierarchy.dimension for hierarchy in each.space.hierarchies] for each in (self, other)
+        )
+        both = [dimension for dimension in mine if dimension in theirs]
+        there = dict(other._named(both))
+        for name, cell in self._named(both):
+            if name in there:
+                yield cell, there[name]
+
+    def _named(self, dimensions: Sequence[str]) -> Iterator[tuple[Name, int]]:
+        """Each national cell at the only root of all other dimensions, by its name in these."""
+        space = self.space
+        at, roots = list[int](), list[tuple[int, str]]()
+        for k, hierarchy in enumerate(space.hierarchies, start=1):
+            if hierarchy.dimension in dimensions:
+                continue
+            tops = [c for c, parent in zip(hierarchy.codes, hierarchy.parent, strict=True) if parent is None]
+            if len(tops) != 1:
+                return
+            roots.append((k, tops[0]))
+        order = {hierarchy.dimension: k for k, hierarchy in enumerate(space.hierarchies, start=1)}
+        at = [order[dimension] for dimension in dimensions]
+        for i, key in enumerate(space.national_keys):
+            if all(key[k] == root for k, root in roots):
+                for number, country in enumerate(space.countries):
+                    name = (country, str(key[0]), tuple(str(key[k]) for k in at))
+                    yield name, self.first + number * space.national_size + i
+
+
+def _classes(joint: ProtectionProblem, size: int) -> _Classes:
+    """Which cells the joint problem calls the same: no period is covered by one that is within it."""
+    found, links = _Classes(size), joint.space.links
+    if links is not None:
+        for start, end in zip(links.indptr[:-1].tolist(), links.indptr[1:].tolist(), strict=True):
+            if end - start == 2 and sorted(links.data[start:end].tolist()) == [-1.0, 1.0]:
+                found.join(*links.indices[start:end].tolist())
+    return found
+
+
+def _over_time(joint: ProtectionProblem, of: Callable[[int], int]) -> set[Entries]:
+    """The relations over time that the joint problem has, each cell by the first of its class."""
+    found, links = set[Entries](), joint.space.links
+    if links is None:
+        return found
+    for start, end in zip(links.indptr[:-1].tolist(), links.indptr[1:].tolist(), strict=True):
+        cells, factors = links.indices[start:end].tolist(), links.data[start:end].tolist()
+        if end - start == 2 and sorted(factors) == [-1.0, 1.0]:
+            continue
+        found.add(
+            _scaled([(of(cell), Fraction(factor)) for cell, factor in zip(cells, factors, strict=True)])
+        )
+    return found
+
+
+def _scaled(terms: Sequence[tuple[int, int | Fraction]]) -> Entries:
+    """The relation with its total at −1 or less, its factors without a common divisor, in cell order."""
+    total: dict[int, Fraction] = {}
+    for cell, factor in terms:
+        total[cell] = total.get(cell, Fraction(0)) + Fraction(factor)
+    divisor = gcd(*(int(each) for each in total.values())) or 1
+    return tuple(sorted((cell, factor / divisor) for cell, factor in total.items() if factor))
+
+
+def _months(first: date, after: date) -> int:
+    return 12 * (after.year - first.year) + after.month - first.month
+
+
+def _rows(told: Earlier) -> Iterator[tuple[list[tuple[int, float]], float, float, bool, bool]]:
+    for i, (start, end) in enumerate(
+        zip(told.rows.indptr[:-1].tolist(), told.rows.indptr[1:].tolist(), strict=True)
+    ):
+        entries = list(
+            zip(told.rows.indices[start:end].tolist(), told.rows.data[start:end].tolist(), strict=True)
+        )
+        low, high = float(told.row_lower[i]), float(told.row_upper[i])
+        yield entries, low, high, bool(told.rounded[i]), bool(told.assumed[i])
+
+
+def _published(part: Part, first: int, hidden: Sequence[bool]) -> Iterator[Line]:
+    """What a related release published of each of its aggregates."""
+    problem, publication = part.problem, part.publication
+    space, n = problem.space, problem.space.national_size
+    number = {country: i for i, country in enumerate(space.countries)}
+    for k, cell in enumerate(publication.cells.tolist()):
+        aggregate, code = divmod(cell - _national(space), n)
+        truth = float(problem.a[cell])
+        lower, upper = float(publication.lower[k]), float(publication.upper[k])
+        noise = EPSILON * (1 + abs(truth))
+        if publication.withheld[k] or lower > truth + noise or upper < truth - noise:
+            continue
+        ends = (0.0, 0.0) if publication.base[k] == 0 else (lower - truth, upper - truth)
+        members = [first + number[each] * n + code for each in space.aggregates[aggregate].members]
+        at = {each: 1.0 for each in members if hidden[each]}
+        yield _exact(at), *ends, bool(publication.rounded[k]), False
+
+
+def _lines(told: Earlier) -> Lines:
+    """The rows of earlier publications, each with the names of the pieces that tell it."""
+    found: Lines = {}
+    for i, (entries, low, high, rounded, assumed) in enumerate(_rows(told)):
+        by = tuple(sorted(each for p, each in enumerate(told.pieces) if told.told_by[i, p]))
+        found.setdefault((_exact(dict(entries)), rounded, assumed, by), []).append((low, high))
+    return found
+
+
+def _exact(at: Mapping[int, float]) -> Entries:
+    return tuple(sorted((cell, Fraction(factor)) for cell, factor in at.items() if factor))
+
+
+def _national(space: CellSpace) -> int:
+    return len(space.countries) * space.national_size
+
+
+def _decided(space: CellSpace) -> int:
+    return len(space.aggregates) * space.national_size

@@ -1,0 +1,49 @@
+"""A total that is out already is published as it is out (METHOD §10): no cell has two values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sdc_tasks.methods.linked.merge import Out
+from sdc_tasks.methods.linked.relations import partners
+from sdc_tasks.model.results import Publication
+from sdc_tasks.model.table import CellSpace, Ints
+
+
+def as_it_is_out(space: CellSpace, period: str, publication: Publication, out: Sequence[Out]) -> Publication:
+    """The publication with the values and bases of the same totals in tables of the period that are out, of
+    the last of them where there are several. What is withheld there stays as it was decided.
+    """
+    value, base, covers = publication.value.copy(), publication.base.copy(), publication.covers.copy()
+    for each in out:
+        if each.period != period:
+            continue
+        there = _same_totals(space.alone, each.problem.space)
+        shown = np.flatnonzero(there >= 0)
+        shown = shown[~each.publication.withheld[there[shown]]]
+        for mine, theirs in (
+            (value, each.publication.value),
+            (base, each.publication.base),
+            (covers, each.publication.covers),
+        ):
+            mine[shown] = theirs[there[shown]]
+    return Publication(publication.cells, value, base, covers)
+
+
+def _same_totals(one: CellSpace, other: CellSpace) -> Ints:
+    """(aggregate cells,): the same total among the aggregate cells of the other table, −1 where it has none:
+    the same cell of the same countries.
+    """
+    n, there = one.national_size, partners(one, other)
+    members = {frozenset(each.members): k for k, each in enumerate(other.aggregates)}
+    found = []
+    for aggregate in one.aggregates:
+        k = members.get(frozenset(aggregate.members), -1)
+        first = one.countries.index(aggregate.members[0]) * n
+        cells = there[first : first + n]
+        found.append(
+            np.where((cells >= 0) & (k >= 0), k * other.national_size + cells % other.national_size, -1)
+        )
+    return np.concatenate(found)

@@ -1,0 +1,315 @@
+"""Tables of one statistic that come out one after the other, from the domain files to the certificate: what
+is safe alone is not published where it is unsafe together.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from scipy.optimize import linprog
+
+from support.desk import sdc
+from support.statistic import Office
+
+QUARTERS = ("2024-Q1", "2024-Q2", "2024-Q3", "2024-Q4")
+HIDDEN = 700  # turnover of X in Austria in the first quarter; its level is a tenth
+EACH = ("AT", "BE", "DE")
+
+
+def drawing(x: float, y: float, of_x: str = "F", of_y: str = "F") -> str:
+    return f"T {x + y} F\nX {x} {of_x}\nY {y} {of_y}"
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Austria hides X of the first quarter (700) and Y beside it, and, as it must, X and Y of the year."""
+    office = Office.new(tmp_path)
+    office.domain("quarters", more="linked: {tables: [years], periods: sum}", frequency="Q")
+    office.domain("years", more="linked: {tables: [quarters], periods: sum}")
+    others = {"BE": drawing(400, 500), "DE": drawing(900, 800)}
+    for number, period in enumerate(QUARTERS):
+        flags = ("F", "F") if number else ("A", "D")
+        table = drawing(HIDDEN + number, 300, *flags)
+        office.deliver("quarters", period, frequency="Q", AT=table, **others)
+    of_year = {"AT": drawing(4 * HIDDEN + 6, 1200, "D", "D"), "BE": drawing(1600, 2000)}
+    office.deliver("years", "2024", **of_year, DE=drawing(3600, 3200))
+    return office
+
+
+def left_of_the_hidden_quarter(office: Office) -> tuple[float, float]:
+    """What the public national tables and everything that is out leave of X of the first quarter, by a
+    program of its own: unknowns are X and Y of Austria in the quarter and in the year.
+    """
+    others = {"quarters": {"X": 1300, "Y": 1300}, "years": {"X": 5200, "Y": 5200}}
+    rows, ends = [], []
+    for name, period, first in (("quarters", "2024-Q1", 0), ("years", "2024", 2)):
+        told = office.published(name, period)
+        for at, code in enumerate("XY", start=first):
+            low, high = (end - others[name][code] for end in told[code])
+            for sign, end in ((1, high), (-1, -low)):
+                if abs(end) < float("inf"):
+                    rows.append([sign if i == at else 0 for i in range(4)])
+                    ends.append(end)
+    same = [[1, 1, 0, 0], [0, 0, 1, 1], [-1, 0, 1, 0], [0, -1, 0, 1]]
+    fixed = [HIDDEN + 300, 4 * HIDDEN + 6 + 1200, 3 * HIDDEN + 6, 900]
+    found = [
+        linprog([sign, 0, 0, 0], rows or None, ends or None, same, fixed, bounds=[(0, None)] * 4)
+        for sign in (1, -1)
+    ]
+    return found[0].fun, -found[1].fun
+
+
+def test_the_year_does_not_give_a_quarter_away(office: Office):
+    for period in QUARTERS:
+        ended = office.release("quarters", period)
+        assert ended.code == 0, ended.text
+    ended = office.release("years", "2024")
+    assert ended.code == 0, ended.text
+    low, high = left_of_the_hidden_quarter(office)
+    assert low <= 630
+    assert high >= 770
+    told = office.certificate("years", "2024")
+    assert [each["period"] for each in told["linked"]] == list(QUARTERS)
+    assert [each["cell"] for each in told["primaries"]] == ["AT.TURNOVER of quarters 2024-Q1.X"]
+    assert told["counts"]["exact"] < 3
+    assert "attacked together with quarters 2024-Q1" in ended.text
+
+
+def test_the_quarter_does_not_give_itself_away_beside_the_year(office: Office):
+    """The other order: the year goes out first, exact, because nothing of it needs protection."""
+    assert office.release("years", "2024").code == 0
+    assert office.published("years", "2024")["X"] == (8006, 8006)
+    for period in reversed(QUARTERS):
+        ended = office.release("quarters", period)
+        assert ended.code == 0, ended.text
+    (primary,) = office.certificate("quarters", "2024-Q1")["primaries"]
+    assert primary["cut_to_national_baseline"], "the year is out, and left no room: the office is told"
+    findings = (office.out("quarters", "2024-Q1") / "findings.csv").read_text()
+    assert "beside what is out already" in findings
+    assert "AT.TURNOVER.X" in findings
+
+
+def test_a_second_run_changes_nothing(office: Office):
+    assert office.release("quarters", "2024-Q1").code == 0
+    assert office.release("years", "2024").code == 0
+    out = office.out("quarters", "2024-Q1")
+    before = {name: (out / name).read_bytes() for name in ("table.csv", "audit.json")}
+    again = office.release("quarters", "2024-Q1")
+    assert again.code == 0, again.text
+    assert "is already published" in again.text
+    assert {name: (out / name).read_bytes() for name in before} == before
+
+
+def test_a_quarter_that_is_revised_after_the_year_is_out(office: Office):
+    for period in QUARTERS:
+        assert office.release("quarters", period).code == 0
+    assert office.release("years", "2024").code == 0
+    office.deliver("quarters", "2024-Q2", frequency="Q", BE=drawing(420, 500))
+    ended = office.release("quarters", "2024-Q2")
+    assert ended.code == 0, ended.text
+    told = office.certificate("quarters", "2024-Q2")
+    known = [(each["domain"], each["period"]) for each in told["linked"]]
+    others = [("quarters", period) for period in QUARTERS if period != "2024-Q2"]
+    assert known == [*others, ("years", "2024")], "the other quarters, which the year links to this one"
+    low, high = left_of_the_hidden_quarter(office)
+    assert low <= 630
+    assert high >= 770
+
+
+SIZES = """
+    T _T 9000 F
+    T S  4000 F
+    T L  5000 F
+    X _T 4000 F
+    X S   900 A
+    X L  3100 D
+    Y _T 5000 F
+    Y S  3100 D
+    Y L  1900 D
+"""
+FREE = """
+    T _T 900 F
+    T S  400 F
+    T L  500 F
+    X _T 400 F
+    X S  200 F
+    X L  200 F
+    Y _T 500 F
+    Y S  200 F
+    Y L  300 F
+"""
+
+
+def by_region(sizes: str) -> str:
+    return sizes.replace("_T", "_N").replace(" S ", " N1").replace(" L ", " N2")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Office:
+    """A table by size and one by region, which share their totals."""
+    office = Office.new(tmp_path)
+    office.domain("sizes", "ACTIVITY SIZECLASS", "linked: {tables: [regions]}")
+    office.domain("regions", "ACTIVITY REGION", "linked: {tables: [sizes]}")
+    office.deliver("sizes", "2024", "ACTIVITY SIZECLASS", AT=SIZES, BE=FREE, DE=FREE)
+    tables = {"AT": by_region(SIZES), "BE": by_region(FREE), "DE": by_region(FREE)}
+    office.deliver("regions", "2024", "ACTIVITY REGION", **tables)
+    return office
+
+
+@pytest.mark.parametrize("order", [("sizes", "regions"), ("regions", "sizes")])
+def test_tables_that_share_totals_go_out_in_either_order(two: Office, order: tuple[str, str]):
+    for name in order:
+        ended = two.release(name, "2024")
+        assert ended.code == 0, ended.text
+    told = two.certificate(order[1], "2024")
+    assert len(told["primaries"]) == 2
+    assert any(f"of {order[0]} 2024" in each["cell"] for each in told["primaries"])
+    assert all(each["protected"] for each in told["primaries"])
+
+
+@pytest.mark.parametrize("order", [("sizes", "regions"), ("regions", "sizes")])
+def test_a_total_has_one_value_in_all_tables(two: Office, order: tuple[str, str]):
+    for name in order:
+        assert two.release(name, "2024").code == 0
+    sizes, regions = (two.published(name, "2024") for name in ("sizes", "regions"))
+    assert {code: sizes[f"{code}._T"] for code in "TXY"} == {code: regions[f"{code}._N"] for code in "TXY"}
+
+
+def test_one_cell_and_two_values_is_refused_by_name(two: Office):
+    wrong = """
+        T _N 950 F
+        T N1 450 F
+        T N2 500 F
+        X _N 450 F
+        X N1 250 F
+        X N2 200 F
+        Y _N 500 F
+        Y N1 200 F
+        Y N2 300 F
+    """
+    two.deliver("regions", "2024", "ACTIVITY REGION", BE=wrong)
+    assert two.release("sizes", "2024").code == 0
+    ended = two.release("regions", "2024")
+    assert ended.refused("one cell, and two values", "BE.TURNOVER", "of sizes 2024", "Remedy")
+    assert "950" not in ended.text
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("linked: {tables: [years]}", "tables: years is this domain"),
+        ("linked: {tables: [quarters, quarters]}", "linked: tables"),
+        ("linked: {periods: {TURNOVR: sum}}", "TURNOVR are no indicators"),
+        ("linked: {periods: {}}", "nothing is said of TURNOVER"),
+        ("linked: {periods: product}", "linked"),
+        ("linked: {tables: [other]}\nunrelated: {other: other firms}", "other is linked, and unrelated"),
+    ],
+)
+def test_what_a_domain_file_says_wrongly_is_refused(tmp_path: Path, said: str, named: str):
+    office = Office.new(tmp_path)
+    office.domain("years", more=said)
+    office.deliver("years", "2024", **dict.fromkeys(EACH, drawing(1, 1)))
+    assert office.release("years", "2024").refused(named)
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Office:
+    """A quarter that is out as the domain file of the quarters says, and the year."""
+    office = Office.new(tmp_path)
+    office.deliver("quarters", "2024-Q1", frequency="Q", **dict.fromkeys(EACH, drawing(1, 2)))
+    office.deliver("years", "2024", **dict.fromkeys(EACH, drawing(4, 8)))
+    return office
+
+
+def test_flows_and_stocks_must_agree(beside: Office):
+    beside.domain("quarters", more="linked: {tables: [years], periods: mean}", frequency="Q")
+    beside.domain("years", more="linked: {tables: [quarters], periods: sum}")
+    assert beside.release("quarters", "2024-Q1").code == 0
+    said = beside.release("years", "2024")
+    assert said.refused("is the mean of those within it", "says sum", "Remedy")
+
+
+def test_units_must_agree(beside: Office):
+    beside.domain("quarters", more="linked: {tables: [years], periods: sum}", frequency="Q")
+    years = beside.domain("years", more="linked: {tables: [quarters], periods: sum}")
+    years.write_text(years.read_text().replace("unit: EUR", "unit: USD"))
+    for file in (beside.folder / "years-2024").iterdir():
+        file.write_text(file.read_text().replace("EUR", "USD"))
+    assert beside.release("quarters", "2024-Q1").code == 0
+    assert beside.release("years", "2024").refused("has another unit", "Remedy")
+
+
+def test_periods_without_a_rule_are_refused(beside: Office):
+    beside.domain("quarters", more="linked: {tables: [years]}", frequency="Q")
+    beside.domain("years", more="linked: {tables: [quarters]}")
+    assert beside.release("quarters", "2024-Q1").code == 0
+    said = beside.release("years", "2024")
+    assert said.refused("does not say what a period is", "periods: sum", "Remedy")
+
+
+def beside_quarters(office: Office) -> list[str]:
+    """The options that name the quarters that are out."""
+    named = (
+        f"{office.folder}/quarters.yaml,{period},{office.folder}/quarters-{period},"
+        f"{office.out('quarters', period)}/table.csv"
+        for period in QUARTERS
+    )
+    return [part for each in named for part in ("--linked", each)]
+
+
+def test_somebody_else_audits_the_year_and_verifies_what_was_certified(office: Office):
+    """At the shell, without the warehouse: from deliveries and published tables of all releases."""
+    for period in QUARTERS:
+        assert office.release("quarters", period).code == 0
+    assert office.release("years", "2024").code == 0
+    folder = office.folder
+    linked = beside_quarters(office)
+    where = ("--domain", folder / "years.yaml", "--period", "2024", "--inbox", folder / "years-2024")
+    table = ("--published", office.out("years", "2024") / "table.csv")
+    files = [folder / name for name in ("again.json", "again.zip", "forged.json")]
+    audited = sdc("audit", *where, *table, *linked, "--json", files[0], "--witnesses", files[1])
+    assert audited.code == 0, audited.text
+    told, ours = (
+        json.loads(file.read_text()) for file in (files[0], office.out("years", "2024") / "audit.json")
+    )
+    assert {name: told[name] for name in ("linked", "verdict", "profiles", "counts")} == {
+        name: ours[name] for name in ("linked", "verdict", "profiles", "counts")
+    }
+
+    def verified(*more: object) -> tuple[int, str]:
+        ended = sdc("verify-certificate", *where, *table, *more, "--witnesses", files[1])
+        return ended.code, ended.text
+
+    assert verified(*linked, "--certificate", files[0])[0] == 0
+    assert verified(*linked[2:], "--certificate", files[0])[0] == 3, "another problem"
+    for forged in (told["linked"][1:], [], [*told["linked"], told["linked"][0]]):
+        files[2].write_text(json.dumps({**told, "linked": forged}))
+        code, text = verified(*linked, "--certificate", files[2])
+        assert (code, "linked" in text) == (3, True), forged
+
+
+def test_without_the_quarters_the_same_year_is_broken_or_refused(office: Office):
+    """An exact year, made elsewhere: alone it passes, and beside the quarters it fails."""
+    for period in QUARTERS:
+        assert office.release("quarters", period).code == 0
+    folder = office.folder
+    rows = ["DATAFLOW,FREQ,REF_AREA,INDICATOR,ACTIVITY,TIME_PERIOD,OBS_VALUE"]
+    rows += [
+        f"NSI:YEARS(1.0),A,EU,TURNOVER,{code},2024,{value}"
+        for code, value in (("T", 14406), ("X", 8006), ("Y", 6400))
+    ]
+    (folder / "exact.csv").write_text("\n".join([*rows, ""]))
+    where = ("--domain", folder / "years.yaml", "--period", "2024", "--inbox", folder / "years-2024")
+    table = ("--published", folder / "exact.csv")
+    assert sdc("audit", *where, *table).code == 0
+    linked = beside_quarters(office)
+    ended = sdc("audit", *where, *table, *linked)
+    assert ended.code == 3, ended.text
+    assert "AT.TURNOVER of quarters 2024-Q1.X" in ended.text
+    twice = sdc("audit", *where, *table, *linked, *linked[:2])
+    assert twice.refused("--linked", "named twice", "Remedy")
+    assert sdc("audit", *where, *table, "--linked", "quarters.yaml").refused(
+        "DOMAIN,PERIOD,INBOX,TABLE", "Remedy"
+    )
