@@ -23,7 +23,8 @@ from sdc_tasks.solver.names import SolverName
 
 # Each code's parent, None for the top; or a file of codes, .csv or .hrc.
 Parents = Mapping[str, str | None] | str | Path
-Hierarchies = Mapping[str, Parents]  # by dimension
+# By dimension; several where codes add up in several ways.
+Hierarchies = Mapping[str, Parents | Sequence[Parents]]
 Totals = str | Mapping[str, str] | None  # the code of totals, of every dimension or by dimension
 Weighting = Literal["one", "inverse", "sqrt"]
 

@@ -13,10 +13,10 @@ import numpy as np
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.moved import MovedTable
-from sdc_tasks.api.options import CountKeywords, Parents, RoundKeywords, Weighting, keywords
+from sdc_tasks.api.options import CountKeywords, RoundKeywords, Weighting, keywords
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
-from sdc_tasks.api.tables import layout_of
+from sdc_tasks.api.tables import layout_of, several
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
@@ -39,6 +39,7 @@ from sdc_tasks.methods.rounding.small_count import (
     by_list,
     by_order,
     dummy_of,
+    together,
 )
 from sdc_tasks.methods.rounding.small_count import round_counts as round_cells
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, measures
@@ -399,7 +400,10 @@ def round_counts(
     refuse_own(CALLED, dims, ("ORIGINAL", "ROUNDED", "LOW", "HIGH"))
     rows = rows_of(as_frame(df), CALLED)
     cells = counts_of(rows, list(dims), count).cells
-    trees = {name: _tree(name, given) for name, given in (options["hierarchy"] or {}).items()}
+    trees = {
+        name: together([_tree(name, each) for each in several(given)])
+        for name, given in (options["hierarchy"] or {}).items()
+    }
     if unknown := sorted(set(trees) - set(cells.dimensions)):
         raise InvalidInput(
             f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of "
@@ -420,7 +424,7 @@ def round_counts(
     return CountResult(round_cells(dummy_of(cells, published), told, progress=teller(progress)))
 
 
-def _tree(name: str, given: Parents) -> CodeTree:
+def _tree(name: str, given: object) -> CodeTree:
     if isinstance(given, str | Path):
         return read_hierarchy(Path(given))
     if not isinstance(given, Mapping):

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from sdc_tasks.api.options import Hierarchies, Totals
+from sdc_tasks.api.options import Hierarchies, Parents, Totals
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.suppression.names import COSTS, CellCosts
 from sdc_tasks.model.keys import refuse_twins
-from sdc_tasks.model.layout import DEFAULTS, TableLayout
+from sdc_tasks.model.layout import DEFAULTS, TableLayout, Trees
 from sdc_tasks.model.table import Hierarchy
 
 READ_HERE = ("value", "total", "hierarchy", "cost")  # no plain columns of a table
@@ -37,25 +37,34 @@ def totals_of(total: Totals, dimensions: Sequence[str], hierarchies: Mapping[str
     return {name: total for name in dimensions if name not in hierarchies}
 
 
-def trees_of(hierarchies: Hierarchies | None) -> dict[str, Path | Hierarchy]:
-    """The hierarchies by dimension. Raises InvalidInput for a code that is given twice, has an
+def trees_of(hierarchies: Hierarchies | None) -> dict[str, Trees]:
+    """The trees by dimension. Raises InvalidInput for a code that is given twice, has an
     unknown parent, or is below itself.
     """
-    found: dict[str, Path | Hierarchy] = {}
-    for name, given in (hierarchies or {}).items():
-        if isinstance(given, str | Path):
-            found[name] = Path(given)
-            continue
-        if not isinstance(given, Mapping):
-            raise InvalidInput(
-                f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent "
-                f"or .hrc"
-            )
-        try:
-            found[name] = Hierarchy(name, tuple(given), tuple(given.values()))
-        except ValueError as error:
-            raise InvalidInput(f"the frame: {error}. Remedy: correct the hierarchy") from error
-        refuse_twins(f"the hierarchy of {name}", given)
+    return {
+        name: tuple(_tree(name, each) for each in several(given))
+        for name, given in (hierarchies or {}).items()
+    }
+
+
+def several(given: Parents | Sequence[Parents]) -> Sequence[object]:
+    """The trees of one dimension, of which one may stand for itself."""
+    return given if isinstance(given, list | tuple) and given else [given]
+
+
+def _tree(name: str, given: object) -> Path | Hierarchy:
+    if isinstance(given, str | Path):
+        return Path(given)
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"the hierarchy of {name} is none. Remedy: give each code its parent, or a file, code,parent "
+            f"or .hrc"
+        )
+    try:
+        found = Hierarchy(name, tuple(given), tuple(given.values()))
+    except ValueError as error:
+        raise InvalidInput(f"the frame: {error}. Remedy: correct the hierarchy") from error
+    refuse_twins(f"the hierarchy of {name}", given)
     return found
 
 

@@ -87,7 +87,8 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     _refuse_shadow(asked, safety)
     if asked.response.upper() == COUNTED and not source.tabular:
         rows = _with(rows, COUNTED, ["1"] * len(rows.rows))
-    layout = TableLayout(tuple(c.name for c in columns), response, hierarchy=trees, missing="zero")
+    each = {name: (tree,) for name, tree in trees.items()}
+    layout = TableLayout(tuple(trees), response, hierarchy=each, missing="zero")
     costs, cost = _costs(source, asked)
     read = _of_cells if source.tabular else _of_contributions
     held = read(rows, source, layout, safety, costs, cost, additivity)

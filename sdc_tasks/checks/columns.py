@@ -6,13 +6,15 @@ share, so nothing confidential can reach a validation result.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.model.problem import NationalTable
-from sdc_tasks.model.table import Bools, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Ints
 
 _SHARE_ROUNDING = 1.0  # percentage points: two shares, each rounded to whole percent
 
@@ -20,18 +22,19 @@ _SHARE_ROUNDING = 1.0  # percentage points: two shares, each rounded to whole pe
 @dataclass(frozen=True)
 class Answers:
     """(national_size,), for each cell of the national table: whether the check concerns it (`asked`),
-    and whether it passes (`holds`).
+    and whether it passes (`holds`). `words`: what is said of a cell behind its key.
     """
 
     asked: Bools = field(repr=False)
     holds: Bools = field(repr=False)
+    words: Mapping[int, str] = field(default_factory=dict)
 
 
 def additivity(table: NationalTable, domain: Domain) -> Answers:
     """Every relation of a total holds: |Σ parts − total| ≤ absolute + relative · |total|."""
     M, total = domain.space.national_relations, domain.space.totals
     near = np.abs(M @ table.value) <= domain.checks.allowed(table.value[total])
-    return _of_totals(near, total, len(table.value))
+    return _of_sums(near, domain, len(table.value))
 
 
 def complete_keys(table: NationalTable, domain: Domain) -> Answers:
@@ -44,7 +47,7 @@ def complete_keys(table: NationalTable, domain: Domain) -> Answers:
     absent = (table.value[total] == 0) & (
         np.abs(M @ table.value) > domain.checks.allowed(np.zeros(len(total)))
     )
-    return _of_totals(~absent, total, len(table.value))
+    return _of_sums(~absent, domain, len(table.value))
 
 
 def non_negative(table: NationalTable, domain: Domain) -> Answers:
@@ -158,6 +161,35 @@ def published(table: NationalTable, domain: Domain) -> Bools:
 def primary(table: NationalTable, domain: Domain) -> Bools:
     """The primary cells: those with a requirement."""
     return np.isin(table.flag, [code for code, flag in domain.flags.items() if flag.role is Role.PRIMARY])
+
+
+def _of_sums(holds: Bools, domain: Domain, cells: int) -> Answers:
+    """Answers for relations as answers for their totals, with the parts of the first that is broken where a
+    code has several sums.
+    """
+    space = domain.space
+    found, several = _of_totals(holds, space.totals, cells), _several_sums(space)
+    words: dict[int, str] = {}
+    for row in np.flatnonzero(~holds).tolist() if several.any() else ():
+        total = int(space.totals[row])
+        if several[total]:
+            parts = space.national_relations[[row]]
+            own = space.national_keys[total]
+            first, *more = (
+                next(code for code, its in zip(space.national_keys[cell], own, strict=True) if code != its)
+                for cell in parts.indices[parts.data > 0].tolist()
+            )
+            words.setdefault(total, f"={first}" + (f"+…+{more[-1]}" if more else ""))
+    return replace(found, words=words)
+
+
+def _several_sums(space: CellSpace) -> Bools:
+    """(national_size,): the cells with a code that is the total of several sums."""
+    found = np.zeros(space.national_shape, dtype=bool)
+    for axis, hierarchy in enumerate(space.hierarchies, start=1):
+        totals = Counter(total for total, _ in hierarchy.families)
+        np.moveaxis(found, axis, 0)[[total for total, times in totals.items() if times > 1]] = True
+    return found.ravel()
 
 
 def _of_totals(holds: Bools, total: Ints, cells: int) -> Answers:

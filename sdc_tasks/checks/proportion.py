@@ -224,7 +224,7 @@ def _not_the_same(table: NationalTable, domain: Domain, others: Sequence[Nationa
 def _tops_of_codes(domain: Domain) -> Ints:
     """The cells that are the total of one code, over all codes of the other hierarchies."""
     hierarchies = domain.space.hierarchies
-    below = [np.array(hierarchy.depth) > 0 for hierarchy in hierarchies]
+    below = [~np.isin(np.arange(len(hierarchy.codes)), hierarchy.roots) for hierarchy in hierarchies]
     number = np.zeros(tuple(map(len, below)), dtype=int)
     for axis, each in enumerate(below):
         number += each.reshape([-1 if k == axis else 1 for k in range(len(below))])
@@ -235,8 +235,8 @@ class _Answering:
     """Answers about whole indicators, at the top cell of each."""
 
     def __init__(self, table: NationalTable, domain: Domain) -> None:
-        depth = [hierarchy.depth for hierarchy in domain.space.hierarchies]
-        top = np.ravel_multi_index([each.index(0) for each in depth], [len(each) for each in depth])
+        trees = domain.space.hierarchies
+        top = np.ravel_multi_index([tree.roots[0] for tree in trees], [len(tree.codes) for tree in trees])
         size = len(table.value) // len(domain.indicators)
         self._cells = [int(top) + i * size for i in range(len(domain.indicators))]
         self._asked, self._holds = (

@@ -59,7 +59,7 @@ def _results(
         if name in per_cell:
             asked = per_cell[name].asked
             failing = asked & ~per_cell[name].holds
-            found = int(asked.sum()), int(failing.sum()), tuple(keys[failing])
+            found = int(asked.sum()), int(failing.sum()), tuple(_keys(keys, per_cell[name])[failing])
         elif name in per_table:  # of the table as a whole, without a key
             found = 1, int(not per_table[name].any()), ()
         else:
@@ -93,3 +93,13 @@ def _answers(
             name: check.last(table, domain, last) for name, check in CHECKS.items() if check.last is not None
         }
     return every, some
+
+
+def _keys(keys: np.ndarray, told: Answers) -> np.ndarray:
+    """The keys of the cells, with what the answers say of them."""
+    if not told.words:
+        return keys
+    found = keys.copy()
+    for cell, words in told.words.items():
+        found[cell] += words
+    return found

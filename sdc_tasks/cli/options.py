@@ -37,7 +37,7 @@ KINDS: Mapping[str, Any] = {
 SAID: Mapping[str, str] = {
     "dims": "the columns of codes, one for each dimension, such as REGION,ACTIVITY",
     "total": "the code of totals, as CODE or DIMENSION=CODE, none for none; else TOTAL, _T or Total; repeat",
-    "hierarchy": "DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; repeat",
+    "hierarchy": "DIMENSION=FILE: a CSV file code,parent, or a τ-ARGUS .hrc; repeat, also for a second tree",
 }
 
 
@@ -98,24 +98,24 @@ class AskedLayout:
         stands there twice.
         """
         common: list[str] = []
-        own: dict[str, dict[str, str]] = {name: {} for name in files}
+        own: dict[str, dict[str, list[str]]] = {name: {} for name in files}
         for given in self.given.get("hierarchy") or []:
             name, _, place = given.partition("=")
             table, colon, dimension = name.partition(":")
             if not colon or name in names_in(self.given["dims"] or ""):
                 common.append(given)
-            elif table not in own or dimension in own[table]:
+            elif table not in own or place in own[table].get(dimension, ()):
                 raise InvalidInput(
                     f"--hierarchy {given}: TABLE:DIMENSION=FILE is expected once, of one of the tables "
                     f"{', '.join(own)}. Remedy: give it so"
                 )
             else:
-                own[table][dimension] = place
+                own[table].setdefault(dimension, []).append(place)
         return {name: self._with(common, mine) for name, mine in own.items()}
 
-    def _with(self, common: list[str], own: Mapping[str, str]) -> AskedLayout:
+    def _with(self, common: list[str], own: Mapping[str, list[str]]) -> AskedLayout:
         usual = [each for each in common if each.partition("=")[0] not in own]
-        told = [*usual, *(f"{dimension}={place}" for dimension, place in own.items())]
+        told = [*usual, *(f"{dimension}={place}" for dimension, places in own.items() for place in places)]
         return replace(self, given={**self.given, "hierarchy": told or None}, own=frozenset(own))
 
     def refuse_for_jj(self, file: Path) -> None:
@@ -222,14 +222,14 @@ def codes_of_totals(totals: list[str] | None) -> dict[str, str]:
     return named
 
 
-def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, Path]:
-    """The file of codes of each dimension, in options --hierarchy."""
-    parents: dict[str, Path] = {}
+def parents_by_dimension(hierarchy: list[str] | None) -> dict[str, tuple[Path, ...]]:
+    """The files of codes of each dimension, in options --hierarchy."""
+    parents: dict[str, tuple[Path, ...]] = {}
     for each in hierarchy or []:
         name, _, place = each.partition("=")
-        if not place or name in parents:
+        if not place or Path(place) in parents.get(name, ()):
             raise InvalidInput(
-                f"--hierarchy {each}: DIMENSION=FILE is expected, each dimension once. Remedy: give it so"
+                f"--hierarchy {each}: DIMENSION=FILE is expected, each file once. Remedy: give it so"
             )
-        parents[name] = Path(place)
+        parents[name] = (*parents.get(name, ()), Path(place))
     return parents

@@ -1,8 +1,9 @@
 """What a domain file gives up of what it asked for when a version of the period went out.
 
 The next version keeps the levels of that version. It cannot keep what the file itself takes away: whether a
-cell is hidden at all, the unit in which both versions are compared, that values are whole numbers, and that
-somebody who has the program is withstood. A file that loosens one of these is refused for the period.
+cell is hidden at all, the unit in which both versions are compared, that values are whole numbers, that codes
+are sums of others, and that somebody who has the program is withstood. A file that loosens one of these is
+refused for the period.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def loosened(before: Settings, now: Settings) -> list[str]:
     """What the settings of `now` (`Domain.settings`) give up of those `before`, in words; what an old
     file does not tell is not judged.
     """
-    return [*_flags(before, now), *_indicators(before, now), *_bases(before, now)]
+    return [*_flags(before, now), *_indicators(before, now), *_sums(before, now), *_bases(before, now)]
 
 
 def _flags(before: Settings, now: Settings) -> Iterator[str]:
@@ -48,6 +49,18 @@ def _indicators(before: Settings, now: Settings) -> Iterator[str]:
                 f"the rounding of indicator {code} withstood somebody who has the program "
                 f"(rule_aware), and does not now"
             )
+
+
+def _sums(before: Settings, now: Settings) -> Iterator[str]:
+    """A sum that somebody knows of codes that are still published, and that nothing says any more."""
+    for dimension, sums in sorted(before.get("sums", {}).items()):
+        rows = now.get("codelists", {}).get(dimension, ())
+        codes = {row[0] for row in rows}
+        said = [(total, set(parts)) for total, parts in now.get("sums", {}).get(dimension, ())]
+        said += [(code, {row[0] for row in rows if row[1] == code}) for code in codes]
+        for total, parts in sums:
+            if codes >= {total, *parts} and (total, set(parts)) not in said:
+                yield f"{dimension} {total} was the sum of {', '.join(parts)}, and no grouping says so now"
 
 
 def _bases(before: Settings, now: Settings) -> Iterator[str]:

@@ -35,6 +35,7 @@ from sdc_tasks.domains.codelists import (
 )
 from sdc_tasks.domains.deliveries import Attributes, CheckOptions, Expected, InboxOptions, read_keys
 from sdc_tasks.domains.dissemination import DisseminationOptions
+from sdc_tasks.domains.groupings import Added, HierarchySource
 from sdc_tasks.domains.linked import LinkedOptions
 from sdc_tasks.domains.messages import told
 from sdc_tasks.domains.registry.folder import Registry
@@ -296,8 +297,9 @@ class Domain(Strict):
     indicator_relations: tuple[IndicatorRelation, ...] = Field(
         default=(), description="indicators that are sums of others"
     )
-    hierarchies: tuple[CodelistSource, ...] = Field(
-        min_length=1, description="the other dimensions, each a tree of codes"
+    hierarchies: tuple[HierarchySource, ...] = Field(
+        min_length=1,
+        description="the other dimensions, each a tree of codes, and perhaps further sums of them",
     )
     attributes: Attributes = Field(default=Attributes(), description="the columns that carry attributes")
     flags: dict[str, Flag] = Field(
@@ -468,12 +470,13 @@ class Domain(Strict):
             source.dimension: [list(row[:3]) for row in self.rows(source)] for source in self.hierarchies
         }
         lists[self.areas.dimension] = [list(row[:3]) for row in self.area_rows]
-        said = self.model_dump(mode="json", exclude_none=True, exclude=self._left_out)
-        return {
-            **said,
-            "codelists": lists,
-            **({} if self.checks.suite is None else {"suite": self._told_suite}),
+        told = self.model_dump(mode="json", exclude_none=True, exclude=self._left_out) | {"codelists": lists}
+        sums = {
+            dimension: [[total, list(parts)] for total, parts in added.sums]
+            for dimension, added in self._grouped.items()
         }
+        suite = {} if self.checks.suite is None else {"suite": self._told_suite}
+        return told | ({"sums": sums} if sums else {}) | suite
 
     @property
     def _told_suite(self) -> list[list[Any]]:
@@ -482,11 +485,12 @@ class Domain(Strict):
     @property
     def _left_out(self) -> dict[str, Any]:
         """What neither settings nor digest have. A file that does not say `unrelated`, `linked`, `suite`, or
-        `ends` of a flag has the digest that it always had.
+        `ends` of a flag, and whose hierarchies have no groupings, has the digest that it always had.
         """
         silent = [name for name in ("unrelated", "linked") if not getattr(self, name)]
         endless = {code: {"ends"} for code, flag in self.flags.items() if flag.ends is None}
-        left = {**dict.fromkeys((*_OF_NO_TABLE, *silent), True), "flags": endless}
+        alone = {i: each.silent for i, each in enumerate(self.hierarchies) if each.silent}
+        left = {**dict.fromkeys((*_OF_NO_TABLE, *silent), True), "flags": endless, "hierarchies": alone}
         return {**left, **({"checks": {"suite"}} if self.checks.suite is None else {})}
 
     @property
@@ -572,14 +576,38 @@ class Domain(Strict):
             )
         return Aggregate(code, members)
 
-    def _hierarchy(self, source: CodelistSource) -> Hierarchy:
-        rows = self.rows(source)
+    def _hierarchy(self, source: HierarchySource) -> Hierarchy:
+        listed = self._listed(source)
+        added = self._added(source, listed)
+        rows = [*listed, *added.codes]
         try:
             return Hierarchy(
-                source.dimension, tuple(row.code for row in rows), tuple(row.parent or None for row in rows)
+                source.dimension,
+                tuple(row.code for row in rows),
+                tuple(row.parent or None for row in rows),
+                added.sums,
             )
         except ValueError as error:
-            raise InvalidInput(f"{self._list(source)}: {error}") from error
+            where = ", ".join([str(self._list(source)), *source.files])
+            remedy = (
+                ". Remedy: correct the groupings, so that each sum counts a code once" if added.sums else ""
+            )
+            raise InvalidInput(f"{where}: {error}{remedy}") from error
+
+    @property
+    def _grouped(self) -> dict[str, Added]:
+        """What groupings add to each dimension that has some."""
+        return {
+            source.dimension: self._added(source, self._listed(source))
+            for source in self.hierarchies
+            if source.groupings or source.correspondences
+        }
+
+    def _added(self, source: CodelistSource, listed: Sequence[Code]) -> Added:
+        """What the groupings of a dimension add to its code list."""
+        if not isinstance(source, HierarchySource):
+            return Added()
+        return source.added(self._folder, self._list(source), listed)
 
     @cached_property
     def area_rows(self) -> list[Code]:
@@ -593,7 +621,11 @@ class Domain(Strict):
         )
 
     def rows(self, source: CodelistSource) -> list[Code]:
-        """The codes of a dimension, in the order of their list."""
+        """The codes of a dimension: those of its list in their order, then totals that its groupings add."""
+        listed = self._listed(source)
+        return [*listed, *self._added(source, listed).codes]
+
+    def _listed(self, source: CodelistSource) -> list[Code]:
         if source.codelist is not None:
             return read_codelist(self._list(source), source.dimension, source.codelist_id)
         if self.structure is None:
@@ -654,6 +686,7 @@ class Domain(Strict):
         a folder, of structure messages.
         """
         named = [source.codelist for source in (self.areas, *self.hierarchies)]
+        named += [file for source in self.hierarchies for file in source.files]
         named += [self.structures, self.expected.keys if self.expected else None, self.checks.suite]
         return [folder / each for each in dict.fromkeys(named) if each is not None]
 
@@ -713,6 +746,8 @@ class Domain(Strict):
                 h.update(repr([tuple(row) for row in self.rows(source)]).encode())
             else:
                 h.update(self._list(source).read_bytes())
+        if grouped := self._grouped:
+            h.update(repr(grouped).encode())
         if self.structure is not None:
             h.update(repr((self.structure.identity, self.structure.registry.contents)).encode())
         h.update(repr(sorted(self.expected_keys)).encode())
@@ -738,7 +773,7 @@ class Domain(Strict):
                 self._check_members(name, spec.code, spec.members)
         self._check_unrelated(name)
         self._check_linked(name)
-        _ = self.space
+        self._check_rivals(name)
         self._check_units(name)
         if self.structure is not None:
             self.structure.check(self._columns)
@@ -845,6 +880,20 @@ class Domain(Strict):
                     f"{name}: linked: periods: nothing is said of {', '.join(silent)}. Remedy: sum, mean or "
                     f"none for each indicator"
                 )
+
+    def _check_rivals(self, name: str) -> None:
+        """Refuses small counts where two trees have other inner codes: what is rounded in one does not add up
+        in the other.
+        """
+        counts = [each.code for each in self.indicators if each.least]
+        rivals = [tree for tree in self.space.hierarchies if tree.rivals]
+        if counts and rivals:
+            total = rivals[0].codes[rivals[0].rivals[0]]
+            raise InvalidInput(
+                f"{name}: indicator {counts[0]}: small counts are rounded in the inner codes of "
+                f"{rivals[0].dimension}, and {total} is a sum of others in a grouping. Remedy: leave that "
+                f"grouping out, or round in another way"
+            )
 
     def _check_aware(self, name: str) -> None:
         """Refuses what a rule_aware is not offered with: what the program then tells is not known."""

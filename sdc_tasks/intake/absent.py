@@ -108,8 +108,8 @@ def _needed(value: Floats, available: Bools, domain: Domain) -> Bools:
 
 
 def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
-    """The grand totals: cells in which every code is a root with parts. A list without totals has
-    one for each code with a record.
+    """The grand totals: cells in which every code is a root with parts, and no special aggregate. A list
+    without totals has one for each code with a record.
     """
     shape = tuple(len(hierarchy.codes) for hierarchy in hierarchies)
     top = np.ones(shape, dtype=bool)
@@ -118,7 +118,7 @@ def _top(present: Bools, hierarchies: tuple[Hierarchy, ...]) -> Bools:
         if not hierarchy.families:
             flat.append(axis)
             continue
-        heads = {total for total, _ in hierarchy.families if hierarchy.parent[total] is None}
+        heads = set(hierarchy.roots) & set(hierarchy.parts_of)
         root = np.array([i in heads for i in range(len(hierarchy.codes))])
         top &= root.reshape([-1 if k == axis else 1 for k in range(len(shape))])
     others = tuple(axis for axis in range(len(shape)) if axis not in flat)

@@ -26,9 +26,7 @@ from itertools import product
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.model.table import Hierarchy, Ints, read_only
-
-Family = tuple[int, tuple[int, ...]]
+from sdc_tasks.model.table import Family, Hierarchy, Ints, read_only
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,6 @@ class Grid:
             places = [np.array([total, *parts]) for total, parts, _ in chosen]
             found.append(Subtable(sum(depth for *_, depth in chosen), read_only(whole[np.ix_(*places)])))
         return tuple(sorted(found, key=lambda table: table.level))
-
-    @cached_property
-    def margins(self) -> Ints:
-        """(n): in how many dimensions a cell is a total."""
-        count = np.zeros(self.sizes, dtype=np.int64)
-        for axis, families in enumerate(self.families):
-            np.moveaxis(count, axis, 0)[[total for total, _ in families]] += 1
-        found = np.empty(count.size, dtype=np.int64)
-        found[self.cell] = count.ravel()
-        return read_only(found)
 
     def _blocks(self, axis: int) -> list[tuple[int, tuple[int, ...], int]]:
         """(total, parts, depth of the total) of a dimension; a code outside of all families stands alone."""
@@ -99,8 +87,12 @@ class Subtable:
         )
 
 
-def grid_of(axes: Sequence[Hierarchy]) -> Grid:
-    """The grid of a table whose cells are the products of codes, in C order."""
+def grid_of(axes: Sequence[Hierarchy]) -> Grid | None:
+    """The grid of a table whose cells are the products of codes, in C order; None where a dimension has more
+    than one tree: sub-tables would overlap in what is a part in both.
+    """
+    if any(axis.sums for axis in axes):
+        return None
     sizes = tuple(len(axis.codes) for axis in axes)
     return Grid(sizes, tuple(axis.families for axis in axes), np.arange(int(np.prod(sizes))))
 

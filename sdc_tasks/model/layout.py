@@ -17,6 +17,7 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks.model.table import Hierarchy
 
+Trees = tuple["Path | Hierarchy", ...]  # over the codes of one dimension
 Missing = Literal["zero", "refuse"]
 MEANING = "meaning"  # key of a field's metadata
 
@@ -54,10 +55,10 @@ class TableLayout:
     total: Mapping[str, str] = _means(
         "the code of totals, of all dimensions or by dimension, none for none; else TOTAL, _T or Total", {}
     )
-    # dimension → its codes, or the file that lists them
-    hierarchy: Mapping[str, Path | Hierarchy] = _means(
-        "by dimension what its codes add up to, or a file: code,parent or a τ-ARGUS .hrc; without it a "
-        "dimension is its total and its parts",
+    # dimension → its trees of codes, or the files that list them
+    hierarchy: Mapping[str, Trees] = _means(
+        "by dimension what its codes add up to, or a file: code,parent or a τ-ARGUS .hrc, or several of "
+        "these where its codes add up in several ways; without it a dimension is its total and its parts",
         {},
     )
     status: str | None = _means("column of statuses: u primary, z stays open, s or m free [STATUS]")

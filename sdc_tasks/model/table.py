@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import product
+from functools import cached_property, reduce
+from graphlib import CycleError, TopologicalSorter
+from itertools import permutations, product
+from operator import or_
 from typing import TypeVar
 
 import numpy as np
@@ -23,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+Family = tuple[int, tuple[int, ...]]  # a total and its parts, as positions in a code list
 
 EXACT_BELOW = 2**53  # whole numbers that a float holds exactly
 MOST_PLACES = 9  # decimal places of a value, as in domain files
@@ -39,12 +43,16 @@ def read_only(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
 class Hierarchy:
     """A code list with parents: `codes[i]` is a part of the total `parent[i]`, which is None for a root.
 
-    Raises ValueError for a repeated code, an unknown parent or a cycle.
+    `sums` (total, parts) are further relations over the same codes: those of other trees, and special
+    aggregates. A code that only sums name has no parent. Raises ValueError for a repeated code, an unknown
+    parent or part, a sum without parts or given twice, a cycle, and a total that counts a code twice, or is
+    the same sum with a code and without it.
     """
 
     dimension: str
     codes: tuple[str, ...]
     parent: tuple[str | None, ...]
+    sums: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.codes) != len(self.parent):
@@ -55,7 +63,55 @@ class Hierarchy:
         unknown = sorted({p for p in self.parent if p is not None} - set(self.codes))
         if unknown:
             raise ValueError(f"{self.dimension}: parents {unknown} are not codes of the list")
+        self._refuse_sums()
         _ = self.depth
+        self._refuse_contradictions()
+
+    def __repr__(self) -> str:
+        """The text of a code list without sums is what it always was: digests are of it."""
+        told = ["dimension", "codes", "parent", *(["sums"] if self.sums else [])]
+        return f"Hierarchy({', '.join(f'{name}={getattr(self, name)!r}' for name in told)})"
+
+    def _refuse_sums(self) -> None:
+        """Refuses sums of nothing, of unknown or repeated codes, and one that is given twice."""
+        if not self.sums:
+            return
+        seen = {(self.codes[total], frozenset(self.codes[i] for i in parts)) for total, parts in self._tree}
+        for total, parts in self.sums:
+            if not parts:
+                raise ValueError(f"{self.dimension}: the sum {total} has no parts")
+            if unknown := [code for code in (total, *parts) if code not in self.index]:
+                raise ValueError(
+                    f"{self.dimension}: {unknown[0]}, in the sum {total}, is no code of the list"
+                )
+            if repeated := [code for code in parts if parts.count(code) > 1]:
+                raise ValueError(f"{self.dimension}: the sum {total} counts {repeated[0]} twice")
+            if (total, frozenset(parts)) in seen:
+                raise ValueError(f"{self.dimension}: the sum {total} of the same parts is given twice")
+            seen.add((total, frozenset(parts)))
+
+    def _refuse_contradictions(self) -> None:
+        """Refuses a total of which two parts have a code in common, and one that is the same sum with a code
+        and without it.
+        """
+        if not self.sums:
+            return  # in a tree, no code has two totals
+        below = [1 << i for i in range(len(self.codes))]  # of each code: itself and all below it, a bit each
+        for total, parts in sorted(self.families, key=lambda family: -self.depth[family[0]]):
+            found = 0
+            for part in parts:
+                if both := found & below[part]:
+                    twice = self.codes[both.bit_length() - 1]
+                    raise ValueError(f"{self.dimension}: the sum {self.codes[total]} counts {twice} twice")
+                found |= below[part]
+            below[total] |= found
+        for total, several in self._inner.items():
+            for whole, inner in permutations(several, 2):
+                if inner | whole == whole:
+                    left = self.codes[(whole ^ inner).bit_length() - 1]
+                    raise ValueError(
+                        f"{self.dimension}: {self.codes[total]} is a sum with {left}, and of the rest alone"
+                    )
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -63,35 +119,110 @@ class Hierarchy:
 
     @cached_property
     def depth(self) -> tuple[int, ...]:
-        """Of each code, the number of steps from its root (0 for a root)."""
-        parent = dict(zip(self.codes, self.parent, strict=True))
-        depths = []
-        for code in self.codes:
-            steps, above = 0, parent[code]
-            while above is not None:
-                steps, above = steps + 1, parent[above]
-                if steps > len(self.codes):
-                    raise ValueError(f"{self.dimension}: the parents of {code} form a cycle")
-            depths.append(steps)
-        return tuple(depths)
+        """Of each code, the most steps from a code that is a part of nothing (0 for such a code): every part
+        is deeper than all its totals.
+        """
+        above: dict[int, list[int]] = {i: [] for i in range(len(self.codes))}
+        for total, parts in self.families:
+            for part in parts:
+                above[part].append(total)
+        try:
+            order = list(TopologicalSorter(above).static_order())
+        except CycleError as error:
+            code = self.codes[min(error.args[1])]
+            raise ValueError(f"{self.dimension}: the parents of {code} form a cycle") from None
+        found = [0] * len(self.codes)
+        for code in order:
+            found[code] = max((found[total] + 1 for total in above[code]), default=0)
+        return tuple(found)
 
     @cached_property
-    def families(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """(total, parts) as positions in `codes`, for each code that has parts."""
+    def _tree(self) -> tuple[Family, ...]:
+        """(total, parts) of the parents alone."""
         children: dict[int, list[int]] = {}
         for i, above in enumerate(self.parent):
             if above is not None:
                 children.setdefault(self.index[above], []).append(i)
         return tuple((total, tuple(parts)) for total, parts in sorted(children.items()))
 
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """(total, parts) as positions in `codes`, for each code that has parts, and then for each sum: a
+        total may have several.
+        """
+        at = self.index
+        return (*self._tree, *((at[total], tuple(at[part] for part in parts)) for total, parts in self.sums))
+
+    @cached_property
+    def parts_of(self) -> dict[int, tuple[int, ...]]:
+        """For each code that has parts, those of its first family, deepest totals first."""
+        first: dict[int, tuple[int, ...]] = {}
+        for total, parts in sorted(self.families, key=lambda family: -self.depth[family[0]]):
+            first.setdefault(total, parts)
+        return first
+
+    @cached_property
+    def _inner(self) -> dict[int, tuple[int, ...]]:
+        """For each total, the different sets of inner codes that it is the sum of, a bit for each code."""
+        inner = [1 << i for i in range(len(self.codes))]
+        for total, parts in self.parts_of.items():
+            inner[total] = reduce(or_, (inner[part] for part in parts))
+        found: dict[int, dict[int, None]] = {}
+        for total, parts in self.families:
+            found.setdefault(total, {})[reduce(or_, (inner[part] for part in parts))] = None
+        return {total: tuple(several) for total, several in found.items()}
+
+    @cached_property
+    def rivals(self) -> tuple[int, ...]:
+        """Totals with families of different inner codes, such as regions and degrees of urbanisation of one
+        country: nobody can compute the one from the other.
+        """
+        return tuple(sorted(total for total, several in self._inner.items() if len(several) > 1))
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        """The codes without a parent, but for those that only sums name; where that leaves none, the codes
+        that are a part of nothing.
+        """
+        named = {code for total, parts in self.sums for code in (total, *parts)} - set(self.parent)
+        own = [
+            i
+            for i, (code, above) in enumerate(zip(self.codes, self.parent, strict=True))
+            if above is None and code not in named
+        ]
+        return tuple(own or [i for i, depth in enumerate(self.depth) if depth == 0])
+
+
+def joined(trees: Sequence[Hierarchy]) -> Hierarchy:
+    """Trees over the codes of one dimension as one list: the first of them is its tree, what the others add
+    up to are sums. Raises ValueError as `Hierarchy`.
+    """
+    first, *others = trees
+    codes = dict.fromkeys(code for tree in trees for code in tree.codes)
+    known = {
+        (first.codes[total], frozenset(first.codes[i] for i in parts)) for total, parts in first.families
+    }
+    sums = list(first.sums)
+    for tree in others:
+        for total, parts in tree.families:
+            names = tree.codes[total], tuple(tree.codes[i] for i in parts)
+            if (key := (names[0], frozenset(names[1]))) not in known:
+                known.add(key)
+                sums.append(names)
+    parent = (*first.parent, *[None] * (len(codes) - len(first.codes)))
+    return Hierarchy(first.dimension, tuple(codes), parent, tuple(sums))
+
 
 def inside(hierarchies: Sequence[Hierarchy]) -> Bools:
     """Mask of the inner cells, with one axis per hierarchy: cells whose codes have no parts."""
-    found = np.ones(tuple(len(hierarchy.codes) for hierarchy in hierarchies), dtype=bool)
+    return np.equal(margins(hierarchies), 0)
+
+
+def margins(hierarchies: Sequence[Hierarchy]) -> Ints:
+    """In how many dimensions a cell is a total, with one axis per hierarchy."""
+    found = np.zeros(tuple(len(hierarchy.codes) for hierarchy in hierarchies), dtype=np.int64)
     for axis, hierarchy in enumerate(hierarchies):
-        leaf = np.ones(len(hierarchy.codes), dtype=bool)
-        leaf[[total for total, _ in hierarchy.families]] = False
-        found &= leaf.reshape([-1 if k == axis else 1 for k in range(len(hierarchies))])
+        np.moveaxis(found, axis, 0)[list(hierarchy.parts_of)] += 1
     return found
 
 
@@ -102,7 +233,7 @@ def added_up(inner: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
     whole = inner.copy()
     for axis, hierarchy in enumerate(hierarchies, start=whole.ndim - len(hierarchies)):
         lines = np.moveaxis(whole, axis, 0)
-        for total, parts in sorted(hierarchy.families, key=lambda family: -hierarchy.depth[family[0]]):
+        for total, parts in hierarchy.parts_of.items():
             lines[total] = lines[list(parts)].sum(axis=0)
     return whole
 

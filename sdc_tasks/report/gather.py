@@ -281,8 +281,14 @@ def _rows_and_columns(space: CellSpace, label: _Labels) -> tuple[_Blocks, _Block
 
 
 def _blocks(hierarchy: Hierarchy, position: Ints, label: _Labels) -> _Blocks:
-    """Every code of depth 0 or 1 is a block; deeper codes belong to the block of their ancestor."""
-    heads = [i for i, depth in enumerate(hierarchy.depth) if depth <= 1]
+    """Every code without a parent, and every part of one, is a block; deeper codes belong to the block of
+    their ancestor.
+    """
+    top = {
+        None,
+        *(code for code, parent in zip(hierarchy.codes, hierarchy.parent, strict=True) if not parent),
+    }
+    heads = [i for i, parent in enumerate(hierarchy.parent) if parent in top]
     block = {head: i for i, head in enumerate(heads)}
     for i in sorted(range(len(hierarchy.codes)), key=lambda i: hierarchy.depth[i]):
         above = hierarchy.parent[i]

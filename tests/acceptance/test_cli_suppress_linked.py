@@ -116,7 +116,7 @@ def test_each_table_may_have_hierarchies_of_its_own(tmp_path):
     assert "BIG" not in (folder / "regions.csv").read_text()
     for wrong, said in (
         (f"ages:TOWN={tmp_path}", "of one of the tables regions, sizes"),
-        (f"regions:TOWN={tmp_path}", "is expected once"),
+        (f"regions:TOWN={tmp_path / 'regions.hrc'}", "is expected once"),
         (
             f"regions:JOB={tmp_path / 'regions.hrc'}",
             "a hierarchy of JOB, which is no dimension of this table",

@@ -130,10 +130,11 @@ def stratum_keys(problem: ProtectionProblem, by: dict[str, str]) -> list[tuple[o
         area, indicator, *codes = space.key(cell).split(".")
         told: list[object] = [area, indicator]
         for hierarchy, code in zip(space.hierarchies, codes, strict=True):
-            above, level = dict(zip(hierarchy.codes, hierarchy.parent, strict=True)), 0
-            up = above[code]
-            while up is not None:
-                up, level = above[up], level + 1
+            pairs = [*zip(hierarchy.parent, hierarchy.codes, strict=True)]
+            pairs += [(total, part) for total, parts in hierarchy.sums for part in parts]
+            level, up = -1, {code}  # the longest way up
+            while up:
+                level, up = level + 1, {total for total, part in pairs if part in up and total is not None}
             told.append({"code": code, "level": level}.get(by.get(hierarchy.dimension, "")))
         found.append(tuple(told))
     return found

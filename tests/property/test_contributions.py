@@ -209,7 +209,7 @@ def protected(records: list[Record], rules: ContributionRules, columns: Contribu
     tree = Hierarchy("A", tuple(TREE), tuple(TREE.values()))
     flat = Hierarchy("B", ("TOTAL", "x", "y"), (None, "TOTAL", "TOTAL"))
     return problem_by_rules(
-        rows, TableLayout(("A", "B"), "VALUE", {}, {"A": tree, "B": flat}), rules, columns
+        rows, TableLayout(("A", "B"), "VALUE", {}, {"A": (tree,), "B": (flat,)}), rules, columns
     )
 
 

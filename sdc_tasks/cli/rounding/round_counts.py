@@ -278,11 +278,13 @@ def round_counts(
 
 def _publication(cells: InnerCells, asked: AskedPublication) -> Crossings:
     from sdc_tasks.api.rounding import publication_of
+    from sdc_tasks.methods.rounding.small_count import together
 
-    files = asked.hierarchy or []
-    hierarchies = dict(_hierarchy(cells, file) for file in files)
-    if len(hierarchies) < len(files):
-        raise InvalidInput("--hierarchy: a dimension has two files. Remedy: give one file for each dimension")
+    trees: dict[str, list[CodeTree]] = {}
+    for file in asked.hierarchy or []:
+        dimension, tree = _hierarchy(cells, file)
+        trees.setdefault(dimension, []).append(tree)
+    hierarchies = {dimension: together(mine) for dimension, mine in trees.items()}
     named = (
         None
         if asked.crossings is None

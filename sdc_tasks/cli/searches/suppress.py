@@ -30,7 +30,7 @@ LAYOUT = takes(
     "dims", "value", "total", "hierarchy", *OF_A_CELL, "count", "missing", "min_contributors",
     meanings={
         "hierarchy": "DIMENSION=FILE, of one of several tables TABLE:DIMENSION=FILE: a CSV file code,parent, "
-        "or a τ-ARGUS .hrc; repeat"
+        "or a τ-ARGUS .hrc; repeat, also for a second tree"
     },
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import margins as margins_of
 from sdc_tasks.untrusted import SEPARATORS
 
 TOLD_IN: Mapping[CellCosts, str] = {
@@ -127,10 +128,9 @@ def suppression_in(
         for name, column in TOLD_IN.items()
         if name == costs
     }
-    assert table.grid is not None
     cost = (
         cell_costs(Priced(table.M, table.a, table.primary, own.get("file"), own.get("frequency")), costs)
-        * margins**table.grid.margins
+        * margins ** margins_of(keyed.axes).ravel()
     )
     singleton, respondent = _respondents(records, keyed, layout)
     problem = replace(

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -26,9 +25,9 @@ from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, wit
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key, refuse_twins, twins
-from sdc_tasks.model.layout import TableLayout
+from sdc_tasks.model.layout import TableLayout, Trees
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside, joined
 from sdc_tasks.model.tolerances import SAME
 from sdc_tasks.untrusted import FORMULA, formula
 
@@ -101,7 +100,7 @@ def dimensions_in(records: TextRows, layout: TableLayout) -> tuple[list[list[str
     _refuse_names(path, layout)
     codes = [records.column(name) for name in dimensions]
     axes = tuple(
-        _axis(records, name, column, totals.get(name, totals.get("")), parents.get(name))
+        _axis(records, name, column, totals.get(name, totals.get("")), parents.get(name, ()))
         for name, column in zip(dimensions, codes, strict=True)
     )
     if "" in totals and totals[""] != NONE and not any(totals[""] in column for column in codes):
@@ -146,9 +145,7 @@ def refuse_own(where: str, columns: Sequence[str], own: Sequence[str]) -> None:
         )
 
 
-def _axis(
-    records: TextRows, name: str, column: list[str], named: str | None, parents: Path | Hierarchy | None
-) -> Hierarchy:
+def _axis(records: TextRows, name: str, column: list[str], named: str | None, trees: Trees) -> Hierarchy:
     """The codes of a dimension with their parents."""
     if "" in column:
         raise InvalidInput(
@@ -159,8 +156,8 @@ def _axis(
         raise InvalidInput(f"{records.at(odd)}: the code in {name} {FORMULA}")
     total = known_total(records.name, name, column) if named is None else named
     total = TOTAL if total is None or total == NONE else total
-    if parents is not None:
-        return _tree(records, name, column, total, parents)
+    if trees:
+        return _of_trees(records, name, column, total, trees)
     _refuse_twins(records, name, column, total)
     parts = tuple(sorted(set(column) - {total}))
     if not parts:
@@ -182,18 +179,28 @@ def _refuse_twins(records: TextRows, name: str, column: list[str], total: str) -
         )
 
 
-def _tree(
-    records: TextRows, name: str, column: list[str], total: str, parents: Path | Hierarchy
-) -> Hierarchy:
-    """The codes of a dimension with a list of codes; every code of the table is one of them."""
-    known = isinstance(parents, Hierarchy)
-    axis = parents if isinstance(parents, Hierarchy) else read_tree(parents, name, total)
+def _of_trees(records: TextRows, name: str, column: list[str], total: str, trees: Trees) -> Hierarchy:
+    """The codes of a dimension with lists of codes; every code of the table is in one of them. What a further
+    .hrc adds up to is the top of the first list.
+    """
+    where = " or ".join("its hierarchy" if isinstance(tree, Hierarchy) else str(tree) for tree in trees)
+    read: list[Hierarchy] = []
+    for tree in trees:
+        top = read[0].codes[0] if read else total
+        read.append(tree if isinstance(tree, Hierarchy) else read_tree(tree, name, top))
+    try:
+        axis = joined(read)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{where}: {error}. Remedy: trees of one dimension add up the same codes, each once"
+        ) from error
+    if len(read) > 1:
+        refuse_twins(where, axis.codes)
     for i, code in enumerate(column):
         if code not in axis.index:
             raise InvalidInput(
-                f"{records.at(i)}: {name} {code} is none of the codes in "
-                f"{'its hierarchy' if known else parents}. Remedy: add it there, or correct the "
-                f"{records.word}"
+                f"{records.at(i)}: {name} {code} is none of the codes in {where}. Remedy: add it there, or "
+                f"correct the {records.word}"
             )
     return axis
 
@@ -251,7 +258,7 @@ def _places(axes: Sequence[Hierarchy], codes: Sequence[list[str]]) -> list[Ints]
 
 def _above(axis: Hierarchy) -> list[int]:
     """The codes that are totals of others."""
-    return [axis.index[parent] for parent in set(axis.parent) if parent is not None]
+    return list(axis.parts_of)
 
 
 def _cells(
@@ -321,7 +328,31 @@ def _complete(
             "Remedy: correct them, name the code of totals, or give files of parents"
         )
     found[cell] = numbers
+    _refuse_rival_sums(records.name, axes, keys, found, size)
     return found
+
+
+def _refuse_rival_sums(
+    name: str, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, ...]], a: Floats, size: float
+) -> None:
+    """Raises InvalidInput where a total is the sum of its parts in one tree, and not in another that has
+    other inner codes.
+    """
+    cells = np.arange(len(a)).reshape(tuple(len(axis.codes) for axis in axes))
+    for d, axis in enumerate(axes):
+        lines = np.moveaxis(cells, d, 0)
+        for total, parts in axis.families if axis.rivals else ():
+            told, whole = a[lines[total]], a[lines[list(parts)]].sum(axis=0)
+            if (off := np.abs(told - whole) > SAME * (np.abs(told) + 1e-3 * size)).any():
+                key, first, last = (
+                    keys[lines[total][off].ravel()[0]],
+                    axis.codes[parts[0]],
+                    axis.codes[parts[-1]],
+                )
+                raise InvalidInput(
+                    f"{name}: {printed_key(key)} is not the sum of its parts {first} … {last}. Remedy: "
+                    f"correct them, or leave out the tree of {axis.dimension} that says so"
+                )
 
 
 def _share(whole: float, told: float) -> float:

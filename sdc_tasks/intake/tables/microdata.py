@@ -38,6 +38,7 @@ from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints, added_up, inside
+from sdc_tasks.model.table import margins as margins_of
 from sdc_tasks.model.tolerances import FEASIBILITY, SAME
 
 
@@ -75,6 +76,7 @@ def problem_by_rules(
     and remedy, where this is none.
     """
     codes, axes = dimensions_in(records, layout)
+    _refuse_rivals(records, axes)
     x, shape = numbers_in(records, layout.value), tuple(len(axis.codes) for axis in axes)
     at = np.array([[axis.index[code] for code in column] for axis, column in zip(axes, codes, strict=True)])
     leaf = np.ravel_multi_index(tuple(at), shape)
@@ -108,6 +110,19 @@ def problem_by_rules(
     a = without_noise(added_up(told.reshape(shape), axes).ravel(), x * weight)
     behind = behind_of(entries, inside(axes).ravel(), rules, usual)
     return _protected(records, layout, _Contributed(axes, a, cells, behind=behind), rules, costs, margins)
+
+
+def _refuse_rivals(records: TextRows, axes: Sequence[Hierarchy]) -> None:
+    """Raises InvalidInput for two trees of different inner codes: a record has one code, which says nothing
+    of the other tree.
+    """
+    for axis in axes:
+        if axis.rivals:
+            total = axis.codes[axis.rivals[0]]
+            raise InvalidInput(
+                f"{records.name}: {axis.dimension} {total} is the sum of other inner codes in one tree than "
+                f"in another, and a record has one code. Remedy: a column for each of the two, or one tree"
+            )
 
 
 def problem_of_cells(
@@ -246,11 +261,10 @@ def _everywhere(at: Ints, axes: Sequence[Hierarchy]) -> tuple[Ints, Ints]:
     """(record, cell) for each cell that holds a record: its own and all totals above."""
     ways = []
     for axis, codes in zip(axes, at, strict=True):
-        up = np.array([-1 if parent is None else axis.index[parent] for parent in axis.parent])
-        steps = [codes]
-        while (steps[-1] >= 0).any():
-            steps.append(np.where(steps[-1] >= 0, up[steps[-1]], -1))
-        ways.append(steps[:-1])
+        above = _above(axis)
+        most = max((len(above[code]) for code in set(codes.tolist())), default=1)
+        up = np.array([[*each, *[-1] * (most - len(each))][:most] for each in above])
+        ways.append(list(up[codes].T))
     record, cell = [], []
     for way in product(*ways):
         steps = list(way)
@@ -262,6 +276,21 @@ def _everywhere(at: Ints, axes: Sequence[Hierarchy]) -> tuple[Ints, Ints]:
             )
         )
     return np.concatenate(record), np.concatenate(cell)
+
+
+def _above(axis: Hierarchy) -> list[list[int]]:
+    """Of each code: itself, and then all totals that it is in, the nearest first."""
+    totals: dict[int, list[int]] = {}
+    for total, parts in axis.families:
+        for part in parts:
+            totals.setdefault(part, []).append(total)
+    found = []
+    for code in range(len(axis.codes)):
+        steps = [code]
+        for step in steps:
+            steps += [total for total in dict.fromkeys(totals.get(step, ())) if total not in steps]
+        found.append(steps)
+    return found
 
 
 @dataclass(frozen=True)
@@ -299,10 +328,10 @@ def _protected(
     singleton = cells.respondent != NOBODY
     stays = singleton & ~primary & (a != 0)
     keys = tuple(product(*(axis.codes for axis in axes)))
-    grid = grid_of(axes)
     M = CellSpace(("table",), (), ("value",), tuple(axes)).national_relations
     cost = (
-        cell_costs(Priced(M, a, primary, read.own, cells.count.astype(float)), costs) * margins**grid.margins
+        cell_costs(Priced(M, a, primary, read.own, cells.count.astype(float)), costs)
+        * margins ** margins_of(axes).ravel()
     )
     none, free = np.zeros(n), np.full(n, np.inf)
     low = none if (cells.size - np.abs(a) <= SAME * cells.size).all() and (a >= 0).all() else -free
@@ -320,7 +349,7 @@ def _protected(
         rhs=M @ a,
         singleton=singleton & primary,
         label=lambda i: printed_key(keys[i]),
-        grid=grid,
+        grid=grid_of(axes),
         respondent=np.where(primary, cells.respondent, NOBODY) if known else None,
         guarded=cells.protected if known else None,
         count=cells.count.astype(float),

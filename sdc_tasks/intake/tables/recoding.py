@@ -71,6 +71,11 @@ def recodable(rows: TextRows, layout: TableLayout, by_count: bool) -> Recodable:
             f"--least with counts"
         )
     keyed = keyed_table(rows, layout)
+    if several := [axis.dimension for axis in keyed.axes if axis.sums]:
+        raise InvalidInput(
+            f"{rows.name}: {several[0]} has several trees, and recode groups the siblings of one. Remedy: "
+            f"give one file of codes for each dimension"
+        )
     table = keyed.table
     levels = np.array([table.lpl, table.upl, table.spl])
     return Recodable(

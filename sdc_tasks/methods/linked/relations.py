@@ -201,9 +201,8 @@ def partners(one: CellSpace, other: CellSpace) -> Ints:
 
 
 def _root(hierarchy: Hierarchy) -> int:
-    """The only code without a parent; −1 where there are several: nobody said which of them is the whole."""
-    roots = [i for i, parent in enumerate(hierarchy.parent) if parent is None]
-    return roots[0] if len(roots) == 1 else -1
+    """The only root; −1 where there are several: nobody said which of them is the whole."""
+    return hierarchy.roots[0] if len(hierarchy.roots) == 1 else -1
 
 
 def _positions(names: Sequence[str], there: Sequence[str]) -> Ints:

@@ -183,19 +183,36 @@ def _set(members: Bools, countries: tuple[str, ...], labels: tuple[str, ...]) ->
 
 
 def _levels(d: int, hierarchy: Hierarchy, labels: tuple[str, ...]) -> list[Variable]:
-    """The codes themselves, and for each depth the totals at that depth."""
+    """The codes themselves, for each depth of the tree the totals at that depth, and each sum."""
     found = [Variable(d, np.arange(len(labels), dtype=np.int32), labels)]
-    for depth in range(max(hierarchy.depth)):
-        above = [_ancestor(hierarchy, label, depth) for label in labels]
+    lines = [_line(hierarchy, label) for label in labels]
+    for depth in range(max(len(_line(hierarchy, code)) for code in hierarchy.codes) - 1):
+        above = [line[depth] if len(line) > depth + 1 else None for line in lines]
         names = tuple(sorted({name for name in above if name is not None}))
         group = [-1 if name is None else names.index(name) for name in above]
         found.append(Variable(d, np.array(group, dtype=np.int32), names, is_leaf=False))
+    for total in dict.fromkeys(total for total, _ in hierarchy.sums):
+        below = _below(hierarchy, hierarchy.index[total])
+        group = [0 if hierarchy.index[label] in below else -1 for label in labels]
+        found.append(Variable(d, np.array(group, dtype=np.int32), (total,), is_leaf=False))
     return found
 
 
-def _ancestor(hierarchy: Hierarchy, code: str, depth: int) -> str | None:
-    """The total at that depth above the code; None where the code is not deeper than that."""
+def _line(hierarchy: Hierarchy, code: str) -> list[str]:
+    """The codes from the root of the tree down to this one."""
+    line: list[str] = []
     above: str | None = code
-    for _ in range(hierarchy.depth[hierarchy.index[code]] - depth):
-        above = hierarchy.parent[hierarchy.index[above]] if above is not None else None
-    return above if above != code and hierarchy.depth[hierarchy.index[code]] > depth else None
+    while above is not None:
+        line.insert(0, above)
+        above = hierarchy.parent[hierarchy.index[above]]
+    return line
+
+
+def _below(hierarchy: Hierarchy, total: int) -> set[int]:
+    """The codes that a total is the sum of, at any depth."""
+    found, waiting = set[int](), [total]
+    while waiting:
+        new = set(hierarchy.parts_of.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found

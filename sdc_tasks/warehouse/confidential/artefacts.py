@@ -111,6 +111,9 @@ def _space_told(space: CellSpace) -> dict[str, Any]:
     """A space as JSON has it; its links are arrays. A space alone has the bytes that it always had."""
     told = asdict(replace(space, beside=(), links=None))
     del told["beside"], told["links"]
+    for hierarchy in told["hierarchies"]:
+        if not hierarchy["sums"]:
+            del hierarchy["sums"]
     if space.beside:
         told["beside"] = [{"name": each.name, "space": _space_told(each.space)} for each in space.beside]
     return told
@@ -126,7 +129,13 @@ def _space_of(told: dict[str, Any], links: dict[str, Any]) -> CellSpace:
         aggregates=tuple(Aggregate(each["code"], tuple(each["members"])) for each in told["aggregates"]),
         indicators=tuple(told["indicators"]),
         hierarchies=tuple(
-            Hierarchy(h["dimension"], tuple(h["codes"]), tuple(h["parent"])) for h in told["hierarchies"]
+            Hierarchy(
+                h["dimension"],
+                tuple(h["codes"]),
+                tuple(h["parent"]),
+                tuple((total, tuple(parts)) for total, parts in h.get("sums", ())),
+            )
+            for h in told["hierarchies"]
         ),
         indicator_relations=tuple((total, tuple(parts)) for total, parts in told["indicator_relations"]),
         beside=tuple(Beside(each["name"], _space_of(each["space"], {})) for each in told.get("beside", ())),

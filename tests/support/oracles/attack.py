@@ -41,17 +41,19 @@ def relation_rows(space: CellSpace) -> list[tuple[int, list[int]]]:
     rows = []
     for key, cell in position.items():
         for axis, hierarchy in enumerate(space.hierarchies, start=2):
-            children = [
-                code
-                for code, above in zip(hierarchy.codes, hierarchy.parent, strict=True)
-                if above == key[axis]
-            ]
-            if children:
+            for children in _families(hierarchy, key[axis]):
                 rows.append((cell, [position[(*key[:axis], child, *key[axis + 1 :])] for child in children]))
         for aggregate in space.aggregates:
             if key[0] == aggregate.code:
                 rows.append((cell, [position[(member, *key[1:])] for member in aggregate.members]))
     return rows
+
+
+def _families(hierarchy: Hierarchy, total: str) -> list[list[str]]:
+    """The parts of a code in the tree, and in each sum."""
+    pairs = zip(hierarchy.codes, hierarchy.parent, strict=True)
+    below = [code for code, above in pairs if above == total]
+    return [*([below] if below else []), *(list(parts) for code, parts in hierarchy.sums if code == total)]
 
 
 def relations(space: CellSpace) -> np.ndarray:
@@ -268,6 +270,18 @@ ACTIVITIES = (
     Hierarchy("ACTIVITY", ("TOTAL",), (None,)),
     Hierarchy("ACTIVITY", ("TOTAL", "A", "B"), (None, "TOTAL", "TOTAL")),
     Hierarchy("ACTIVITY", ("TOTAL", "A", "A1", "A2", "B"), (None, "TOTAL", "A", "A", "TOTAL")),
+    Hierarchy(  # a special aggregate that crosses the tree
+        "ACTIVITY",
+        ("TOTAL", "A", "A1", "A2", "B", "X"),
+        (None, "TOTAL", "A", "A", "TOTAL", None),
+        (("X", ("A1", "B")),),
+    ),
+    Hierarchy(  # a second tree over the same codes
+        "ACTIVITY",
+        ("TOTAL", "A", "B", "C", "AB"),
+        (None, "TOTAL", "TOTAL", "TOTAL", None),
+        (("TOTAL", ("AB", "C")), ("AB", ("A", "B"))),
+    ),
 )
 SIZES = (
     Hierarchy("SIZECLASS", ("_T",), (None,)),
@@ -335,14 +349,12 @@ def leaf_count(space: CellSpace) -> int:
 
 def _leaves(hierarchy: Hierarchy) -> dict[str, set[str]]:
     """code → the leaves below it, itself for a leaf."""
-    below: dict[str, set[str]] = {code: set() for code in hierarchy.codes}
-    parent = dict(zip(hierarchy.codes, hierarchy.parent, strict=True))
-    for leaf in set(hierarchy.codes) - set(hierarchy.parent):
-        code: str | None = leaf
-        while code is not None:
-            below[code].add(leaf)
-            code = parent[code]
-    return below
+
+    def under(code: str) -> set[str]:
+        parts = {part for family in _families(hierarchy, code) for part in family}
+        return set().union(*map(under, parts)) if parts else {code}
+
+    return {code: under(code) for code in hierarchy.codes}
 
 
 @st.composite

@@ -13,7 +13,7 @@ from support.oracles.attack import all_keys, leaf_count, table_of
 
 def inner(space: CellSpace) -> np.ndarray:
     """The cells that nothing adds up to, in the order of `table_of`."""
-    above = [set(hierarchy.parent) for hierarchy in space.hierarchies]
+    above = [{*hierarchy.parent, *(total for total, _ in hierarchy.sums)} for hierarchy in space.hierarchies]
     return np.array(
         [
             i

@@ -9,7 +9,7 @@ cells, so they are additive and consistent.
 from sdc_tasks.methods.rounding.small_count.algorithm import CountOptions, RoundedCells, round_counts
 from sdc_tasks.methods.rounding.small_count.cells import InnerCells, inner_cells
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy, dummy_of
-from sdc_tasks.methods.rounding.small_count.hierarchy import WILD, CodeTree
+from sdc_tasks.methods.rounding.small_count.hierarchy import WILD, CodeTree, together
 from sdc_tasks.methods.rounding.small_count.inner import Steps
 from sdc_tasks.methods.rounding.small_count.publication import (
     Crossings,
@@ -35,4 +35,5 @@ __all__ = [
     "dummy_of",
     "inner_cells",
     "round_counts",
+    "together",
 ]

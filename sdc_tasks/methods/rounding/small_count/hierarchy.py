@@ -114,3 +114,10 @@ class CodeTree:
             level[0].append(code)
         for names, group in open_levels:
             yield tuple(names), group
+
+
+def together(trees: Sequence[CodeTree]) -> CodeTree:
+    """Several hierarchies of one dimension as one. Raises InvalidInput as `CodeTree`."""
+    pairs = dict.fromkeys(pair for tree in trees for pair in tree.pairs)
+    leaves = dict.fromkeys(code for tree in trees for code in tree.leaves)
+    return CodeTree(" and ".join(tree.source for tree in trees), tuple(pairs), tuple(leaves))

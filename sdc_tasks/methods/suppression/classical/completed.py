@@ -27,9 +27,9 @@ def grid_for(problem: SensitiveTable, method: str) -> Grid:
     grid = problem.grid or recognised(problem.M)
     if grid is None:
         raise InvalidInput(
-            f"{method}: this method needs the dimensions of a table, and the relations of this one are not "
-            f"those of crossed hierarchies. "
-            "Remedy: give the table as CSV or Parquet with --dims, or choose method auto, exact or cover"
+            f"{method}: this method needs the dimensions of a table with one tree of codes each, and the "
+            f"relations of this one are not those of crossed hierarchies. Remedy: give the table as CSV or "
+            f"Parquet with --dims and one --hierarchy for each, or choose method auto, exact or cover"
         )
     return grid
 

@@ -16,8 +16,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.model.grid import Family
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Family, Floats, Ints
 
 Line = tuple[int, ...]
 MOST_LINES, MOST_MOVES = 64, 4_000  # of one code: of more, the first ones

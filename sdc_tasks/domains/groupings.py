@@ -1,0 +1,248 @@
+"""Further sums over the codes of a dimension: other trees, special aggregates, and correspondences of two
+classifications.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from sdc_tasks.domains.codelists import CODELIST_BYTES, Code, CodelistSource, printable_codes
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.untrusted import settings_text
+
+PART, PARENT, CORRESPONDENCE = ["code", "part"], ["code", "parent"], ["from", "to"]
+
+
+class HierarchySource(CodelistSource):
+    """A dimension whose codes add up: its code list is a tree, and `groupings` and `correspondences` say what
+    else is a sum of its codes. A release is attacked with all of these sums, and deliveries must add up to
+    them.
+
+    `groupings: [{ICT: [C26, J61, J62], B-N_S95: [B-N, S95]}, high_tech.csv]`: of a file, each line of
+    `code,part,label` is a part of the total `code`, and each line of `code,parent,label` a code of a second
+    tree with its one parent. A total that the code list lacks is a code from then on, with the label of the
+    file; a part must be in the code list, or a total of a grouping. A total needs records as any other cell.
+
+    `correspondences: [nace2_to_nace21.csv]`, with the columns `from,to,label`: a code is the sum of the codes
+    that it comes from, where these have gone nowhere else, or the sum of those that it was divided into. What
+    both classifications have unchanged may stand there. Where a code was split, and one of its parts has more
+    than that, no code is a sum, and the lines are refused.
+    """
+
+    groupings: tuple[str | dict[str, tuple[str, ...]], ...] = Field(
+        default=(),
+        description="other sums over the same codes: a map from each total to its parts, or a CSV file "
+        "(`code,part` or `code,parent`, and perhaps `label`) relative to the domain file",
+    )
+    correspondences: tuple[str, ...] = Field(
+        default=(),
+        description="CSV files `from,to` and perhaps `label` (of `to`): which codes of one classification "
+        "are those of another one, both among the codes of the dimension",
+    )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of groupings and correspondences."""
+        return (*(each for each in self.groupings if isinstance(each, str)), *self.correspondences)
+
+    @property
+    def silent(self) -> set[str]:
+        """Its keys that say nothing."""
+        return {name for name in ("groupings", "correspondences") if not getattr(self, name)}
+
+    def added(self, folder: Path, listed: Path, codes: Sequence[Code]) -> Added:
+        """What groupings and correspondences add to the codes of the list. Raises InvalidInput with file and
+        line.
+        """
+        stated: list[_Stated] = []
+        for each in self.groupings:
+            stated += _grouping(folder / each) if isinstance(each, str) else _inline(listed, each)
+        for file in self.correspondences:
+            stated += _correspondence(folder / file)
+        return _added(listed, codes, stated)
+
+
+@dataclass(frozen=True)
+class Added:
+    """Totals that the code list lacks, and sums (total, parts)."""
+
+    codes: tuple[Code, ...] = ()
+    sums: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """A sum; the `place` of the total and of each part; and what totals are called."""
+
+    total: str
+    parts: tuple[str, ...]
+    place: str
+    places: tuple[str, ...]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """The two codes of a line, and the label of the one that may be new."""
+
+    place: str
+    first: str
+    second: str
+    label: str
+
+
+def _added(listed: Path, codes: Sequence[Code], stated: Sequence[_Stated]) -> Added:
+    known = {row.code: row for row in codes}
+    totals = {each.total for each in stated}
+    found: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
+    own = {(row.parent, row.code) for row in codes}
+    new: dict[str, Code] = {}
+    for each in stated:
+        for part, place in zip(each.parts, each.places, strict=True):
+            if part not in known and part not in totals:
+                raise InvalidInput(
+                    f"{place}: {part}, a part of {each.total}, is no code of {listed.name}. Remedy: correct "
+                    f"it, or list it there"
+                )
+        if each.total not in known and each.total not in new:
+            like = next((known[part] for part in each.parts if part in known), Code("", "", ""))
+            label = next((one.labels[each.total] for one in stated if each.total in one.labels), each.total)
+            new[each.total] = Code(
+                each.total, "", label, unit=like.unit, unit_multiplier=like.unit_multiplier
+            )
+        key = each.total, frozenset(each.parts)
+        in_tree = {code for parent, code in own if parent == each.total}
+        if in_tree != key[1]:
+            found.setdefault(key, each.parts)
+    if new:
+        printable_codes(listed, [*codes, *new.values()])
+    return Added(tuple(new.values()), tuple((total, parts) for (total, _), parts in found.items()))
+
+
+def _inline(listed: Path, sums: Mapping[str, tuple[str, ...]]) -> Iterator[_Stated]:
+    place = f"groupings of {listed.name}"
+    for total, parts in sums.items():
+        if not parts:
+            raise InvalidInput(f"{place}: {total} has no parts. Remedy: list its parts, or leave it out")
+        if not all((total, *parts)):
+            raise InvalidInput(
+                f"{place}: {total} with an empty code. Remedy: write the code, or leave it out"
+            )
+        if twice := [part for part in parts if parts.count(part) > 1]:
+            raise InvalidInput(f"{place}: {total} counts {twice[0]} twice. Remedy: list each part once")
+        yield _Stated(total, parts, place, (place,) * len(parts), {})
+
+
+def _grouping(path: Path) -> Iterator[_Stated]:
+    """The sums of a file code,part or code,parent."""
+    header, lines = _lines(path, (PART, PARENT))
+    if header == PART:
+        pairs = [(line, line.first, line.second) for line in lines]
+    else:
+        _refuse_second(lines, "Remedy: one parent for each code of a tree, or code,part for single sums")
+        pairs = [(line, line.second, line.first) for line in lines if line.second]
+    _refuse_second_pair(lines)
+    labels = {line.first: line.label for line in lines if line.label}
+    if not pairs:
+        raise InvalidInput(f"{path}: no code has a part. Remedy: write what adds up to what")
+    totals: dict[str, list[tuple[_Line, str]]] = {}
+    for line, total, part in pairs:
+        totals.setdefault(total, []).append((line, part))
+    for total, mine in totals.items():
+        places = tuple(line.place for line, _ in mine)
+        yield _Stated(total, tuple(part for _, part in mine), places[0], places, labels)
+
+
+def _correspondence(path: Path) -> Iterator[_Stated]:
+    """The codes of one classification that are sums of codes of the other one."""
+    _, lines = _lines(path, (CORRESPONDENCE,))
+    _refuse_second_pair(lines)
+    onward: dict[str, list[_Line]] = {}
+    back: dict[str, list[_Line]] = {}
+    for line in lines:
+        onward.setdefault(line.first, []).append(line)
+        back.setdefault(line.second, []).append(line)
+    labels = {line.second: line.label for line in lines if line.label}
+    for line in lines:
+        there, here = onward[line.first], back[line.second]
+        if len(there) > 1 and len(here) > 1:
+            other = next(each.second for each in there if each is not line)
+            more = next(each.first for each in here if each is not line)
+            raise InvalidInput(
+                f"{line.place}: {line.first} is split between {line.second} and {other}, and {line.second} "
+                f"has a part of {more} too, so that none of them is a sum. Remedy: leave the lines of these "
+                f"codes out, and let a grouping make a total that holds all of them the sum of the former, "
+                f"and another grouping the sum of the latter"
+            )
+        same = line.first == line.second and len(there) == len(here) == 1
+        if not same and (line.first in back or line.second in onward):
+            both = line.second if line.second in onward else line.first
+            raise InvalidInput(
+                f"{line.place}: {both} is a code of both classifications, and not the same in both. Remedy: "
+                f"give it another code in one of them"
+            )
+    for mine in back.values():
+        if len(onward[mine[0].first]) == 1 and mine[0].first != mine[0].second:
+            yield _sum_of(mine[0].second, mine, [line.first for line in mine], labels)
+    for mine in onward.values():
+        if len(mine) > 1:
+            yield _sum_of(mine[0].first, mine, [line.second for line in mine], labels)
+
+
+def _sum_of(total: str, lines: Sequence[_Line], parts: Iterable[str], labels: Mapping[str, str]) -> _Stated:
+    places = tuple(line.place for line in lines)
+    return _Stated(total, tuple(parts), places[0], places, labels)
+
+
+def _refuse_second(lines: Sequence[_Line], remedy: str) -> None:
+    """Refuses a code that stands in two lines."""
+    seen: dict[str, str] = {}
+    for line in lines:
+        if line.first in seen:
+            raise InvalidInput(f"{line.place}: {line.first} stands in {seen[line.first]} already. {remedy}")
+        seen[line.first] = line.place.rpartition(", ")[2]
+
+
+def _refuse_second_pair(lines: Sequence[_Line]) -> None:
+    """Refuses two lines that say the same."""
+    seen: dict[tuple[str, str], str] = {}
+    for line in lines:
+        key = line.first, line.second
+        if key in seen:
+            raise InvalidInput(
+                f"{line.place}: {line.first} with {line.second} stands in {seen[key]} already. Remedy: leave "
+                f"one of the lines out"
+            )
+        seen[key] = line.place.rpartition(", ")[2]
+
+
+def _lines(path: Path, headers: Sequence[list[str]]) -> tuple[list[str], list[_Line]]:
+    """Which of the headers a file has, and its lines. Raises InvalidInput with the line."""
+    text = settings_text(path, CODELIST_BYTES, "grouping").removeprefix("\ufeff")
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    found: list[_Line] = []
+    try:
+        header = [name.strip().lower() for name in next(rows, [])]
+        if header[:2] not in headers or header[2:] not in ([], ["label"]):
+            named = " or ".join(f"{','.join(each)}[,label]" for each in headers)
+            raise InvalidInput(f"{path}, line 1: the header is {named}. Remedy: name the columns so")
+        for row in rows:
+            place, fields = f"{path}, line {rows.line_num}", [field.strip() for field in row]
+            if not any(fields):
+                continue
+            if len(fields) != len(header) or not fields[0] or (not fields[1] and header[:2] != PARENT):
+                raise InvalidInput(
+                    f"{place}: {' and '.join(header[:2])} are expected. Remedy: as many fields as the header"
+                )
+            found.append(_Line(place, fields[0], fields[1], "".join(fields[2:])))
+    except csv.Error as error:
+        raise InvalidInput(
+            f"{path}, line {rows.line_num}: not CSV ({error}). Remedy: correct its quotation marks"
+        ) from error
+    return header[:2], found
