@@ -237,7 +237,7 @@ REFUSED: list[tuple[str, str, Mistake]] = [
     ),
     ("the larger share under another name", "shares", lambda s: s.rename(("SHARE_1", "LARGEST"))),
     # codes, periods, countries
-    ("a flag that nobody knows", "150/904-2", lambda s: s.put("CONF_STATUS", "X", small)),
+    ("a flag that nobody knows", "150/904-2", lambda s: s.put("CONF_STATUS", "Z", small)),
     ("empty flags", "150/904-2", lambda s: s.put("CONF_STATUS", "", lambda r: r["CONF_STATUS"] == "F")),
     ("a status that says missing beside a value", "SDC/status", lambda s: s.put("OBS_STATUS", "M", small)),
     ("codes in small letters", "150/904-2", lambda s: s.put("ACTIVITY", str.lower)),
