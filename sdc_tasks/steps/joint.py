@@ -87,7 +87,7 @@ def _common_rules(desk: Desk, releases: Sequence[ReleaseInfo]) -> dict[str, Peri
         if aware := _aware(settings):
             raise InvalidInput(
                 f"{where} has {aware}, and what that tells beside linked releases is not known. Remedy: "
-                "leave it out; a table that is out with it stays alone, or is unrelated, and the file says why"
+                "leave it out; a table that is out with it stays alone, or is unrelated for a reason"
             )
         for each in settings.get("indicators", ()):
             code, asked = each["code"], {name: each.get(name) for name in ("unit", "unit_multiplier")}
