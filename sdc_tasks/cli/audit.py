@@ -186,6 +186,11 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     )
     _write(files, judged, certificate)
     _tell_found(judged, claim_of(loads(certificate)), Proof.of(judged.found, judged.before))
+    if spec.linked and not case.linked:
+        out.print(
+            f"[yellow]alone: {spec.id} links other tables and periods, and none of them was attacked "
+            f"together with this one. Remedy: --linked DOMAIN,PERIOD,INBOX,TABLE for each that is out[/yellow]"
+        )
     _tell_beside(judged, spec)
     if asked.replay is not None:
         out.print(replayed(case, problem, judged.publication, judged.requirements, asked.replay))
