@@ -189,7 +189,8 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     if spec.linked and not case.linked:
         out.print(
             f"[yellow]alone: {spec.id} links other tables and periods, and none of them was attacked "
-            f"together with this one. Remedy: --linked DOMAIN,PERIOD,INBOX,TABLE for each that is out[/yellow]"
+            f"together with this one. Remedy: --linked DOMAIN,PERIOD,INBOX,TABLE for each that is "
+            f"out[/yellow]"
         )
     _tell_beside(judged, spec)
     if asked.replay is not None:

@@ -221,7 +221,7 @@ def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
     code = np.cumsum(mine) - 1
     return Earlier(
         rows=sp.csr_array(sp.csc_array(before.rows[kept])[:, columns]),
-        **{name: getattr(before, name)[kept] for name in ROWS},
+        **{name: getattr(before, name)[kept] for name in (*ROWS, "related")},
         pieces=before.pieces,
         told_by=before.told_by[kept] if before.pieces else before.told_by,
         **{name: getattr(before, name)[later] for name in (*COLUMNS, "beside") if name != "code"},

@@ -88,7 +88,8 @@ class Earlier:
     `pieces`: what somebody may have or lack, by name: a version, or the table of one country as it came.
     `told_by` (m, pieces): the pieces each of which tells the row; of an assumption, those that are needed
     together. Both are empty where there are fewer than two pieces: then nobody has a part of it. `beside`
-    (k,): the earlier value is one of a table beside the release (`CellSpace.beside`). Raises
+    (k,): the earlier value is one of a table beside the release (`CellSpace.beside`); `related` (m,): the row
+    is of such a table, or a relation with it. Raises
     ValueError for arrays of different lengths, and for assumed rows that are not last.
     """
 
@@ -105,12 +106,15 @@ class Earlier:
     pieces: tuple[str, ...] = ()
     told_by: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
     beside: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    related: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.beside):
             object.__setattr__(self, "beside", np.zeros(len(self.lower), dtype=bool))
+        if not len(self.related):
+            object.__setattr__(self, "related", np.zeros(self.rows.shape[0], dtype=bool))
         rows, columns = (
-            {len(getattr(self, name)) for name in ROWS},
+            {len(getattr(self, name)) for name in (*ROWS, "related")},
             {len(getattr(self, name)) for name in (*COLUMNS, "beside")},
         )
         if rows != {self.rows.shape[0]} or len(columns) != 1:
@@ -148,14 +152,12 @@ class Earlier:
             self,
             rows=sp.csr_array(self.rows[rows]),
             told_by=by,
-            **{name: getattr(self, name)[rows] for name in ROWS},
+            **{name: getattr(self, name)[rows] for name in (*ROWS, "related")},
         )
 
     def within(self, own: int, size: int) -> Earlier:
         """What the releases tell of the first `own` of `size` cells, and of their earlier values, alone."""
-        first = np.where(np.arange(size) < own, 0, 1)
-        apart = np.concatenate([first, self.beside.astype(np.int64)])
-        kept = np.flatnonzero(abs(self.rows) @ apart == 0)
+        kept = np.flatnonzero(~self.related)
         later = np.flatnonzero(~self.beside)
         found = self.picked(kept)
         pieces = np.flatnonzero(found.told_by.any(axis=0)) if self.pieces else np.zeros(0, dtype=np.int64)
@@ -187,7 +189,8 @@ class Earlier:
         parts = (
             {"told_by": self.told_by, "pieces": np.array(self.pieces, dtype=np.str_)} if self.pieces else {}
         )
-        beside = {"beside": self.beside} if self.beside.any() else {}
+        beside = {"related": self.related} if self.related.any() else {}
+        beside |= {"beside": self.beside} if self.beside.any() else {}
         return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts | beside
 
     @classmethod

@@ -2,7 +2,8 @@
 -- them, and no audit attacked both together. They came out before the gate refused it. Not listed are domains
 -- of which one says why the other is unrelated, and releases whose certificate names the earlier one.
 WITH known AS (
-    SELECT r.release_id, r.domain, r.period, r.version, r.publication_digest, r.released_at, t.settings, u.certificate
+    SELECT r.release_id, r.domain, r.period, r.version, r.publication_digest, r.released_at, t.settings,
+        u.certificate
     FROM dissemination.release r
     LEFT JOIN operations.audit u ON u.release_id = r.release_id AND u.digest = r.audit_digest
     LEFT JOIN operations.submission s ON s.release_id = r.release_id

@@ -249,6 +249,64 @@ def test_periods_without_a_rule_are_refused(beside: Office):
     assert said.refused("no domain file says what a period is", "periods: sum", "Remedy")
 
 
+@pytest.mark.parametrize(("x", "y"), [(4 * HIDDEN + 6, 1200), (5000, 1300), (2300, 1300)])
+def test_figures_that_do_not_add_up_are_known_to_nobody(office: Office, x: int, y: int):
+    """The year of Austria is from another survey: who subtracts the quarters from it is told something else.
+    So the exact quarter would be news, and is not published; only where the figures add up, the year has told
+    it already, and nothing can be done.
+    """
+    office.deliver("years", "2024", AT=drawing(x, y))
+    for name, period in (
+        *(("quarters", each) for each in QUARTERS[1:]),
+        ("years", "2024"),
+        ("quarters", QUARTERS[0]),
+    ):
+        ended = office.release(name, period)
+        assert ended.code == 0, ended.text
+    told = office.certificate("quarters", QUARTERS[0])
+    exact = office.published("quarters", QUARTERS[0])["X"] == (2000, 2000)
+    assert exact == (x == 4 * HIDDEN + 6)
+    assert told["profiles"] == ["external", "vintage", *([] if exact else ["revision"])]
+
+
+def test_a_delivery_that_changes_no_figure_may_promise_more(office: Office):
+    """Austria sends the first quarter again, Y is primary now; what is published stays the same."""
+    assert office.release("quarters", "2024-Q1").code == 0
+    office.deliver("quarters", "2024-Q1", frequency="Q", AT=drawing(HIDDEN, 300, "A", "A"))
+    assert "is already published" in office.release("quarters", "2024-Q1").text
+    for period in QUARTERS[1:]:
+        assert office.release("quarters", period).code == 0
+    assert office.release("years", "2024").code == 0
+    keys = {each["cell"] for each in office.certificate("years", "2024")["primaries"]}
+    assert keys == {f"AT.TURNOVER of quarters 2024-Q1.{code}" for code in "XY"}
+
+
+def test_an_indicator_in_other_letters_is_refused(two: Office):
+    """Nobody would find the cells that are the same."""
+    assert two.release("regions", "2024").code == 0
+    for file in (two.folder / "sizes.yaml", *(two.folder / "sizes-2024").iterdir()):
+        file.write_text(file.read_text().replace("TURNOVER", "Turnover"))
+    assert two.release("sizes", "2024").refused("no cell in common", "Remedy")
+
+
+def test_a_code_in_other_letters_is_refused(two: Office):
+    assert two.release("regions", "2024").code == 0
+    (two.folder / "activities.csv").write_text("code,parent\nT,\nx,T\nY,T\n")
+    for file in (two.folder / "sizes-2024").iterdir():
+        file.write_text(file.read_text().replace(",X,", ",x,"))
+    assert two.release("sizes", "2024").refused("writes code X of ACTIVITY in other letters", "Remedy")
+
+
+def test_rule_aware_is_not_offered_beside_linked_releases(two: Office):
+    assert two.release("regions", "2024").code == 0
+    sizes = two.folder / "sizes.yaml"
+    sizes.write_text(sizes.read_text() + "bases: {rule_aware: true}\n")
+    ended = two.release("sizes", "2024")
+    assert ended.code == 2, ended.text
+    assert "Traceback" not in ended.text
+    assert "Remedy" in ended.text
+
+
 def beside_quarters(office: Office) -> list[str]:
     """The options that name the quarters that are out."""
     named = (
@@ -303,7 +361,9 @@ def test_without_the_quarters_the_same_year_is_broken_or_refused(office: Office)
     (folder / "exact.csv").write_text("\n".join([*rows, ""]))
     where = ("--domain", folder / "years.yaml", "--period", "2024", "--inbox", folder / "years-2024")
     table = ("--published", folder / "exact.csv")
-    assert sdc("audit", *where, *table).code == 0
+    alone = sdc("audit", *where, *table)
+    assert alone.code == 0
+    assert "none of them was attacked together with this one" in " ".join(alone.text.split())
     linked = beside_quarters(office)
     ended = sdc("audit", *where, *table, *linked)
     assert ended.code == 3, ended.text

@@ -197,6 +197,7 @@ class _Told:
         matrix = time.matrix(~fits, self._space.size)
         none = np.zeros(matrix.shape[0])
         told = replace(_rows(matrix, none, none, none > 0), assumed=none == 0)
+        told = replace(told, related=none == 0)
         self._parts.append((told, np.arange(self._space.size), NOBODY))
 
     def add_least(self, time: Rows, fits: Bools, arrays: Mapping[str, np.ndarray]) -> None:
@@ -210,6 +211,7 @@ class _Told:
         matrix = time.matrix(rows, self._space.size)
         room = np.maximum(-(matrix @ a), 0.0)
         found = _rows(matrix, np.full(len(room), -np.inf), room, np.zeros(len(room), dtype=bool))
+        found = replace(found, related=np.ones(len(room), dtype=bool))
         self._parts.append((found, np.arange(self._space.size), EVERYBODY))
 
     def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, table: CellSpace | None) -> None:
@@ -217,6 +219,8 @@ class _Told:
             return
         first = len(self._pieces)
         self._pieces += [f"{prefix}{piece}" for piece in told.pieces] or [only]
+        if table is not None:
+            told = replace(told, related=np.ones(told.rows.shape[0], dtype=bool))
         if table is not None and len(told.lower):
             area, code = self._standing(told, table)
             told = replace(told, beside=np.ones(len(told.lower), dtype=bool), area=area, code=code)
@@ -264,7 +268,7 @@ class _Told:
         order = kept[np.argsort(of("assumed")[kept], kind="stable")]
         return Earlier(
             rows=sp.csr_array(rows[order]),
-            **{name: of(name)[order] for name in ("row_lower", "row_upper", "rounded", "assumed")},
+            **{name: of(name)[order] for name in ("row_lower", "row_upper", "rounded", "assumed", "related")},
             **{name: of(name) for name in ("lower", "upper", "area", "code", "integral", "beside")},
             pieces=pieces if several else (),
             told_by=np.concatenate(told_by)[order] if several else np.zeros((0, 0), dtype=bool),
