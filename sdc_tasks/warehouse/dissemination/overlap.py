@@ -36,15 +36,13 @@ def refusal(
     """
     (structure, mine), said = figures(terms.settings), unrelated(terms.settings)
     out = out_of(connection)
-    mine = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
+    joined = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
     if known is not None and (missed := _missed(out, terms, period, known)):
         return (
             f"{missed.domain} {missed.period} is out with another publication than the audit knew. Remedy: "
             f"run the release again: it is then attacked together with that"
         )
     for domain, of, settings in _others(connection, terms.domain, period):
-        if domain in mine:
-            continue
         other, theirs = figures(settings)
         both = sorted(mine & theirs)
         if domain != terms.domain and of == period and other == structure and both:
@@ -54,6 +52,8 @@ def refusal(
                 f"does not attack two domains together. Remedy: release a further version of domain "
                 f"{domain}, or choose other indicators"
             )
+        if domain in joined:
+            continue
         if not same_time(of, period) or (
             mine and theirs and not {each.upper() for each in mine} & {each.upper() for each in theirs}
         ):
