@@ -16,6 +16,7 @@ from sdc_tasks import outputs, steps
 from sdc_tasks.api.releases import release as release_of
 from sdc_tasks.model.profiles import PROFILES
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.operations.journal import WITNESSES
 from support.deliveries import PERIOD, cells
 from support.desk import Desk, Ended, new_desk, sdc
 from support.weak import DRAWINGS, PRIMARIES, PROTECTED, SAID, WEAK_CELLS, weak_desk
@@ -88,7 +89,7 @@ def test_the_report_says_what_showed_the_requirements_and_not_only_how_many_lps_
         steps.open_desk(f"sqlite:///{weak[2] / 'warehouse.db'}", weak[0].domain, PERIOD).engine,
         release_id(weak),
     )
-    assert counted["witnesses"] == int(found[1])
+    assert counted[WITNESSES] == int(found[1])
     assert sum(
         number for name, number in counted.items() if name.startswith("LPs") and "audit" not in name
     ) == int(found[2])
