@@ -13,8 +13,17 @@ import numpy as np
 
 from sdc_tasks import pipeline
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput, Retriable, SdcError, Unprotectable
+from sdc_tasks.errors import (
+    NAMED_CELLS,
+    CountryMissing,
+    InvalidInput,
+    Retriable,
+    SdcError,
+    Unprotectable,
+    some_of,
+)
 from sdc_tasks.methods.attack import Requirements
+from sdc_tasks.methods.linked import shown_elsewhere
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import ProtectionProblem
@@ -242,30 +251,42 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
     """
     own, before = requirements.unprotected(problem.earlier.profiles)
     examined = {each.country: each for each in set_by_receiver(desk, release_id)}
-    space = problem.space
+    space, shown = problem.space, shown_elsewhere(problem)
     for country, files in by_country(made_of(desk, release_id)).items():
-        first = space.countries.index(country) * space.national_size  # cells of other releases come last
+        first = space.countries.index(country) * space.national_size
+        mine = space.stands[0] == space.countries.index(country)  # here and in the tables beside the release
         told = list[Finding]()
-        weak, lost = (
-            cells[(cells >= first) & (cells < first + space.national_size)] - first for cells in (own, before)
-        )
+        weak, lost = (cells[mine[cells]] for cells in (own, before))
         if country in examined:
             found = examined[country]
             told += findings_of(found, space)
             weak = np.setdiff1d(
-                weak, [*found.shown, *found.known]
+                weak, first + np.array([*found.shown, *found.known], dtype=np.int64)
             )  # each is named once, with what can be done about it
-        _tell(desk, files, [*told, *_weak(country, weak, lost, space)])
+        told += _elsewhere([(here, there) for here, there in shown.tolist() if mine[here]], space)
+        _tell(desk, files, [*told, *_weak(weak, lost, space)])
 
 
-def _weak(country: str, own: Ints, before: Ints, space: CellSpace) -> list[Finding]:
+def _elsewhere(pairs: Sequence[tuple[int, int]], space: CellSpace) -> list[Finding]:
+    """`pairs`: a hidden cell, and the same cell of another table, which is public."""
+    if not pairs:
+        return []
+    named = [f"{space.key(here)} ({space.key(there)})" for here, there in pairs]
+    message = (
+        f"{some_of(named)}: hidden, and public in another table of the statistic, so that everybody knows "
+        "it. Remedy: flag the cell alike in both tables, and send the one again that is wrong"
+    )
+    return [Finding("SDC/elsewhere", Severity.WARNING, message)]
+
+
+def _weak(own: Ints, before: Ints, space: CellSpace) -> list[Finding]:
     """`own`: primaries that the table does not protect; `before`: that it does, but not beside what is out
     already.
     """
     told = []
     if len(own):
         message = (
-            f"this table does not protect {_primaries(own)}: {_keys(country, own, space)}. Whatever is "
+            f"this table does not protect {_primaries(own)}: {_named(own, space)}. Whatever is "
             f"published of the totals, the "
             "release protects no further than the table does. Remedy: hide more or larger cells in its "
             "totals, and send the table again"
@@ -274,7 +295,7 @@ def _weak(country: str, own: Ints, before: Ints, space: CellSpace) -> list[Findi
     if len(before):
         message = (
             f"beside what is out already, this table does not protect {_primaries(before)}: "
-            f"{_keys(country, before, space)}. The release "
+            f"{_named(before, space)}. The release "
             "protects no further than that allows. Remedy: flag primaries and secondaries in the first "
             "delivery of a period"
         )
@@ -288,6 +309,12 @@ def _secondaries(cells: Ints) -> str:
 
 def _primaries(cells: Ints) -> str:
     return "1 primary to its level" if len(cells) == 1 else f"{len(cells)} primaries to their levels"
+
+
+def _named(cells: Ints, space: CellSpace) -> str:
+    """The keys of cells of a release and of the tables beside it."""
+    keys = ", ".join(space.key(cell) for cell in cells[:NAMED_CELLS].tolist())
+    return f"{keys} and {len(cells) - NAMED_CELLS} more" if len(cells) > NAMED_CELLS else keys
 
 
 def _keys(country: str, cells: Ints, space: CellSpace) -> str:

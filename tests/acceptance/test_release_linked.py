@@ -177,6 +177,28 @@ def test_a_total_has_one_value_in_all_tables(two: Office, order: tuple[str, str]
     assert {code: sizes[f"{code}._T"] for code in "TXY"} == {code: regions[f"{code}._N"] for code in "TXY"}
 
 
+@pytest.mark.parametrize("order", [("sizes", "regions"), ("regions", "sizes")])
+def test_a_cell_that_is_hidden_in_one_table_and_public_in_another_is_named(
+    two: Office, order: tuple[str, str]
+):
+    """Austria hides the total of X in its table by size alone."""
+    hidden = SIZES.replace("X _T 4000 F", "X _T 4000 A").replace("Y _T 5000 F", "Y _T 5000 D")
+    two.deliver("sizes", "2024", "ACTIVITY SIZECLASS", AT=hidden)
+    for name in order:
+        ended = two.release(name, "2024")
+        assert ended.code == 0, ended.text
+    findings = (two.out(order[1], "2024") / "findings.csv").read_text()
+    assert "SDC/elsewhere" in findings
+    keys = {
+        "sizes": ("AT.TURNOVER.X._T", "AT.TURNOVER of sizes 2024.X._T"),
+        "regions": ("AT.TURNOVER.X._N", "AT.TURNOVER of regions 2024.X._N"),
+    }
+    told = (keys["sizes"][order[1] == "regions"], keys["regions"][order[1] == "sizes"])
+    assert f"{told[0]} ({told[1]})" in findings
+    (primary,) = [e for e in two.certificate(order[1], "2024")["primaries"] if e["cell"] == told[0]]
+    assert primary["cut_to_national_baseline"]
+
+
 def test_one_cell_and_two_values_is_refused_by_name(two: Office):
     wrong = """
         T _N 950 F

@@ -38,6 +38,10 @@ FINDINGS = {
         "decimal sign and no thousands separators."
     ),
     "SDC/duplicate": "A cell is in the file twice. The NSI decides which record is right and sends that one.",
+    "SDC/elsewhere": (
+        "A cell is hidden in one table of the statistic and public in another. The NSI flags it "
+        "alike in both."
+    ),
     "SDC/embargo": (
         "The end of a confidential flag is no instant, or is later than the release. The NSI corrects it, or "
         "the methodologist moves the embargo."

@@ -8,6 +8,7 @@ import numpy as np
 
 from sdc_tasks.methods.linked.merge import Out
 from sdc_tasks.methods.linked.relations import partners
+from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace, Ints
 
@@ -47,3 +48,19 @@ def _same_totals(one: CellSpace, other: CellSpace) -> Ints:
             np.where((cells >= 0) & (k >= 0), k * other.national_size + cells % other.national_size, -1)
         )
     return np.concatenate(found)
+
+
+def shown_elsewhere(problem: ProtectionProblem) -> Ints:
+    """(cells, 2): each hidden cell of the release or of a table beside it that is public in another table,
+    and that public cell.
+    """
+    links, public = problem.space.links, problem.public
+    if links is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    two = np.flatnonzero(np.diff(links.indptr) == 2)
+    pairs = links.indices[links.indptr[two][:, None] + np.arange(2)].astype(np.int64)
+    same = np.abs(links.data[links.indptr[two][:, None] + np.arange(2)]).max(axis=1, initial=1.0) == 1
+    hidden = ~public[pairs]
+    apart = np.flatnonzero(same & (hidden.sum(axis=1) == 1))
+    pairs, hidden = pairs[apart], hidden[apart]
+    return np.stack([pairs[hidden], pairs[~hidden]], axis=1).reshape(len(apart), 2)
