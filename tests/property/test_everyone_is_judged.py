@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from sdc_tasks.judge.release.owed.everyone import Judged, left_out
 from sdc_tasks.model.problem import Earlier
+from sdc_tasks.model.table import CellSpace, Hierarchy
 from support.laws import law
 
 Pieces = frozenset[int]
@@ -37,7 +38,8 @@ def with_pieces(count: int) -> SimpleNamespace:
         pieces=tuple(f"version {i}" for i in range(count)),
         told_by=np.ones((1, count), dtype=bool),
     )
-    return SimpleNamespace(earlier=earlier, space=SimpleNamespace(national_size=2, countries=("AT",), size=2))
+    two = Hierarchy("ACTIVITY", ("X", "Y"), (None, None))
+    return SimpleNamespace(earlier=earlier, space=CellSpace(("AT",), (), ("TURNOVER",), (two,)))
 
 
 @st.composite
