@@ -107,7 +107,7 @@ def test_a_service_has_the_accounts_that_it_works_with(compose: dict[str, Any], 
 def test_cbc_inherits_no_key_and_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDC_PAYLOAD_KEYS", "a key")
     monkeypatch.setenv("SDC_PUBLISHER_URL", "an address")
-    real = cbc.Cbc(msg=False).path
+    real = cbc.cbc_program()
     seen = tmp_path / "environment"
     spy = tmp_path / "cbc"
     spy.write_text(f'#!/bin/sh\n/usr/bin/env > {seen}\nexec {real} "$@"\n')
