@@ -188,9 +188,8 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     _tell_found(judged, claim_of(loads(certificate)), Proof.of(judged.found, judged.before))
     if spec.linked and not case.linked:
         out.print(
-            f"[yellow]alone: {spec.id} links other tables and periods, and none of them was attacked "
-            f"together with this one. Remedy: --linked DOMAIN,PERIOD,INBOX,TABLE for each that is "
-            f"out[/yellow]"
+            f"alone: {spec.id} links other tables and periods, and none of them was attacked together with "
+            f"this one. Remedy: --linked DOMAIN,PERIOD,INBOX,TABLE for each that is out"
         )
     _tell_beside(judged, spec)
     if asked.replay is not None:

@@ -140,6 +140,7 @@ class CaseOptions:
         from sdc_tasks.api.published import told_by
         from sdc_tasks.domains import load_domain
         from sdc_tasks.methods.linked import Out
+        from sdc_tasks.warehouse.forms.related import same_time
 
         parts = written.split(",")
         if len(parts) != len(RELATED_PARTS):
@@ -153,6 +154,16 @@ class CaseOptions:
             raise InvalidInput(
                 f"--linked {spec.id} {period}: the domain file of {self.spec.id} does not link it. Remedy: "
                 + ("linked: {periods: sum}" if own else f"linked: {{tables: [{spec.id}]}}")
+            )
+        if own and period == self.period:
+            raise InvalidInput(
+                f"--linked {spec.id} {period}: this is the table that is judged. Remedy: --earlier TABLE for "
+                "an earlier version of it, or leave it out"
+            )
+        if not same_time(period, self.period) and len(self.linked or ()) == 1:
+            raise InvalidInput(
+                f"--linked {spec.id} {period}: it has no day in common with {self.period}, and no other "
+                "table links the two, so that nothing of it would be attacked. Remedy: leave it out"
             )
         problem = secured(delivered_by(spec, Path(inbox), period), spec)
         told = told_by(Path(table), spec, problem.space)

@@ -164,7 +164,7 @@ def _of_others(told: dict[str, object], digests: dict[str, str]) -> list[str]:
     """Faults of a certificate that is about something else; no statement of it is checked then."""
     names = {
         "domain": "another domain file",
-        "problem": "other deliveries, or beside other tables than --earlier",
+        "problem": "other deliveries, or beside other tables than --earlier and --linked",
         "publication": "another table",
         "evidence": "other witnesses",
     }

@@ -392,6 +392,10 @@ def test_without_the_quarters_the_same_year_is_broken_or_refused(office: Office)
     assert "AT.TURNOVER of quarters 2024-Q1.X" in ended.text
     twice = sdc("audit", *where, *table, *linked, *linked[:2])
     assert twice.refused("--linked", "named twice", "Remedy")
+    itself = f"{folder}/years.yaml,2024,{folder}/years-2024,{folder}/exact.csv"
+    assert sdc("audit", *where, *table, "--linked", itself).refused(
+        "this is the table that is judged", "Remedy"
+    )
     assert sdc("audit", *where, *table, "--linked", "quarters.yaml").refused(
         "DOMAIN,PERIOD,INBOX,TABLE", "Remedy"
     )
