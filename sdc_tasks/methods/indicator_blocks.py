@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
-from sdc_tasks.model.problem import CELL_ARRAYS, COLUMNS, ROWS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.problem import CELL_ARRAYS, COLUMNS, MARKS, ROWS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.profiles import KEEPERS, Adversary
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Ints, linked
@@ -221,7 +221,7 @@ def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
     code = np.cumsum(mine) - 1
     return Earlier(
         rows=sp.csr_array(sp.csc_array(before.rows[kept])[:, columns]),
-        **{name: getattr(before, name)[kept] for name in (*ROWS, "related")},
+        **{name: getattr(before, name)[kept] for name in (*ROWS, *MARKS)},
         pieces=before.pieces,
         told_by=before.told_by[kept] if before.pieces else before.told_by,
         **{name: getattr(before, name)[later] for name in (*COLUMNS, "beside") if name != "code"},

@@ -72,6 +72,8 @@ ROWS, COLUMNS = (
     ("lower", "upper", "area", "code", "integral"),
 )
 
+MARKS = ("related", "everybody")  # of rows, beside releases alone
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -89,7 +91,8 @@ class Earlier:
     `told_by` (m, pieces): the pieces each of which tells the row; of an assumption, those that are needed
     together. Both are empty where there are fewer than two pieces: then nobody has a part of it. `beside`
     (k,): the earlier value is one of a table beside the release (`CellSpace.beside`); `related` (m,): the row
-    is of such a table, or a relation with it. Raises
+    is of such a table, or a relation with it; `everybody` (m,): it is a relation that everybody knows,
+    whatever he read. Raises
     ValueError for arrays of different lengths, and for assumed rows that are not last.
     """
 
@@ -107,14 +110,17 @@ class Earlier:
     told_by: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
     beside: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     related: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
+    everybody: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.beside):
             object.__setattr__(self, "beside", np.zeros(len(self.lower), dtype=bool))
         if not len(self.related):
             object.__setattr__(self, "related", np.zeros(self.rows.shape[0], dtype=bool))
+        if not len(self.everybody):
+            object.__setattr__(self, "everybody", np.zeros(self.rows.shape[0], dtype=bool))
         rows, columns = (
-            {len(getattr(self, name)) for name in (*ROWS, "related")},
+            {len(getattr(self, name)) for name in (*ROWS, *MARKS)},
             {len(getattr(self, name)) for name in (*COLUMNS, "beside")},
         )
         if rows != {self.rows.shape[0]} or len(columns) != 1:
@@ -141,7 +147,7 @@ class Earlier:
         """The rows that these attackers know."""
         keeper = profile_of(adversary.profile)
         if not isinstance(keeper, Keeper):
-            return Earlier()
+            return self.picked(np.flatnonzero(self.everybody)) if self.everybody.any() else Earlier()
         kept = keeper.kept(self, adversary.lacks)
         return self if kept.all() else self.picked(np.flatnonzero(kept))
 
@@ -152,7 +158,7 @@ class Earlier:
             self,
             rows=sp.csr_array(self.rows[rows]),
             told_by=by,
-            **{name: getattr(self, name)[rows] for name in (*ROWS, "related")},
+            **{name: getattr(self, name)[rows] for name in (*ROWS, *MARKS)},
         )
 
     def within(self, own: int, size: int) -> Earlier:
@@ -189,7 +195,7 @@ class Earlier:
         parts = (
             {"told_by": self.told_by, "pieces": np.array(self.pieces, dtype=np.str_)} if self.pieces else {}
         )
-        beside = {"related": self.related} if self.related.any() else {}
+        beside = {name: getattr(self, name) for name in MARKS if getattr(self, name).any()}
         beside |= {"beside": self.beside} if self.beside.any() else {}
         return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts | beside
 

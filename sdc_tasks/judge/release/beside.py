@@ -26,6 +26,7 @@ Terms = list[tuple[int, Fraction]]
 Line = tuple[Entries, float, float, bool, bool]
 Lines = dict[tuple[Entries, bool, bool, tuple[str, ...]], list[tuple[float, float]]]
 Rules = Mapping[str, PeriodRule]
+EVERYBODY = ("everybody",)  # who tells a relation between tables, in place of pieces
 
 
 @dataclass(frozen=True)
@@ -222,10 +223,10 @@ class _Merge:
                 lines.append(((shown, 0.0, 0.0, False, True), set()))
             elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
                 room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
-                lines.append(((shown, float("-inf"), room, False, False), None))
+                lines.append(((shown, float("-inf"), room, False, False), None))  # everybody knows it
         found: Lines = {}
         for (at_cells, low, high, rounded, assumed), tellers in lines:
-            said_by = tuple(sorted(set(names) if tellers is None else tellers)) if len(names) > 1 else ()
+            said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if len(names) > 1 else ()
             if at_cells:
                 found.setdefault((at_cells, rounded, assumed, said_by), []).append((low, high))
         return found
@@ -346,6 +347,7 @@ def _lines(told: Earlier) -> Lines:
     found: Lines = {}
     for i, (entries, low, high, rounded, assumed) in enumerate(_rows(told)):
         by = tuple(sorted(each for p, each in enumerate(told.pieces) if told.told_by[i, p]))
+        by = EVERYBODY if told.everybody[i] else by
         found.setdefault((_exact(dict(entries)), rounded, assumed, by), []).append((low, high))
     return found
 

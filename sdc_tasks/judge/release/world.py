@@ -57,7 +57,7 @@ def world_of(
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
     prior_rows = known_prior_rows(problem, profile, lacks)
-    if insight_of(profile).published and problem.earlier.rows.shape != (0, 0):
+    if len(prior_rows) or (insight_of(profile).published and problem.earlier.rows.shape != (0, 0)):
         before, more = problem.earlier, len(problem.earlier.lower)
         prior = sp.csr_array(
             sp.csc_array(before.rows[prior_rows])[:, [*cells, *range(space.size, space.size + more)]]
@@ -82,8 +82,10 @@ def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection
     for a piece that there is not.
     """
     ours, before = insight_of(profile), problem.earlier
-    if not ours.published or before.rows.shape == (0, 0):
+    if before.rows.shape == (0, 0):
         return np.zeros(0, dtype=np.int64)
+    if not ours.published:
+        return np.flatnonzero(before.everybody)  # relations between tables, whatever was published
     if any(piece >= len(before.pieces) for piece in lacks):
         raise ValueError("the witnesses are no evidence (weaker: a piece that no earlier release has)")
     told_by = before.told_by if before.pieces else np.zeros((len(before.assumed), 0), dtype=bool)
@@ -92,7 +94,7 @@ def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection
     # One of its pieces tells a published row; an assumption on a revision takes all of its pieces.
     published = by_kept if lacks else np.ones(len(before.assumed), dtype=bool)
     assumed = ours.revised & ~by_lost
-    return np.flatnonzero(np.where(before.assumed, assumed, published))
+    return np.flatnonzero(np.where(before.assumed, assumed, published) | before.everybody)
 
 
 def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:

@@ -25,7 +25,7 @@ from sdc_tasks.methods.linked.relations import (
     refuse_crossing,
     same_cells,
 )
-from sdc_tasks.model.problem import CELL_ARRAYS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
 from sdc_tasks.model.time.periods import PeriodRule, bounds
@@ -162,7 +162,7 @@ def _refuse_two_values(space: CellSpace, same: Rows, a: Floats, allowed: Callabl
 
 
 ALIKE = 2  # so many codes of two dimensions, and most of one of them, are no accident
-EVERYBODY, NOBODY = -1, -2  # in place of the first piece of rows: all pieces tell them, or they need none
+NOBODY = -1  # in place of the first piece of rows that no piece tells
 
 
 class _Told:
@@ -211,8 +211,9 @@ class _Told:
         matrix = time.matrix(rows, self._space.size)
         room = np.maximum(-(matrix @ a), 0.0)
         found = _rows(matrix, np.full(len(room), -np.inf), room, np.zeros(len(room), dtype=bool))
-        found = replace(found, related=np.ones(len(room), dtype=bool))
-        self._parts.append((found, np.arange(self._space.size), EVERYBODY))
+        all_ = np.ones(len(room), dtype=bool)
+        found = replace(found, related=all_, everybody=all_)
+        self._parts.append((found, np.arange(self._space.size), NOBODY))
 
     def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, table: CellSpace | None) -> None:
         if told.rows.shape == (0, 0):
@@ -251,7 +252,7 @@ class _Told:
             matrices.append(sp.csr_array(found, shape=(entries.shape[0], width)))
             by = np.zeros((told.rows.shape[0], len(pieces)), dtype=bool)
             if first < 0:
-                by[:] = first == EVERYBODY
+                by[:] = False
             elif told.pieces:
                 by[:, first : first + len(told.pieces)] = told.told_by
             else:
@@ -268,7 +269,7 @@ class _Told:
         order = kept[np.argsort(of("assumed")[kept], kind="stable")]
         return Earlier(
             rows=sp.csr_array(rows[order]),
-            **{name: of(name)[order] for name in ("row_lower", "row_upper", "rounded", "assumed", "related")},
+            **{name: of(name)[order] for name in ("row_lower", "row_upper", "rounded", "assumed", *MARKS)},
             **{name: of(name) for name in ("lower", "upper", "area", "code", "integral", "beside")},
             pieces=pieces if several else (),
             told_by=np.concatenate(told_by)[order] if several else np.zeros((0, 0), dtype=bool),

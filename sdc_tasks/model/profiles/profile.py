@@ -82,7 +82,7 @@ class Keeper(Outsider):
             missing = np.isin(np.arange(len(earlier.pieces)), list(lacks))
             told = told & earlier.told_by[:, ~missing].any(axis=1)
             assumed = assumed & ~earlier.told_by[:, missing].any(axis=1)
-        return np.asarray(told | assumed)
+        return np.asarray(told | assumed | earlier.everybody)
 
     @abstractmethod
     def must_be_withstood(self, earlier: Earlier) -> bool:
