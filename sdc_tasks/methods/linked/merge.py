@@ -170,23 +170,21 @@ class _Told:
 
     def __init__(self, space: CellSpace, hidden: Bools) -> None:
         self._space, self._hidden = space, hidden
-        self._parts: list[
-            tuple[Earlier, Ints, int]
-        ] = []  # rows, the cells of their first columns, first piece
+        # of each part: its rows, the cells of their first columns, and the number of its first piece
+        self._parts = list[tuple[Earlier, Ints, int]]()
         self._pieces: list[str] = []
 
     def add_own(self, problem: ProtectionProblem) -> None:
         """The earlier versions of this release."""
-        self._embed(problem.earlier, np.arange(problem.space.size), "", "the versions that are out", None)
+        self._embed(problem.earlier, np.arange(problem.space.size), "", "the versions that are out")
 
     def add_release(self, out: Out, number: int) -> None:
         """The publication of a related release, and its earlier versions. `number`: among those beside."""
         problem, first = out.problem, self._space.firsts[1 + number]
         national = problem.space.first_aggregate
         cells = np.concatenate([first + np.arange(national), np.full(problem.space.size - national, -1)])
-        table = self._space.beside[number].space
-        self._embed(problem.earlier, cells, f"{out.name}: ", f"{out.name}: its earlier version", table)
-        self._embed(_published(out), cells, f"{out.name}: ", out.name, table)
+        self._embed(problem.earlier, cells, f"{out.name}: ", f"{out.name}: its earlier version", number)
+        self._embed(_published(out), cells, f"{out.name}: ", out.name, number)
 
     def add_assumed(self, time: Rows, fits: Bools) -> None:
         """Relations over time that the figures do not keep: profile `revision` knows by how much they are
@@ -196,8 +194,7 @@ class _Told:
             return
         matrix = time.matrix(~fits, self._space.size)
         none = np.zeros(matrix.shape[0])
-        told = replace(_rows(matrix, none, none, none > 0), assumed=none == 0)
-        told = replace(told, related=none == 0)
+        told = replace(_rows(matrix, none, none, none > 0), assumed=none == 0, related=none == 0)
         self._parts.append((told, np.arange(self._space.size), NOBODY))
 
     def add_least(self, time: Rows, fits: Bools, arrays: Mapping[str, np.ndarray]) -> None:
@@ -215,23 +212,22 @@ class _Told:
         found = replace(found, related=all_, everybody=all_)
         self._parts.append((found, np.arange(self._space.size), NOBODY))
 
-    def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, table: CellSpace | None) -> None:
+    def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, number: int | None = None) -> None:
         if told.rows.shape == (0, 0):
             return
         first = len(self._pieces)
         self._pieces += [f"{prefix}{piece}" for piece in told.pieces] or [only]
-        if table is not None:
-            told = replace(told, related=np.ones(told.rows.shape[0], dtype=bool))
-        if table is not None and len(told.lower):
-            area, code = self._standing(told, table)
-            told = replace(told, beside=np.ones(len(told.lower), dtype=bool), area=area, code=code)
+        if number is not None:
+            area, code = self._standing(told, number)
+            related, beside = (np.ones(size, dtype=bool) for size in (told.rows.shape[0], len(told.lower)))
+            told = replace(told, related=related, beside=beside, area=area, code=code)
         self._parts.append((told, cells, first))
 
-    def _standing(self, told: Earlier, table: CellSpace) -> tuple[Ints, Ints]:
+    def _standing(self, told: Earlier, number: int) -> tuple[Ints, Ints]:
         """Country and cell of this release that stand for earlier values of a related one."""
         space = self._space
-        number = next(i for i, each in enumerate(space.beside) if each.space is table)
-        stands = space.stands[:, space.firsts[1 + number] :][:, told.area * table.national_size + told.code]
+        first, each = space.firsts[1 + number], space.beside[number].space.national_size
+        stands = space.stands[:, first + told.area * each + told.code]
         return np.where(stands[0] < len(space.countries), stands[0], 0), stands[1]
 
     def together(self) -> Earlier:
@@ -240,22 +236,20 @@ class _Told:
         pieces, width = tuple(self._pieces), space.size + more
         several = len(pieces) > 1
         matrices, told_by, next_value = list[sp.csr_array](), list[Bools](), space.size
+        open_ = np.concatenate([self._hidden, np.ones(more, dtype=bool)])
         for told, cells, first in self._parts:
             k = len(told.lower)
             column = np.concatenate([cells, next_value + np.arange(k)])
             next_value += k
-            open_ = np.concatenate([self._hidden, np.ones(more, dtype=bool)])
             entries = sp.coo_array(told.rows)
             at = column[entries.col]
             kept = (at >= 0) & open_[at]
             found = entries.data[kept], (entries.row[kept], at[kept])
             matrices.append(sp.csr_array(found, shape=(entries.shape[0], width)))
             by = np.zeros((told.rows.shape[0], len(pieces)), dtype=bool)
-            if first < 0:
-                by[:] = False
-            elif told.pieces:
+            if told.pieces:
                 by[:, first : first + len(told.pieces)] = told.told_by
-            else:
+            elif first != NOBODY:
                 by[:, first] = True
             told_by.append(by)
         rows = sp.csr_array(sp.vstack([*matrices, sp.csr_array((0, width))], format="csr"))

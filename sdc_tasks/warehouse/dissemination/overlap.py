@@ -37,7 +37,7 @@ def refusal(
     (structure, mine), said = figures(terms.settings), unrelated(terms.settings)
     out = out_of(connection)
     joined = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
-    if known is not None and (missed := _missed(out, terms, period, known)):
+    if known is not None and (missed := _missed(out, joined, (terms.domain, period), known)):
         return (
             f"{missed.domain} {missed.period} is out with another publication than the audit knew. Remedy: "
             f"run the release again: it is then attacked together with that"
@@ -83,15 +83,14 @@ def refusal(
     return ""
 
 
-def _missed(out: Sequence[Out], terms: Terms, period: str, known: Collection[Related]) -> Related | None:
-    """A linked version that reaches the period, and that the audit did not know."""
-    mine = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
-    others = [
-        each
-        for each, _ in out
-        if each.domain in mine and (each.domain, each.period) != (terms.domain, period)
-    ]
-    near = reached(period, {each.period for each in others})
+def _missed(
+    out: Sequence[Out], joined: Collection[str], own: tuple[str, str], known: Collection[Related]
+) -> Related | None:
+    """A version of the `joined` domains that reaches the period, and that the audit did not know. `own`: the
+    domain and the period.
+    """
+    others = [each for each, _ in out if each.domain in joined and (each.domain, each.period) != own]
+    near = reached(own[1], {each.period for each in others})
     return next((each for each in sorted(others) if each.period in near and each not in known), None)
 
 

@@ -94,7 +94,8 @@ def publish(
                 f"against profile {VINTAGE}. {ANEW}"
             )
         _require_what_was_asked(release, versions)
-        if others := refusal(connection, terms, period, _known(connection, release, terms, period)):
+        together = _known(connection, release, terms, period)
+        if others := refusal(connection, terms, period, together):
             raise ReleaseBlocked(f"{release.id}: {others}")
         version = len(versions) + 1
         row = {
@@ -116,7 +117,7 @@ def publish(
         about: dict[str, object] = {"version": version, "publication": digest, "audit": row["audit_digest"]}
         if said := unrelated(terms.settings):
             about["unrelated"] = said
-        if together := _known(connection, release, terms, period):
+        if together:
             about["linked"] = [list(each) for each in together]
         record(connection, "release", release.id, **about)
         return Published(version, created=True)
