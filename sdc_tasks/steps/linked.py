@@ -36,7 +36,8 @@ def related(desk: Desk) -> list[ReleaseInfo]:
 
 def of_release(desk: Desk, release_id: str) -> list[ReleaseInfo]:
     """The related releases with which a release was opened."""
-    known = set(reader.made_beside(desk.engine, release_id))
+    if not (known := set(reader.made_beside(desk.engine, release_id))):
+        return []
     every = [*reader.releases(desk.engine), *_again(desk)]
     return _in_order(each for each in every if each.release_id in known)
 
@@ -53,11 +54,9 @@ def _out(desk: Desk) -> list[ReleaseInfo]:
 
 def _again(desk: Desk) -> list[ReleaseInfo]:
     """Runs that ended with a publication that was out already, as the version that it was, oldest first."""
-    out = {
-        (each.domain, each.period, each.publication_digest): each
-        for each in sorted(reader.releases(desk.engine), key=lambda each: each.version)
-    }
-    own = {each.release_id for each in out.values()}
+    releases = sorted(reader.releases(desk.engine), key=lambda each: each.version)
+    out = {(each.domain, each.period, each.publication_digest): each for each in releases}
+    own = {each.release_id for each in releases}
     found = []
     ended = (run for run in reader.runs(desk.engine) if run["state"] == RunState.PUBLISHED)
     for run in sorted(ended, key=lambda run: run["finished_at"]):
