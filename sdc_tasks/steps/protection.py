@@ -34,6 +34,7 @@ from sdc_tasks.steps.secondaries import (
     report_weak,
     suppress,
 )
+from sdc_tasks.steps.together import propose
 from sdc_tasks.steps.versions import known, readable, told_so_far
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
@@ -114,6 +115,7 @@ def baseline(desk: Desk, release_id: str) -> str:
         return requirements
 
     digest = once(desk, release_id, "baseline", "", attack)
+    propose(desk, release_id)
     report_weak(desk, release_id, problem, load(desk, release_id, "baseline", Requirements))
     return digest
 

@@ -88,7 +88,7 @@ def open_release(desk: Desk) -> str:
         desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment()
     )
     named = {each.key.digest: f"{each.country}: {each.file}" for each in deliveries}
-    journal.note_inputs(desk.engine, release_id, named, inputs.versions, inputs.related)
+    journal.note_inputs(desk.engine, release_id, named, inputs.versions, inputs.related, inputs.partners)
     return release_id
 
 
