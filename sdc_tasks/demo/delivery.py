@@ -90,12 +90,12 @@ def protect_linked(given: Sequence[tuple[Mapping[str, Microtable], Domain]]) -> 
             kept.append(found[2])
         # secondaries of other indicators have a level of 0
         suppressed = lp_cover(relations, a, suppressed, level, level, _loss(a))
-    found = []
+    flagged = list[FlaggedTable]()
     for at, (primary, flag), kept in zip(places, marked, told, strict=True):
         value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
         hidden = np.where(suppressed[at] & ~primary, "D", flag)
-        found.append(FlaggedTable(value, units, share_1, share_2, np.tile(hidden, len(kept))))
-    return found
+        flagged.append(FlaggedTable(value, units, share_1, share_2, np.tile(hidden, len(kept))))
+    return flagged
 
 
 def _primaries(tables: Mapping[str, Microtable], domain: Domain) -> tuple[Bools, Texts]:
