@@ -45,6 +45,7 @@ from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
 from sdc_tasks.methods.linked import Out, as_it_is_out, union
 from sdc_tasks.methods.linked import joint as joint_problem
+from sdc_tasks.methods.linked import off_over_time as cells_off_over_time
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
@@ -91,6 +92,7 @@ __all__ = [
     "joint",
     "merge",
     "of_group",
+    "off_over_time",
     "period_rules",
     "profiles_of",
     "read_before",
@@ -145,6 +147,18 @@ def joint(
     of all tables, what a period is to those within it; without them, as the domain says of its own.
     """
     return joint_problem(problem, period, out, rules or period_rules(domain), domain.checks.allowed)
+
+
+def off_over_time(
+    problem: ProtectionProblem,
+    period: str,
+    out: Sequence[Out],
+    domain: Domain,
+    rules: Mapping[str, PeriodRule],
+) -> list[str]:
+    """The keys of the cells of a joint problem that are not what the domain files say of their periods."""
+    found = cells_off_over_time(problem, period, out, rules, domain.checks.allowed)
+    return [problem.space.key(cell) for cell in found.tolist()]
 
 
 def period_rules(domain: Domain) -> dict[str, PeriodRule]:
@@ -352,7 +366,9 @@ def choose_together(
     wishes = Wishes(
         *(whole.largest([getattr(w, name) for w in asked]) for name in ("exact", "published", "cost"))
     )
-    case = case_of(whole.problem, requirements, first.bases, first.audit.seed, progress, note, wishes)
+    searches = first.bases.passes * len(domains)  # as many as the tables have one after the other
+    options = first.bases.model_copy(update={"passes": searches})
+    case = case_of(whole.problem, requirements, options, first.audit.seed, progress, note, wishes)
     decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
     found = safe_bases(case, Adjustment(), first.cta.accept_short, [max(decimals)], lambda name, item: None)
     return [

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import MissingCountry
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.model.results import Related
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.warehouse import reader
@@ -105,6 +105,20 @@ def partners_of(desk: Desk) -> tuple[tuple[str, str], ...]:
         if domain.missing_country is MissingCountry.PARTIAL or set(domain.countries) <= countries:
             found += [(name, domain.digest), *((name, each.key.digest) for each in accepted)]
     return tuple(found)
+
+
+def unknown_tables(desk: Desk) -> list[str]:
+    """What to say of each linked table of which neither the warehouse nor the folder of the domain file knows
+    anything: its name may be a slip.
+    """
+    known = {each["domain"] for each in reader.cycles(desk.engine)}
+    known |= {each.stem for each in desk.domain.folder.glob("*.yaml")}
+    return [
+        f"linked: tables: nothing is known of {name}, so that this release is attacked without it"
+        f".{did_you_mean(name, sorted(known - {desk.domain.id}))}"
+        for name in desk.domain.linked.tables
+        if name not in known
+    ]
 
 
 def partner(desk: Desk, name: str) -> Desk:

@@ -295,9 +295,13 @@ def _weak(own: Ints, before: Ints, space: CellSpace) -> list[Finding]:
     if len(before):
         message = (
             f"beside what is out already, this table does not protect {_primaries(before)}: "
-            f"{_named(before, space)}. The release "
-            "protects no further than that allows. Remedy: flag primaries and secondaries in the first "
-            "delivery of a period"
+            f"{_named(before, space)}. The release protects no further than that allows. Remedy: "
+            + (
+                "hide the same cells in every table of the statistic, and in the periods within a "
+                "period, before the first of them is released"
+                if space.beside
+                else "flag primaries and secondaries in the first delivery of a period"
+            )
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     return told

@@ -132,3 +132,11 @@ def test_a_statistic_too_small_for_three_tables_is_refused(tmp_path: Path):
     ended = sdc("demo", tmp_path, "--statistic", "--activities", "4")
     assert ended.code == 2
     assert "a statistic needs at least 2 countries, 12 activities" in ended.text
+
+
+def test_a_table_of_which_nothing_is_known_is_told(office: Office):
+    office.domain("main", more="linked: {tables: [sises]}")
+    ended = release(office, "main")
+    assert ended.code == 0, ended.text
+    assert "nothing is known of sises, so that this release is attacked without it" in ended.text
+    assert "Did you mean sizes?" in ended.text
