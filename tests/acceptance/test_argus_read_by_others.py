@@ -107,9 +107,12 @@ def expected(folder: Path) -> dict[Key, str]:
 
 
 @pytest.mark.slow
-def test_pytauargus_reads_the_statuses_and_the_levels_that_were_written(folder: Path) -> None:
+def test_pytauargus_reads_the_statuses_and_the_levels_that_were_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its own batch reads format 5 with its metadata and hierarchy, and writes what it has read."""
     engine = pytest.importorskip("pytauargus.engine", reason="no wheel of pytauargus for this machine")
+    monkeypatch.chdir(folder)  # it leaves logs where it is called
     batch = folder / "back.arb"
     batch.write_text(OPEN.format("five") + '<SAFETYRULE>\n<READTABLE> 0\n<WRITETABLE> (1,5,SO+,"back.tab")\n')
     engine.run_batch(str(batch))

@@ -232,3 +232,15 @@ def test_what_ends_early_says_how_far_it_is_and_prove_goes_on() -> None:
     assert early.bound <= proven.cost <= early.cost
     assert early.gap == pytest.approx((early.cost - early.bound) / early.cost)
     assert 0 < early.gap < 1
+
+
+def test_a_larger_table_has_fewer_rounds_for_each_takes_longer() -> None:
+    """Of a table with more classes than the work is meant for, rounds in proportion; a network has all."""
+    work = Work(rounds=7, patterns=0, search=0, integer_rounds=0)
+    whole, small = (
+        suppress(cube(3, 4, 4), PatternOptions(work=replace(work, classes=classes))) for classes in (None, 1)
+    )
+    bounds = [moment.bound for moment in whole.history if moment.bound > 0]
+    assert small.bound == bounds[0] < whole.bound
+    flat = suppression_of(table())
+    assert suppress(flat, PatternOptions(work=replace(Work(), classes=1))).ended == "proven"

@@ -57,7 +57,8 @@ class Work:
     round and after the last one, for about a thousand classes; fewer for more. With `patterns` 0 only the
     latter, one at a time. `first`: patterns of a chain before the first bound; `shaken`: of each later one.
     `in_vain`: rounds in a row without a better pattern after which only each TAIL-th round seeks some, and
-    searches after which there are no more.
+    searches after which there are no more. `classes`: of a table that is no network, for which rounds and all
+    nodes are meant; a larger one has fewer rounds in proportion, and fewer nodes by the square.
     """
 
     rounds: int = 400
@@ -73,10 +74,13 @@ class Work:
     first: int = 0
     shaken: int = 150
     in_vain: int = 400
+    classes: int | None = None
 
 
 # For somebody who waits: a good pattern first, then as long as it pays.
-WHILE_IT_PAYS = Work(rounds=16, nodes=4_000, all_nodes=6_000, search=18, first=12, shaken=40, in_vain=1)
+WHILE_IT_PAYS = Work(
+    rounds=24, nodes=4_000, all_nodes=6_000, search=18, first=12, shaken=40, in_vain=1, classes=400
+)
 
 
 def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 1) -> str:
@@ -95,6 +99,11 @@ class _Search:
         )
         k = len(table.cost)
         self.bridges = None if table.network else BridgeCuts(table)
+        self.rounds, self.all_nodes = work.rounds, work.all_nodes
+        if self.bridges is not None and work.classes is not None and k > work.classes:
+            share = work.classes / k
+            self.rounds = max(1, int(work.rounds * share))
+            self.all_nodes = max(1, int(work.all_nodes * share**2))
         self.pool = CutPool(k, None if self.bridges is None else self.bridges.rows)
         positive = table.cost[table.cost > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
@@ -125,7 +134,7 @@ class _Search:
         table = self.table
         k = len(table.cost)
         before, failed, live = 0.0, 0, self._relaxation()
-        for count in range(self.work.rounds):
+        for count in range(self.rounds):
             self.run.doing = f"round {count + 1} of the relaxation"
             if k > SIMPLEX:
                 live = self._relaxation()
@@ -271,7 +280,7 @@ class _Search:
 
     def integer(self) -> str:
         """Integer rounds on the cuts that matter."""
-        table, nodes = self.table, self.work.all_nodes
+        table, nodes = self.table, self.all_nodes
         for count in range(self.work.integer_rounds):
             if nodes <= 0:
                 break
