@@ -98,6 +98,7 @@ class SuppressKeywords(PatternKeywords, total=False):
     seconds: float | None
     gap: float
     seed: int
+    prove: bool
 
 
 class CountKeywords(TypedDict, total=False):

@@ -90,6 +90,7 @@ SUPPRESS: dict[str, Case] = {
     "keep_discount": (PLAIN, ("--keep-discount", "5")),
     "seconds": (PLAIN, ("--seconds", "5")),
     "gap": (PLAIN, ("--gap", "0.1")),
+    "prove": (PLAIN, ("--prove",)),
     "seed": (PLAIN, ("--seed", "2")),
     "place": (PLAIN, ("--out", "out.csv")),
     "facts": (PLAIN, ("--json", "out.json")),
@@ -139,7 +140,7 @@ PROTECT: dict[str, Case] = {
     "min_contributors": (RULE, ("--min-contributors", "9")),
     **{
         name: (RULE, SUPPRESS[name][1])
-        for name in ("method", "cost", "seconds", "gap", "seed", "place", "facts", "plot", "pattern")
+        for name in ("method", "cost", "seconds", "gap", "prove", "seed", "place", "facts", "plot", "pattern")
     },
 }
 ROUND = ("counts.csv", "--dims", "A,B", "--count", "N", "--seed", "5")
@@ -283,10 +284,10 @@ def test_an_option_of_a_command_is_honoured_or_named(heard: Any, command: str, n
 
 def test_a_pattern_is_judged_and_none_is_sought(heard: Any) -> None:
     """Beside --check, an option of the search is refused."""
-    searches = ("--method paths", "--gap 0.1", "--seed 2", "--seconds 3", "--out o.csv", "--plot o.svg")
-    for option in map(str.split, searches):
+    searches = "--method paths|--gap 0.1|--prove|--seed 2|--seconds 3|--out o.csv|--plot o.svg"
+    for option in map(str.split, searches.split("|")):
         said = heard("suppress", (*PLAIN, "--check", "then.csv", *option))[1]
-        assert "leave out --out, --plot, --seconds, --method, --gap and --seed" in said
+        assert "leave out --out, --plot, --seconds, --method, --gap, --prove and --seed" in said
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -299,6 +300,17 @@ def test_a_gap_is_for_methods_that_end_at_one(
     assert (code, bool(asked)) == ((0, True) if ends else (2, False))
     assert ends or f"gap: method {method} proves no bound" in said
     assert heard(command, (*plain, "--method", method))[0][0] == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("command", "plain"), [("suppress", PLAIN), ("protect", RULE)])
+def test_to_prove_is_for_methods_that_prove(
+    heard: Any, method: str, command: str, plain: Sequence[str]
+) -> None:
+    (code, asked, _), said = heard(command, (*plain, "--method", method, "--prove"))  # type: ignore[misc]
+    proves = method in ("auto", "exact")
+    assert (code, bool(asked)) == ((0, True) if proves else (2, False))
+    assert proves or f"prove: method {method} proves no bound" in said
 
 
 @pytest.mark.parametrize(
