@@ -82,6 +82,23 @@ def test_a_table_that_adds_up_says_nothing() -> None:
     assert "totals made consistent" not in sdc.round_table(exact, DIMS, base=5, tolerance=0.1).figures
 
 
+def test_microdata_have_no_totals_that_could_be_off() -> None:
+    firms = pd.DataFrame({"REGION": list("NNS"), "BRANCH": list("CDC"), "VALUE": [90, 4, 30]})
+    with pytest.raises(InvalidInput, match=r"microdata have none\. Remedy: leave out tolerance=0\.5"):
+        sdc.suppress(firms, DIMS, rules=sdc.Rules(p=10), tolerance=0.5)
+
+
+def test_a_table_with_its_largest_contributions_takes_it_too() -> None:
+    rows = [("N", 10.0, 4, 5.0, 2.0), ("S", 20.0, 4, 8.0, 5.0), ("TOTAL", 30.4, 8, 8.0, 5.0)]
+    df = pd.DataFrame(rows, columns=["REGION", "VALUE", "FIRMS", "T1", "T2"])
+    asked = {"rules": sdc.Rules(p=10), "count": "FIRMS", "top": ["T1", "T2"]}
+    with pytest.raises(InvalidInput, match="tolerance="):
+        sdc.primary(df, ["REGION"], **asked)
+    found = sdc.primary(df, ["REGION"], **asked, tolerance=0.5)
+    assert found.table.set_index("REGION")["VALUE"]["TOTAL"] == 30.0
+    assert found.figures["totals made consistent"] == "1"
+
+
 @pytest.mark.parametrize("wrong", [-1, "0.1", float("nan"), True])
 def test_a_tolerance_is_a_number_of_at_least_0(wrong) -> None:
     with pytest.raises(InvalidInput, match="tolerance"):

@@ -44,15 +44,16 @@ def check(
     """
     from sdc_tasks.intake.tables.jj import write_private
 
-    if (asked.place, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (
+    if (asked.place, asked.published, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (
+        None,
         None,
         None,
         None,
         *USUAL_SEARCH,
     ):
         raise InvalidInput(
-            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --seconds, "
-            "--method, --gap and --seed"
+            "--check judges a pattern and seeks none. Remedy: leave out --out, --published, --plot, "
+            "--seconds, --method, --gap and --seed"
         )
     for file in (*files, pattern):
         refuse_place(asked.facts, file)

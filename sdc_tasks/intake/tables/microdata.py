@@ -75,6 +75,11 @@ def problem_by_rules(
     """The table of microdata, and its primary cells by rules. Raises InvalidInput, with record, code
     and remedy, where this is none.
     """
+    if layout.tolerance:
+        raise InvalidInput(
+            f"{records.name}: a tolerance is for given totals, and microdata have none. Remedy: leave out "
+            f"{records.option('tolerance', layout.tolerance)}"
+        )
     codes, axes = dimensions_in(records, layout)
     _refuse_rivals(records, axes)
     x, shape = numbers_in(records, layout.value), tuple(len(axis.codes) for axis in axes)
