@@ -80,7 +80,7 @@ class AdjustResult(MovedTable):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        return {"gap": f"{self.gap:.2%}"}
+        return {"gap": f"{self.gap:.2%}", **super().figures}
 
     def intervals(self) -> pd.DataFrame:
         """Confidential: of each sensitive cell the interval (LOW, HIGH) around its true value that

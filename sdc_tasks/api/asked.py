@@ -50,6 +50,10 @@ NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     ),
     "margins": ("a number above 0", _above_zero),
     "base": ("a number above 0, such as 5", _above_zero),
+    "tolerance": (
+        "a number, at least 0, such as 0.5",
+        lambda told: _is_number(told, lambda number: number >= 0),
+    ),
     "min_contributors": ("a whole number, at least 0", lambda told: _is_whole(told, 0)),
     "reach": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "max_order": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),

@@ -55,6 +55,10 @@ class PatternAudit(OfTable):
         return super().public if self.safe else self.cells.frame()
 
     @property
+    def _unsafe(self) -> str:
+        return "" if self.safe else "the pattern is not safe. Remedy: suppress the table"
+
+    @property
     def safe(self) -> bool:
         """Whether every primary cell is hidden and keeps its levels."""
         return not len(self._risky)
@@ -88,7 +92,7 @@ class PatternAudit(OfTable):
     @property
     def figures(self) -> Mapping[str, str]:
         primaries = len(self._crossed.problem.primaries)
-        return {"primaries protected": f"{primaries - len(self._risky)} of {primaries}"}
+        return {"primaries protected": f"{primaries - len(self._risky)} of {primaries}", **super().figures}
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i = self.cells.find(cell)

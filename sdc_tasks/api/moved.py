@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdc_tasks.api.results import Cells, Picture, Result
+from sdc_tasks.api.results import Cells, Picture, Result, made_consistent
 from sdc_tasks.intake.tables.keyed import KeyedTable
 from sdc_tasks.model.table import Floats
 from sdc_tasks.tested import require_tested
@@ -35,6 +36,10 @@ class MovedTable(Result):
     def public(self) -> pd.DataFrame:
         """The table with the new values: every cell has one, and it adds up."""
         return self.cells.frame(**{self.name: self.x})
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        return made_consistent(self.keyed.consistent)
 
     def way(self, cell: int) -> int:
         """1 where a cell went up, −1 where it went down, 0 where it stayed."""

@@ -38,6 +38,7 @@ class DimensionKeywords(TypedDict, total=False):
 
     total: Totals
     hierarchy: Hierarchies | None
+    tolerance: float
 
 
 class LevelKeywords(DimensionKeywords, total=False):

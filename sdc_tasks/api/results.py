@@ -134,6 +134,11 @@ class Result(ABC):
         return f"<p><b>{escape(self.title)}</b></p><p>{told}</p>{html}{more}"
 
 
+def made_consistent(totals: int) -> dict[str, str]:
+    """A figure: so many totals were off within the tolerance, and replaced by sums of inner cells."""
+    return {"totals made consistent": f"{totals:,}"} if totals else {}
+
+
 def relative(history: Sequence[Moment], loss: float) -> list[Moment]:
     """The history of a search with the loss at its end as the unit."""
     unit = loss if loss > 0 else 1.0

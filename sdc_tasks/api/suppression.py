@@ -6,15 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.masked import MaskedTable
 from sdc_tasks.api.options import DimensionKeywords, SuppressKeywords, keywords
 from sdc_tasks.api.progress import Progress, of_moments, teller
-from sdc_tasks.api.results import Cells, Explanation, Picture, Result, relative
+from sdc_tasks.api.results import Cells, Explanation, Picture, Result, made_consistent, relative
 from sdc_tasks.api.tables import costs_of, layout_of
 from sdc_tasks.errors import InvalidInput, Unprotectable, and_more
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
@@ -39,6 +41,7 @@ from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.time.moment import told_gap
 from sdc_tasks.model.tolerances import GAP
+from sdc_tasks.report.files import write_whole
 from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
@@ -70,6 +73,10 @@ class OfTable(Result):
     def _hidden(self) -> Bools:
         raise NotImplementedError
 
+    @property
+    def figures(self) -> Mapping[str, str]:
+        return made_consistent(self._crossed.consistent)
+
     @cached_property
     def cells(self) -> Cells:
         """The keys of the cells, in the order of the rows."""
@@ -91,6 +98,29 @@ class OfTable(Result):
         """
         values = np.where(self._hidden, np.nan, self._crossed.problem.a)
         return self.cells.frame(**{self._crossed.value: values, "STATUS": np.where(self._hidden, "c", "")})
+
+    def published(self, place: str | Path, flow: str | None = None) -> Path:
+        """Writes the table as the public may see it: .csv, .csv.gz or .parquet as `public`; .xml (SDMX-ML) or
+        .json (SDMX-JSON) under the data flow AGENCY:ID(VERSION). Only this file may leave the house.
+
+        Raises InvalidInput for another name, and where what is hidden does not protect the table.
+        """
+        if reason := self._unsafe:
+            raise InvalidInput(f"{place}: {reason}")
+        masked = MaskedTable(
+            self._crossed.dimensions,
+            self._crossed.value,
+            self._crossed.keys,
+            self._crossed.problem.a,
+            self._hidden,
+        )
+        write_whole(Path(place), masked.content(Path(place), flow))
+        return Path(place)
+
+    @property
+    def _unsafe(self) -> str:
+        """Why the table may not be published, with the remedy; empty where it may."""
+        return ""
 
     def intervals(self) -> pd.DataFrame:
         """Confidential until the pattern is out: LOW and HIGH of each hidden cell, as an attacker computes
@@ -123,6 +153,10 @@ class PrimaryResult(OfTable):
     @property
     def _hidden(self) -> Bools:
         return self._crossed.problem.primary
+
+    @property
+    def _unsafe(self) -> str:
+        return "primary cells alone are hidden, and the totals give them away. Remedy: suppress the table"
 
     @property
     def title(self) -> str:
@@ -164,7 +198,8 @@ class PrimaryResult(OfTable):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        return {f"primary by {rule}": f"{number:,}" for rule, number in self.by_rule.items()}
+        told = {f"primary by {rule}": f"{number:,}" for rule, number in self.by_rule.items()}
+        return {**told, **super().figures}
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i, problem = self.cells.find(cell), self._crossed.problem
@@ -223,7 +258,8 @@ class SuppressResult(OfTable):
     @property
     def figures(self) -> Mapping[str, str]:
         gap = told_gap(self.loss, self.bound).removeprefix("gap ")
-        return {"gap": gap, "ended": self.search.ended, "seconds": f"{self.search.seconds:.1f}"}
+        told = {"gap": gap, "ended": self.search.ended, "seconds": f"{self.search.seconds:.1f}"}
+        return {**told, **super().figures}
 
     @property
     def limits(self) -> str | None:

@@ -32,6 +32,7 @@ KINDS: Mapping[str, Any] = {
     "total": list[str] | None,
     "hierarchy": list[str] | None,
     "missing": Missing,
+    "tolerance": float,
     "min_contributors": int,
 }
 SAID: Mapping[str, str] = {
@@ -60,7 +61,7 @@ class Takes:
             f"--{name.replace('_', '-')}",
             help=self.meanings.get(name) or SAID.get(name, MEANINGS[name]),
             rich_help_panel=INPUT,
-            min=0 if name == "min_contributors" else None,
+            min=0 if name in ("tolerance", "min_contributors") else None,
         )
         needed = name in self.needed
         kind = str if needed else KINDS.get(name, str | None)

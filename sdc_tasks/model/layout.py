@@ -83,6 +83,12 @@ class TableLayout:
     missing: Missing = _means(  # noqa: RUF009 a field, and no default that is shared
         "an inner cell without a row: refuse, or zero: it is empty, which everybody may know", "refuse"
     )
+    tolerance: float = _means(
+        "a total may be off by this from the sum of its parts, in the unit of the values, as after rounding; "
+        "it is then replaced by the sum of its inner cells, and the result tells how many were. Whole "
+        "numbers that add up need none",
+        0.0,
+    )
     min_contributors: int = _means(
         "the least number of contributors behind what is hidden in a relation; needs counts", 0
     )

@@ -4,8 +4,7 @@ For aggregate cells: counts, and value and base of the cells that a passed audit
 counts per country, keys of cells that are not protected, and for blocks of many cells a class of the CTA
 deviation. `gather` fills these types.
 
-A *block* is a branch of a hierarchy: a code one step below the root with all its descendants (the root is a
-block of its own). The *relative base* of a rounded cell is base / |published value|.
+The *relative base* of a rounded cell is base / |published value|.
 """
 
 from __future__ import annotations
@@ -107,16 +106,87 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class HeatMap:
-    """The loss of one aggregate by block: `losses[row][column]`. `by`: the names of the row and
-    column dimensions in the domain.
+class Mark:
+    """One total: its `state` (exact, rounded, visible or withheld), and of a rounded one base/2 relative to
+    the value and the class of that; `within` is None where it is not told, or the value is 0.
+    """
+
+    state: str
+    within: float | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class MarkMap:
+    """The totals of one area with `common` codes, at the heads of two dimensions: `marks[row][column]`.
+    `by`: the names of both dimensions.
     """
 
     area: Header
+    common: tuple[Header, ...]
     by: tuple[str, str]
     columns: tuple[Header, ...]
     rows: tuple[Header, ...]
-    losses: tuple[tuple[Loss, ...], ...]
+    marks: tuple[tuple[Mark, ...], ...]
+
+
+@dataclass(frozen=True)
+class UpperTotal:
+    """A total of the upper levels as published. `value` and `half`, the half of its base, are texts, empty
+    where there is none; `covers`: the least share of the total that a sum of visible countries is.
+    """
+
+    label: str
+    value: str
+    half: str
+    covers: float
+    mark: Mark
+    top: bool
+
+
+@dataclass(frozen=True)
+class UpperTable:
+    """The upper totals of one area; so many `more` are left out."""
+
+    area: Header
+    totals: tuple[UpperTotal, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class ValueShare:
+    """How much of an indicator is published, by the cells of the finest level, as shares of the published
+    total: in `exact` cells; in these and in cells that are at most so much off (`close`: width, share);
+    in other rounded cells too (`told`). What is left is in withheld cells.
+    """
+
+    area: Header
+    indicator: Header
+    exact: float
+    close: tuple[tuple[float, float], ...]
+    told: float
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`unit` of the values in words. Without values (of a release that is blocked), `tables` and `shares`
+    are empty and no mark tells its width.
+    """
+
+    unit: str
+    tables: tuple[UpperTable, ...]
+    maps: tuple[MarkMap, ...]
+    more_maps: int
+    shares: tuple[ValueShare, ...]
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """So many withheld cells with one reason, in words; `cells` are the first of them by key and label."""
+
+    reason: str
+    count: int
+    cells: tuple[Header, ...]
 
 
 @dataclass(frozen=True)
@@ -242,6 +312,17 @@ class CompositionFact:
 
 
 @dataclass(frozen=True)
+class RoomFact:
+    """How far an attacker is left beyond the levels: the number of primaries by the least multiple of the
+    required distance that a witness shows on either side, in the classes of `ROOM_EDGES`. `area`: of one
+    country; None: of all.
+    """
+
+    area: Header | None
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class CountryFact:
     """Primaries of one country: fully protected ones, and those that its own tables do not fully protect
     (`baseline`). `receiver`: the number of secondaries that the receiver set in these tables.
@@ -300,6 +381,7 @@ class AuditFacts:
     undecided: int = 0  # of these, with a MILP that stopped at its limit
     small: tuple[str, ...] = ()  # cells that reveal a small count
     program: ProgramFacts | None = None  # where the domain asks for it
+    room: tuple[RoomFact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -316,17 +398,14 @@ class ReportFacts:
     overall: Loss
     mean_relative_base: float | None
     median_relative_base: float | None
-    heat_maps: tuple[HeatMap, ...]
+    overview: Overview
     risks: tuple[tuple[str, Loss], ...]
     histogram: Histogram
     outdone: tuple[str, ...]  # rounded cells that a relation beside them narrows further
     unit: str  # of published values, in words
     largest: tuple[RoundedCell, ...]
     visible: tuple[VisibleCell, ...]
-    withheld: tuple[str, ...]
-    unavailable: tuple[
-        str, ...
-    ]  # aggregate cells that need a national cell which is not available: withheld for that alone
+    withheld: tuple[Withheld, ...]
     deviations: tuple[DeviationMap, ...]
     no_deviations: str
     rungs: tuple[RungFact, ...]

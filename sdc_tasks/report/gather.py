@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse as sp
 
-from sdc_tasks.domains.schema import Domain, Indicator
+from sdc_tasks.domains.schema import Domain
 from sdc_tasks.judge.release import odds_of_one_decision
 from sdc_tasks.methods.attack.compositions import Together
 from sdc_tasks.methods.bases.printed.implied import dominated_by_relation
@@ -22,8 +22,8 @@ from sdc_tasks.model.claim import Claim, Proof, claim_of
 from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication, Rung
-from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
-from sdc_tasks.model.tolerances import INTEGRALITY, ZERO
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
+from sdc_tasks.model.tolerances import SAME
 from sdc_tasks.report.facts import (
     MINIMUM_CELLS,
     TOP_BROKEN,
@@ -38,26 +38,23 @@ from sdc_tasks.report.facts import (
     DeviationMap,
     FindingFact,
     Header,
-    HeatMap,
     Histogram,
     Loss,
     ProgramFacts,
     ReportFacts,
+    RoomFact,
     RoundedCell,
     RoundingFact,
     RuleFact,
     RungFact,
     StepFact,
     VisibleCell,
+    Withheld,
 )
+from sdc_tasks.report.headings import Labels, blocks
+from sdc_tasks.report.overview import overview, size_classes, unit_of, value_text
 from sdc_tasks.report.table_csv import printed
 
-CLASS_EDGES = (
-    0.001,
-    0.01,
-    0.05,
-    0.2,
-)  # classes 1 to 5 of a relative base or deviation; class 0 is none at all
 REACHED = ("under a quarter", "a quarter to a half", "half to three quarters", "more than three quarters")
 RISKS = (
     (0, 0, "no country"),
@@ -66,11 +63,24 @@ RISKS = (
     (3, 5, "3 to 5 countries"),
     (6, 10**6, "6 or more"),
 )
+# Why a total is withheld
+NOT_AVAILABLE = "needs a national figure that is not available: a country says that it has none"
+BESIDE_OTHERS = (
+    "no country keeps a part of it confidential, but it would tell a total beside it that is kept back"
+)
+ONE_COUNTRY = (
+    "one country keeps its part confidential, and every figure that the domain allows to print would tell "
+    "too much of that part"
+)
+SEVERAL_COUNTRIES = (
+    "several countries keep their parts confidential, and every figure that the domain allows to print would "
+    "tell too much of one of them"
+)
 MAXIMUM_SHARE = 0.5  # a block in which one cell has more of the deviation than this shows none either
 TOP_ROUNDED = 20
-MULTIPLIERS = {0: "", 3: "thousand ", 6: "million ", 9: "billion "}
 # an interval counts as narrower from this share of it, and of the requirement; LPs are far more exact
 GONE_SHARE = 0.01
+ROOM_EDGES = (1 - SAME, 1.1, 1.5, 2, 5)  # times the required distance: the classes of `RoomFact`
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,7 @@ def gather(
     complete.
     """
     _require_one_subject(problem, publication, report, certificate["digests"])
-    space, label, claim = problem.space, _Labels(domain), claim_of(certificate)
+    space, label, claim = problem.space, Labels(domain), claim_of(certificate)
     passed = report.passed and claim.passed
     own, common = findings_together(background.deliveries)
     relative = _relative_base(publication)
@@ -132,17 +142,16 @@ def gather(
         overall=_loss(publication, np.ones(len(publication.cells), dtype=bool)),
         mean_relative_base=_number(sizes, np.mean),
         median_relative_base=_number(sizes, np.median),
-        heat_maps=_heat_maps(space, publication, label),
+        overview=overview(domain, space.alone, publication, values=passed),
         risks=_risks(problem.own, publication),
         histogram=_histogram(sizes, int(publication.rounded.sum()) - len(sizes)),
         outdone=_keys(space, publication.cells[dominated_by_relation(problem, publication)])
         if passed
         else (),
-        unit=_unit(domain),
+        unit=unit_of(domain),
         largest=_largest(domain, space, publication, label) if passed else (),
         visible=_visible(domain, space, publication, label) if passed else (),
-        withheld=_keys(space, publication.cells[publication.withheld][:TOP_WITHHELD]),
-        unavailable=_keys(space, np.flatnonzero(problem.withheld)),
+        withheld=tuple(_withheld(problem, publication, label)),
         deviations=_deviations(domain, problem, adjustment.x, label),
         no_deviations=_why_no_table(adjustment),
         rungs=tuple(_rung(rung) for rung in adjustment.rungs),
@@ -225,83 +234,6 @@ def _counted(findings: Sequence[FindingFact]) -> list[FindingFact]:
     return list(first.values())
 
 
-@dataclass(frozen=True)
-class _Labels:
-    domain: Domain
-
-    def of(self, dimension: str, code: str) -> Header:
-        return Header(code, self.domain.labels.get(dimension, {}).get(code, code))
-
-    def area(self, code: str) -> Header:
-        partial = [
-            f"{spec.label}, incomplete" for spec in self.domain.aggregates if spec.partial_code == code
-        ]
-        return Header(code, partial[0]) if partial else self.of(self.domain.areas.dimension, code)
-
-    def dimension(self, dimension: str) -> str:
-        """The name of a dimension in the domain."""
-        return next((each.name for each in self.domain.hierarchies if each.dimension == dimension), dimension)
-
-    def indicator(self, code: str) -> Header:
-        return self.of(self.domain.indicator_dimension, code)
-
-    def cell(self, space: CellSpace, cell: int) -> str:
-        """The labels of a cell's national key, without the indicator where there is only one."""
-        indicator, *codes = space.national_keys[cell % space.national_size]
-        named = [
-            self.of(hierarchy.dimension, code).label
-            for hierarchy, code in zip(space.hierarchies, codes, strict=True)
-        ]
-        return " · ".join(([self.indicator(indicator).label] if len(space.indicators) > 1 else []) + named)
-
-
-@dataclass(frozen=True)
-class _Blocks:
-    """A dimension divided into blocks: its name, the headers, and (national_size,): the block of
-    every cell.
-    """
-
-    name: str
-    headers: tuple[Header, ...]
-    of_cell: Ints
-
-
-def _rows_and_columns(space: CellSpace, label: _Labels) -> tuple[_Blocks, _Blocks]:
-    """Blocks of the first hierarchy, and of the second (or the indicators, where there is no second)."""
-    positions = np.unravel_index(np.arange(space.national_size), space.national_shape)
-    cut = [
-        _blocks(hierarchy, positions[axis], label)
-        for axis, hierarchy in enumerate(space.hierarchies[:2], start=1)
-    ]
-    if len(cut) == 1:
-        cut.append(
-            _Blocks("indicator", tuple(label.indicator(code) for code in space.indicators), positions[0])
-        )
-    return cut[0], cut[1]
-
-
-def _blocks(hierarchy: Hierarchy, position: Ints, label: _Labels) -> _Blocks:
-    """Every code without a parent, and every part of one, is a block; deeper codes belong to the block of
-    their ancestor.
-    """
-    top = {
-        None,
-        *(code for code, parent in zip(hierarchy.codes, hierarchy.parent, strict=True) if not parent),
-    }
-    heads = [i for i, parent in enumerate(hierarchy.parent) if parent in top]
-    block = {head: i for i, head in enumerate(heads)}
-    for i in sorted(range(len(hierarchy.codes)), key=lambda i: hierarchy.depth[i]):
-        above = hierarchy.parent[i]
-        if i not in block and above is not None:
-            block[i] = block[hierarchy.index[above]]
-    lookup = np.array([block[i] for i in range(len(hierarchy.codes))])
-    return _Blocks(
-        label.dimension(hierarchy.dimension),
-        tuple(label.of(hierarchy.dimension, hierarchy.codes[head]) for head in heads),
-        lookup[position],
-    )
-
-
 def _relative_base(publication: Publication) -> Floats:
     """base / |value|: 0 where exact, ∞ where withheld or rounded to 0."""
     value = np.abs(np.nan_to_num(publication.value))
@@ -311,53 +243,49 @@ def _relative_base(publication: Publication) -> Floats:
     return ratio
 
 
-def _classes(ratio: npt.ArrayLike) -> Ints:
-    """Class 0 for nothing, 1 to 5 by `CLASS_EDGES`."""
-    found = np.asarray(ratio, dtype=float)
-    return np.where(found > ZERO, 1 + np.searchsorted(CLASS_EDGES, found, side="right"), 0)
-
-
 def _loss(publication: Publication, mask: Bools) -> Loss:
     rounded = publication.rounded & mask
     median = np.median(_relative_base(publication)[rounded]) if rounded.any() else 0.0
-    return Loss.of(publication, mask, int(_classes(median)))
+    return Loss.of(publication, mask, int(size_classes(median)))
 
 
-def _heat_maps(space: CellSpace, publication: Publication, label: _Labels) -> tuple[HeatMap, ...]:
-    rows, columns = _rows_and_columns(space, label)
-    national, area = publication.cells % space.national_size, publication.cells // space.national_size
-    row, column = rows.of_cell[national], columns.of_cell[national]
-
-    def losses(aggregate: int) -> Iterator[tuple[Loss, ...]]:
-        for r in range(len(rows.headers)):
-            here = (area == aggregate) & (row == r)
-            yield tuple(_loss(publication, here & (column == c)) for c in range(len(columns.headers)))
-
-    return tuple(
-        HeatMap(
-            label.area(aggregate.code),
-            (rows.name, columns.name),
-            columns.headers,
-            rows.headers,
-            tuple(losses(i)),
-        )
-        for i, aggregate in enumerate(space.aggregates, start=len(space.countries))
+def _behind(problem: ProtectionProblem) -> Ints:
+    """(aggregate cells,): how many countries keep their part of an aggregate cell confidential: a public
+    pattern, without values.
+    """
+    space = problem.space
+    hidden = problem.suppressed.reshape(len(space.areas), space.national_size)
+    return np.concatenate(
+        [
+            hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0)
+            for aggregate in space.aggregates
+        ]
     )
 
 
 def _risks(problem: ProtectionProblem, publication: Publication) -> tuple[tuple[str, Loss], ...]:
-    """Loss by the number of countries that suppress their part of the aggregate cell: a
-    public pattern, without values.
-    """
-    space = problem.space
-    hidden = problem.suppressed.reshape(len(space.areas), space.national_size)
-    counts = [
-        hidden[[space.areas.index(member) for member in aggregate.members]].sum(axis=0)
-        for aggregate in space.aggregates
-    ]
-    behind = np.concatenate(counts)
+    """Loss by the number of countries that keep their part confidential."""
+    behind = _behind(problem)
     found = ((name, _loss(publication, (low <= behind) & (behind <= high))) for low, high, name in RISKS)
     return tuple((name, loss) for name, loss in found if loss.total)
+
+
+def _withheld(problem: ProtectionProblem, publication: Publication, label: Labels) -> Iterator[Withheld]:
+    """The withheld cells by what keeps them back; each has one reason, the first that holds."""
+    problem, space = problem.own, problem.space.alone
+    left, behind = publication.withheld.copy(), _behind(problem)
+    reasons = (
+        (problem.withheld[publication.cells], NOT_AVAILABLE),
+        (behind == 0, BESIDE_OTHERS),
+        (behind == 1, ONE_COUNTRY),
+        (behind > 1, SEVERAL_COUNTRIES),
+    )
+    for holds, reason in reasons:
+        cells = publication.cells[left & holds]
+        left &= ~holds
+        if len(cells):
+            named = tuple(Header(space.key(c), label.cell(space, c)) for c in cells[:TOP_WITHHELD].tolist())
+            yield Withheld(reason, len(cells), named)
 
 
 def _histogram(sizes: Floats, unplaced: int) -> Histogram:
@@ -372,23 +300,8 @@ def _histogram(sizes: Floats, unplaced: int) -> Histogram:
     return Histogram(tuple(edges.tolist()), tuple(counts.tolist()), unplaced)
 
 
-def _unit(domain: Domain) -> str:
-    """The unit of the values in words: one for all indicators, or one for each."""
-
-    def words(indicator: Indicator) -> str:
-        if indicator.unit_of is not None:
-            return f"in the unit of its {indicator.unit_of}"
-        power = indicator.unit_multiplier
-        return f"in {MULTIPLIERS.get(power, f'10^{power} ')}{indicator.unit}"
-
-    units = {indicator.label: words(indicator) for indicator in domain.indicators}
-    if len(set(units.values())) == 1:
-        return next(iter(units.values()))
-    return ", ".join(f"{label} {unit}" for label, unit in units.items())
-
-
 def _largest(
-    domain: Domain, space: CellSpace, publication: Publication, label: _Labels
+    domain: Domain, space: CellSpace, publication: Publication, label: Labels
 ) -> tuple[RoundedCell, ...]:
     """The cells rounded to bases of their own with the largest relative bases, largest first."""
     apart = {indicator.code for indicator in domain.indicators if indicator.rounding is not None}
@@ -400,39 +313,33 @@ def _largest(
 
 
 def _rounded_cell(
-    domain: Domain, space: CellSpace, publication: Publication, i: int, relative: float, label: _Labels
+    domain: Domain, space: CellSpace, publication: Publication, i: int, relative: float, label: Labels
 ) -> RoundedCell:
     cell = int(publication.cells[i])
     at = cell % space.national_size
-    indicator = next(each for each in domain.indicators if each.code == space.national_keys[at][0])
-    places = indicator.decimals
-    value, base, lower, upper = (
-        printed(float(array[i]), places)
-        for array in (publication.value, publication.base, publication.lower, publication.upper)
+    places = next(each.decimals for each in domain.indicators if each.code == space.national_keys[at][0])
+    base, lower, upper = (
+        printed(float(array[i]), places) for array in (publication.base, publication.lower, publication.upper)
     )
-    if domain.unit_by_code(indicator.code):
-        unit, power = domain.units[at]
-        value += f" {MULTIPLIERS.get(power, f'10^{power} ')}{unit}"
+    value = value_text(domain, space, publication, i)
     return RoundedCell(space.key(cell), label.cell(space, cell), value, base, lower, upper, relative)
 
 
 def _visible(
-    domain: Domain, space: CellSpace, publication: Publication, label: _Labels
+    domain: Domain, space: CellSpace, publication: Publication, label: Labels
 ) -> tuple[VisibleCell, ...]:
     """The sums of visible countries, in cell order."""
-    decimals = {indicator.code: indicator.decimals for indicator in domain.indicators}
 
     def fact(i: int) -> VisibleCell:
         cell = int(publication.cells[i])
-        places = decimals[space.national_keys[cell % space.national_size][0]]
-        value = printed(float(publication.value[i]), places, noise=INTEGRALITY * 10.0**-places)
+        value = value_text(domain, space, publication, i)
         return VisibleCell(space.key(cell), label.cell(space, cell), value, float(publication.covers[i]))
 
     return tuple(fact(i) for i in np.flatnonzero(publication.visible)[:TOP_VISIBLE].tolist())
 
 
 def _rounding(
-    domain: Domain, problem: ProtectionProblem, publication: Publication, label: _Labels
+    domain: Domain, problem: ProtectionProblem, publication: Publication, label: Labels
 ) -> Iterator[RoundingFact]:
     """The indicators whose aggregates are rounded as whole tables."""
     space = problem.space
@@ -462,18 +369,19 @@ def _rounding(
 
 
 def _deviations(
-    domain: Domain, problem: ProtectionProblem, x: Floats | None, label: _Labels
+    domain: Domain, problem: ProtectionProblem, x: Floats | None, label: Labels
 ) -> tuple[DeviationMap, ...]:
     """One map for each indicator that is protected by bases; none without an adjusted table `x`."""
     if x is None:
         return ()
     problem, x = problem.own, x[: problem.space.own_size]
     space = problem.space
-    rows, _ = _rows_and_columns(space, label)
+    rows = blocks(space.hierarchies[0], label)
     shape = (len(space.areas), len(space.indicators), -1)
     deviation, size = np.abs(x - problem.a).reshape(shape), np.abs(problem.a).reshape(shape)
     movable = (problem.suppressed | problem.aggregate).reshape(shape)
-    block = rows.of_cell.reshape(shape[1:])[0]
+    position = np.unravel_index(np.arange(space.national_size), space.national_shape)[1]
+    block = rows.of_code[position].reshape(shape[1:])[0]
     masks = [np.ones(len(block), dtype=bool), *(block == b for b in range(len(rows.headers)))]
     headers = (Header("all", "all cells of the area"), *rows.headers)
     return tuple(
@@ -487,7 +395,7 @@ def _deviations(
 
 def _deviation_map(
     space: CellSpace,
-    label: _Labels,
+    label: Labels,
     indicator: Header,
     headers: Sequence[Header],
     masks: Sequence[Bools],
@@ -520,7 +428,7 @@ def _deviation_class(deviation: Floats, size: Floats, movable: Bools) -> int | N
     total = deviation.sum()
     if movable.sum() < MINIMUM_CELLS or deviation.max(initial=0.0) > MAXIMUM_SHARE * total:
         return None
-    return int(_classes(total / max(size.sum(), np.finfo(float).tiny)))
+    return int(size_classes(total / max(size.sum(), np.finfo(float).tiny)))
 
 
 def _why_no_table(adjustment: Adjustment) -> str:
@@ -613,7 +521,7 @@ def _audit(
     domain: Domain,
     problem: ProtectionProblem,
     report: AuditReport,
-    label: _Labels,
+    label: Labels,
     together: Together | None,
     receiver: Mapping[str, int],
     claim: Claim,
@@ -652,7 +560,48 @@ def _audit(
         undecided=int(report.undecided.sum()),
         small=tuple(space.key(cell) for cell in report.small),
         program=_program(domain, problem, report),
+        room=tuple(_room(problem, report, label)),
     )
+
+
+def _room(problem: ProtectionProblem, report: AuditReport, label: Labels) -> Iterator[RoomFact]:
+    """How far the witnesses against the first profile move each primary, in its levels: of all primaries, and
+    of each country with many of them. The attacker is left at least so much.
+    """
+    evidence, space = report.evidence, problem.space
+    column = np.searchsorted(np.flatnonzero(problem.suppressed), report.primaries)
+    found = [
+        _farthest(tables[np.flatnonzero(of == 0)], column)
+        for tables, of in ((evidence.witness, evidence.profile), (evidence.whole, evidence.whole_profile))
+    ]
+    far = np.maximum(*found)
+    if not far.any():  # an audit of an earlier version kept no witnesses
+        return
+    levels = np.array([problem.lpl[report.primaries], problem.upl[report.primaries]])
+    room = np.divide(far, levels, out=np.full(far.shape, np.inf), where=levels > 0).min(axis=0)
+    room[report.protected & ~report.baseline & (room < 1)] = 1  # shown by a mirror image, or by another proof
+    classes = np.searchsorted(ROOM_EDGES, room, side="right")
+
+    def counts(mine: Bools) -> tuple[int, ...]:
+        return tuple(np.bincount(classes[mine], minlength=len(ROOM_EDGES) + 1).tolist())
+
+    yield RoomFact(None, counts(np.ones(len(room), dtype=bool)))
+    country = space.stands[0][report.primaries]
+    for i, code in enumerate(space.countries):
+        if (country == i).sum() >= MINIMUM_CELLS:
+            yield RoomFact(label.area(code), counts(country == i))
+
+
+def _farthest(witnesses: sp.csr_array, column: Ints) -> Floats:
+    """(2, columns): the largest deviation of any witness below and above at these columns. Columns after
+    those of the witnesses do not move.
+    """
+    far = np.zeros((2, len(column)))
+    there = column < witnesses.shape[1]
+    if witnesses.shape[0] and there.any():
+        moved = sp.csc_array(witnesses)[:, column[there]]
+        far[:, there] = [-moved.min(axis=0).toarray().ravel(), moved.max(axis=0).toarray().ravel()]
+    return np.maximum(far, 0)
 
 
 def _program(domain: Domain, problem: ProtectionProblem, report: AuditReport) -> ProgramFacts | None:
@@ -679,7 +628,7 @@ def _program(domain: Domain, problem: ProtectionProblem, report: AuditReport) ->
     )
 
 
-def _together(space: CellSpace, together: Together, label: _Labels) -> Iterator[CompositionFact]:
+def _together(space: CellSpace, together: Together, label: Labels) -> Iterator[CompositionFact]:
     """Compared with each composition, for the primaries of its members; then with the composition
     that reveals most of each primary.
     """

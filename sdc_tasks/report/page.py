@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from sdc_tasks.model.profiles import PROFILES, named
 from sdc_tasks.report.facts import (
@@ -19,9 +18,10 @@ from sdc_tasks.report.facts import (
     DeliveryFact,
     ReportFacts,
 )
-from sdc_tasks.report.figures import histogram, percent
+from sdc_tasks.report.next_steps import next_steps
 from sdc_tasks.report.published.metadata import ReferenceMetadata
 from sdc_tasks.report.published.words import OBS_STATUS
+from sdc_tasks.report.words import WORDS
 
 CLASS_NAMES = (
     "0",
@@ -30,6 +30,14 @@ CLASS_NAMES = (
     "1 to 5\u202f%",
     "5 to 20\u202f%",
     "20\u202f% or more",
+)
+ROOM_NAMES = (
+    "short of the level",
+    "at the level",
+    "1.1 to 1.5 times",
+    "1.5 to 2 times",
+    "2 to 5 times",
+    "5 times or more",
 )
 CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
 
@@ -41,7 +49,10 @@ def render(facts: ReportFacts) -> str:
         .get_template("report.html.j2")
         .render(
             facts=facts,
-            plot=Markup(histogram(facts.histogram)) if facts.histogram.counts else "",
+            advice=next_steps(facts),
+            words=WORDS,
+            room_names=ROOM_NAMES,
+            by_country=_by_country(facts.deliveries),
             class_names=CLASS_NAMES,
             class_signs=CLASS_SIGNS,
             profiles=[(name, PROFILES[name].who) for name in named(facts.audit.claim.profiles)],
@@ -62,7 +73,13 @@ def metadata_page(metadata: ReferenceMetadata) -> str:
     return (
         _environment()
         .get_template("metadata.html.j2")
-        .render(metadata=metadata, edition=metadata.edition, statuses=OBS_STATUS)
+        .render(
+            metadata=metadata,
+            edition=metadata.edition,
+            statuses=OBS_STATUS,
+            class_names=CLASS_NAMES,
+            class_signs=CLASS_SIGNS,
+        )
     )
 
 
@@ -99,6 +116,19 @@ def share(ratio: float) -> str:
     if 0.99 < ratio < 1:
         return ">99\u202f%"
     return f"{100 * ratio:.0f}\u202f%"
+
+
+def percent(ratio: float) -> str:
+    """A ratio in percent with two significant digits: 0.0153 is 1.5 %."""
+    number = float(f"{100 * ratio:.2g}")
+    return f"{number:.12f}".rstrip("0").rstrip(".") + "\u202f%"
+
+
+def _by_country(deliveries: tuple[DeliveryFact, ...]) -> dict[str, list[DeliveryFact]]:
+    found: dict[str, list[DeliveryFact]] = {}
+    for delivery in deliveries:
+        found.setdefault(delivery.country, []).append(delivery)
+    return found
 
 
 def _by_state(deliveries: tuple[DeliveryFact, ...]) -> list[tuple[str, int]]:

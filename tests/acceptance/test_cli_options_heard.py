@@ -32,6 +32,7 @@ y,2,50,s,,,u,1,2,1,2,1,me,1,3,99
 y,3,60,s,,,s,0,2,1,2,0,,9,3,99
 """
 GAP = TABLE.replace("y,3,60,s,,,s,0,2,1,2,0,,9,3,99\n", "")
+OFF = TABLE + "TOTAL,TOTAL,211,s,,,s,0,2,1,2,0,,9,3,99\n"  # and not 210
 FIRMS = "A,B,VALUE,FIRM,GROUP,WAIVES,ASKS,WEIGHT,OTHER\n" + "".join(
     f"{a},{b},{v},f{i},g{i // 2},{int(i == 0)},{int(i == 3)},{1 + i % 2},{v + i}\n"
     for a in "xy"
@@ -65,6 +66,7 @@ THEN = "A,B,VALUE,STATUS\n" + "".join(
 FILES = {
     "t.csv": TABLE,
     "gap.csv": GAP,
+    "off.csv": OFF,
     "firms.csv": FIRMS,
     "tops.csv": TOPS,
     "tree.csv": TREE,
@@ -94,6 +96,9 @@ SUPPRESS: dict[str, Case] = {
     "seed": (PLAIN, ("--seed", "2")),
     "place": (PLAIN, ("--out", "out.csv")),
     "facts": (PLAIN, ("--json", "out.json")),
+    "published": (PLAIN, ("--published", "out.csv")),
+    "flow": ((*PLAIN, "--published", "out.xml"), ("--flow", "OFFICE:TOWNS(1.0)")),
+    "tolerance": (("off.csv", "--dims", "A,B"), ("--tolerance", "1")),
     "plot": (PLAIN, ("--plot", "out.svg")),
     "pattern": (PLAIN, ("--check", "then.csv")),
     "dims": (("t.csv",), ("--dims", "A,B")),
@@ -134,13 +139,27 @@ PROTECT: dict[str, Case] = {
     "weight": (RULE, ("--weight", "WEIGHT")),
     "top": (("tops.csv", "--dims", "A,B", "--p", "10"), ("--top", "T1,T2")),
     "count": (RULE, ("--count", "FIRM")),
+    "tolerance": (RULE, ("--tolerance", "1")),
+    "flow": ((*RULE, "--published", "out.xml"), ("--flow", "OFFICE:TOWNS(1.0)")),
     "total": (RULE, ("--total", "ALL")),
     "hierarchy": (RULE, ("--hierarchy", "B=tree.csv")),
     "margins": (RULE, ("--margins", "2")),
     "min_contributors": (RULE, ("--min-contributors", "9")),
     **{
         name: (RULE, SUPPRESS[name][1])
-        for name in ("method", "cost", "seconds", "gap", "prove", "seed", "place", "facts", "plot", "pattern")
+        for name in (
+            "method",
+            "cost",
+            "seconds",
+            "gap",
+            "prove",
+            "seed",
+            "place",
+            "published",
+            "facts",
+            "plot",
+            "pattern",
+        )
     },
 }
 ROUND = ("counts.csv", "--dims", "A,B", "--count", "N", "--seed", "5")
@@ -284,10 +303,12 @@ def test_an_option_of_a_command_is_honoured_or_named(heard: Any, command: str, n
 
 def test_a_pattern_is_judged_and_none_is_sought(heard: Any) -> None:
     """Beside --check, an option of the search is refused."""
-    searches = "--method paths|--gap 0.1|--prove|--seed 2|--seconds 3|--out o.csv|--plot o.svg"
+    searches = (
+        "--method paths|--gap 0.1|--prove|--seed 2|--seconds 3|--out o.csv|--plot o.svg|--published o.csv"
+    )
     for option in map(str.split, searches.split("|")):
         said = heard("suppress", (*PLAIN, "--check", "then.csv", *option))[1]
-        assert "leave out --out, --plot, --seconds, --method, --gap, --prove and --seed" in said
+        assert "leave out --out, --published, --plot, --seconds, --method, --gap, --prove and --seed" in said
 
 
 @pytest.mark.parametrize("method", METHODS)

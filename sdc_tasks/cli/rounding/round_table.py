@@ -17,7 +17,7 @@ import typer
 from rich.table import Table
 
 from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, takes
-from sdc_tasks.cli.searches.told import tell_sums
+from sdc_tasks.cli.searches.told import tell_consistent, tell_sums
 from sdc_tasks.cli.shared import SeedOption, is_jj, refuse_place
 from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
@@ -89,7 +89,7 @@ class TableRounding:
     seed: SeedOption = None
 
 
-LAYOUT = takes("dims", "value", "total", "hierarchy", "missing", missing="zero")
+LAYOUT = takes("dims", "value", "total", "hierarchy", "tolerance", "missing", missing="zero")
 
 
 def round_table(
@@ -139,6 +139,7 @@ def round_table(
         f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primaries)} primaries",
         style="dim",
     )
+    tell_consistent(out, source.consistent)
     began = time.monotonic()
 
     def progress(line: str) -> None:
@@ -152,6 +153,7 @@ def round_table(
         "cells": len(table.a),
         "relations": len(table.rhs),
         "primaries": len(table.primaries),
+        **({"totals_made_consistent": source.consistent} if source.consistent else {}),
         **found,
     }
     if rounded is not None:
@@ -190,6 +192,7 @@ class Source:
     table: SensitiveTable
     header: list[str]
     keys: list[tuple[str, ...]]
+    consistent: int = 0
 
     def text(self, x: Floats) -> str:
         from sdc_tasks.intake.tables.jj import printed
@@ -214,7 +217,7 @@ def _source(file: Path, layout: AskedLayout) -> Source:
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
     own = layout.of(file)
     read = keyed_table(read_rows(file), own)
-    return Source(read.table, [*read.dimensions, own.value], list(read.keys))
+    return Source(read.table, [*read.dimensions, own.value], list(read.keys), read.consistent)
 
 
 def _base(text: str, method: str) -> float | None:

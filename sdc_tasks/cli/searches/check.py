@@ -45,10 +45,11 @@ def check(
     from sdc_tasks.intake.tables.jj import write_private
 
     search = (asked.method, asked.gap, asked.prove, asked.seed)
-    if (asked.place, asked.plot, asked.seconds, *search) != (None, None, None, *USUAL_SEARCH):
+    written = (asked.place, asked.published, asked.plot, asked.seconds)
+    if (*written, *search) != (None, None, None, None, *USUAL_SEARCH):
         raise InvalidInput(
-            "--check judges a pattern and seeks none. Remedy: leave out --out, --plot, --seconds, "
-            "--method, --gap, --prove and --seed"
+            "--check judges a pattern and seeks none. Remedy: leave out --out, --published, --plot, "
+            "--seconds, --method, --gap, --prove and --seed"
         )
     for file in (*files, pattern):
         refuse_place(asked.facts, file)

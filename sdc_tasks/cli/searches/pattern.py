@@ -23,6 +23,7 @@ from sdc_tasks.cli.searches.told import (
     figures_text,
     history_until,
     show_figures,
+    tell_consistent,
     tell_sums,
 )
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
@@ -41,6 +42,7 @@ from sdc_tasks.model.time.moment import told_gap
 from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
+    from sdc_tasks.intake.tables.crossed import CrossedSuppression
     from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.model.sensitive import SensitiveTable
@@ -104,6 +106,21 @@ class PatternSearch:
             rich_help_panel=OUTPUT,
         ),
     ] = None
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            help="the table without the values of hidden cells; only this file may leave the house: .csv, "
+            ".parquet, or with --flow .xml (SDMX-ML), .json (SDMX-JSON); of several tables a folder",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    flow: Annotated[
+        str | None,
+        typer.Option(
+            help="with --published in SDMX: the data flow of the table, AGENCY:ID(VERSION)",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
     facts: Annotated[Path | None, typer.Option("--json", help=FACTS_HELP, rich_help_panel=OUTPUT)] = None
     plot: Annotated[
         Path | None,
@@ -115,6 +132,8 @@ class PatternSearch:
             refuse_gap(self.method)
         if self.prove:
             refuse_prove(self.method)
+        if self.flow is not None and self.published is None:
+            raise InvalidInput("--flow goes with --published. Remedy: give both, or neither")
 
     @property
     def costs(self) -> CellCosts:
@@ -132,6 +151,11 @@ class PatternSearch:
         if self.margins != 1:
             raise InvalidInput(
                 f"{file}: a JJ file brings its own relations and columns. Remedy: leave out --margins"
+            )
+        if self.published is not None:
+            raise InvalidInput(
+                f"{file}: --published: a JJ file has no codes to publish. Remedy: give the table as CSV or "
+                f"Parquet, with columns of codes"
             )
 
 
@@ -151,7 +175,8 @@ def refuse_column(file: Path, cost: str) -> None:
 @dataclass(frozen=True)
 class TableAtHand:
     """A table that was read: its problem, the codes of its cells (of a JJ cell its number), how to write it
-    with a pattern, what more to tell of one, if there is one, and how to read one that was written.
+    with a pattern, what more to tell of one, if there is one, how to read one that was written, how many of
+    its totals were made consistent, and how to write it as the world may see it, under a data flow or none.
     """
 
     problem: SensitiveTable
@@ -159,6 +184,21 @@ class TableAtHand:
     write: Callable[[Path, Bools], None]
     more: Callable[[Bools | None], Mapping[str, int]]
     pattern_in: Callable[[Path], Bools]
+    consistent: int = 0
+    publish: Callable[[Path, Bools, str | None], None] | None = None
+
+
+def publisher(table: CrossedSuppression) -> Callable[[Path, Bools, str | None], None]:
+    """How a table with columns of codes is written as the world may see it."""
+
+    def publish(place: Path, hidden: Bools, flow: str | None) -> None:
+        from sdc_tasks.api.masked import MaskedTable
+        from sdc_tasks.report.files import write_whole
+
+        masked = MaskedTable(table.dimensions, table.value, table.keys, table.problem.a, hidden)
+        write_whole(place, masked.content(place, flow))
+
+    return publish
 
 
 def search(
@@ -190,6 +230,7 @@ def search(
         f"{len(problem.primaries)} primaries",
         style="dim",
     )
+    tell_consistent(told, table.consistent)
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
@@ -199,6 +240,9 @@ def search(
     hidden = None if best is None else best.hidden
     if hidden is not None and asked.place is not None:
         table.write(asked.place, hidden)
+    if hidden is not None and asked.published is not None:
+        assert table.publish is not None, "a JJ file is refused when it is read"
+        table.publish(asked.published, hidden, asked.flow)
     if asked.facts is not None:
         said = {
             "status": status,
@@ -206,20 +250,35 @@ def search(
             "costs": asked.costs,
             "seed": asked.seed,
             **table.more(hidden),
+            **({"totals_made_consistent": table.consistent} if table.consistent else {}),
         }
         write_private(asked.facts, _facts(run, best, bound, elapsed, said))
     if asked.plot is not None and draw is not None:
         write_private(asked.plot, draw(list(run.history)))
-    _show(run, best, bound, elapsed, status, asked.place)
+    _show(run, best, bound, elapsed, status, asked)
     tell_sums(asked.facts, asked.plot)
     leave(worker, found=best is not None)
 
 
 def _refuse_places(files: Sequence[Path], asked: PatternSearch) -> None:
     """Several tables go to a folder, which is no file."""
-    place = asked.place if len(files) == 1 else None
+    from sdc_tasks.api.masked import refuse_published
+
+    one = len(files) == 1
+    if one:
+        refuse_published(asked.published, asked.flow)
+    elif asked.flow is not None:
+        raise InvalidInput("--flow: several tables are published as CSV. Remedy: leave it out")
+    if (
+        asked.published is not None
+        and asked.place is not None
+        and asked.published.resolve() == asked.place.resolve()
+    ):
+        raise InvalidInput(
+            f"{asked.published}: --out, with true values, and --published name one place. Remedy: name two"
+        )
     for file in files:
-        for each in (asked.facts, asked.plot, place):
+        for each in (asked.facts, asked.plot, *((asked.place, asked.published) if one else ())):
             refuse_place(each, file)
 
 
@@ -295,7 +354,7 @@ def _show(
     bound: float,
     elapsed: float,
     status: Status,
-    place: Path | None,
+    asked: PatternSearch,
 ) -> None:
     """The end of the run on the terminal."""
     from sdc_tasks.methods.suppression.pattern.sums import limits_of
@@ -306,8 +365,9 @@ def _show(
             "interrupted": "interrupted: none yet that protects",
         }
         out.print(f"{reason.get(status, 'none yet that protects')} every primary cell", style="bold")
-        if place is not None:
-            out.print(f"{place} was not written")
+        for place in (asked.place, asked.published):
+            if place is not None:
+                out.print(f"{place} was not written")
         return
     ending = {
         "optimal": "proven within the gap asked for",
@@ -326,5 +386,7 @@ def _show(
     show_figures(ending.get(status, "the best pattern so far"), {**figures, "seconds": f"{elapsed:.1f}"})
     if (limits := limits_of(run.problem)) is not None:
         out.print(limits)
-    if place is not None:
-        out.print(f"table with its pattern, with true values, confidential: {place}")
+    if asked.place is not None:
+        out.print(f"table with its pattern, with true values, confidential: {asked.place}")
+    if asked.published is not None:
+        out.print(f"publication: {asked.published}")

@@ -11,7 +11,7 @@ import typer
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.options import INPUT, RULES, AskedLayout, names_in, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
-from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
+from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, publisher, search
 from sdc_tasks.cli.shared import require_columns
 from sdc_tasks.errors import InvalidInput
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from sdc_tasks.intake.tables.microdata import ContributorColumns, ProtectedTable
     from sdc_tasks.methods.contributions import ContributionRules
 
-LAYOUT = takes("dims", "value", "total", "hierarchy", "count", "min_contributors", needed=("dims",))
+LAYOUT = takes(
+    "dims", "value", "total", "hierarchy", "tolerance", "count", "min_contributors", needed=("dims",)
+)
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,8 @@ def protect(
             lambda path: hidden_in(
                 table.problem, read_earlier_csv(path, table.dimensions, table.value, table.keys)
             ),
+            table.consistent,
+            publisher(table),
         )
 
     if pattern is not None:

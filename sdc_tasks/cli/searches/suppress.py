@@ -12,7 +12,7 @@ from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.options import AskedLayout, takes
 from sdc_tasks.cli.searches.check import CheckOption, check
 from sdc_tasks.cli.searches.given import GivenFiles, given_problem
-from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, search
+from sdc_tasks.cli.searches.pattern import PatternSearch, TableAtHand, publisher, search
 from sdc_tasks.cli.searches.together import published_as, table_name, together
 from sdc_tasks.cli.shared import is_jj
 from sdc_tasks.errors import InvalidInput
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OF_A_CELL = ("status", "primary", "level", "lpl", "upl", "spl", "lb", "ub", "singleton", "respondent")
 LAYOUT = takes(
-    "dims", "value", "total", "hierarchy", *OF_A_CELL, "count", "missing", "min_contributors",
+    "dims", "value", "total", "hierarchy", "tolerance", *OF_A_CELL, "count", "missing", "min_contributors",
     meanings={
         "hierarchy": "DIMENSION=FILE, of one of several tables TABLE:DIMENSION=FILE: a CSV file code,parent, "
         "or a τ-ARGUS .hrc; repeat, also for a second tree"
@@ -77,16 +77,21 @@ def suppress(
         own = replace(mine.of(file), cost=asked.column)
         return _crossed(file, own, asked, beside, needed=mine.own if of_each else None)
 
-    read = _reader(files, given, asked.place, read_one)
+    read = _reader(files, given, (asked.place, asked.published), read_one)
     if pattern is not None:
         check(files, read, pattern, asked)
     search(files, read, asked, interruption)
 
 
 def _reader(
-    files: list[Path], given: GivenFiles, place: Path | None, read_one: Callable[[Path], TableAtHand]
+    files: list[Path],
+    given: GivenFiles,
+    places: tuple[Path | None, Path | None],
+    read_one: Callable[[Path], TableAtHand],
 ) -> Callable[[], TableAtHand]:
-    """How one table is read, or several as one. `place`: the folder of several."""
+    """How one table is read, or several as one. `places`: the folders of several, of tables with their
+    patterns and of those to be published.
+    """
 
     def read() -> TableAtHand:
         if len(files) == 1:
@@ -100,7 +105,7 @@ def _reader(
                 "--count-file, --apriori and --keep go with one table alone. Remedy: write statuses, levels "
                 "and costs into the tables"
             )
-        return together(files, given.link, place, read_one)
+        return together(files, given.link, places, read_one)
 
     return read
 
@@ -141,6 +146,8 @@ def _crossed(
         lambda place, hidden: write_private(place, after.text(hidden)),
         given.facts,
         lambda path: hidden_in(given.problem, read_pattern(path)),
+        table.consistent,
+        publisher(table),
     )
 
 

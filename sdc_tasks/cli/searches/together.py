@@ -23,9 +23,14 @@ ENDINGS = (".jj.gz", ".jj", ".csv", ".parquet")
 
 
 def together(
-    files: Sequence[Path], link: Path | None, folder: Path | None, read: Callable[[Path], TableAtHand]
+    files: Sequence[Path],
+    link: Path | None,
+    folders: tuple[Path | None, Path | None],
+    read: Callable[[Path], TableAtHand],
 ) -> TableAtHand:
-    """The tables of several files as one. `folder`: where each of them is written under its own name."""
+    """The tables of several files as one. `folders`: where each of them is written under its own name, and
+    where as the world may see it.
+    """
     from sdc_tasks.intake.tables.given.links import read_links
     from sdc_tasks.methods.suppression.linked import linked
 
@@ -38,7 +43,7 @@ def together(
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise InvalidInput(f"{twice[0]}: two tables of this name. Remedy: rename one of the files")
-    places = dict(zip(names, _places(files, folder), strict=True))
+    places, public = (dict(zip(names, _places(files, folder), strict=True)) for folder in folders)
     tables = {name: read(file) for name, file in zip(names, files, strict=True)}
     cells = {name: {key: i for i, key in enumerate(table.keys)} for name, table in tables.items()}
     both = linked({name: table.problem for name, table in tables.items()}, read_links(link, cells))
@@ -47,6 +52,12 @@ def together(
     def write(_: Path, hidden: Bools) -> None:
         for name, pattern in both.patterns(hidden).items():
             tables[name].write(places[name], pattern)
+
+    def publish(_: Path, hidden: Bools, flow: str | None) -> None:
+        for name, pattern in both.patterns(hidden).items():
+            one = tables[name].publish
+            assert one is not None, "a JJ file is refused when it is read"
+            one(public[name], pattern, flow)
 
     def patterns_in(folder: Path) -> Bools:
         return both.together(
@@ -57,7 +68,13 @@ def together(
         )
 
     return TableAtHand(
-        both.problem, (), write, lambda _: {"tables": len(tables), "shared": shared}, patterns_in
+        both.problem,
+        (),
+        write,
+        lambda _: {"tables": len(tables), "shared": shared},
+        patterns_in,
+        sum(table.consistent for table in tables.values()),
+        publish,
     )
 
 

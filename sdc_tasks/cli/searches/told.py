@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from sdc_tasks.cli.terminal import out
+from sdc_tasks.cli.terminal import Terminal, out
 
 SUMS = (
     "figures such as objective, loss, distance, mean and bound are sums over hidden "
@@ -51,6 +51,13 @@ def tell_sums(*files: Path | None) -> None:
     """Says below the figures of a search that they are confidential, and which files hold them too."""
     also = ", ".join(str(each) for each in files if each is not None)
     out.tell(("confidential", "bold"), f": {SUMS}{f'; also in {also}' if also else ''}")
+
+
+def tell_consistent(terminal: Terminal, number: int) -> None:
+    """Says how many totals were replaced by the sum of their inner cells, within the tolerance."""
+    if number:
+        totals = "1 total was" if number == 1 else f"{number} totals were"
+        terminal.print(f"{totals} off within the tolerance, and made consistent: the sum of the inner cells")
 
 
 def show_figures(title: str, figures: Mapping[str, str]) -> None:

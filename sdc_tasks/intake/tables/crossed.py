@@ -33,7 +33,7 @@ TOLD_IN: Mapping[CellCosts, str] = {
 class CrossedSuppression:
     """The problem of a table with dimensions. `keys` (n): the codes of each cell; `stays` (n): those of
     status z. `numbers`: columns (n) that stand beside the cells, whether or not the problem needs
-    them, NaN where there is none.
+    them, NaN where there is none. `consistent`: as of `KeyedTable`.
     """
 
     problem: SensitiveTable
@@ -42,6 +42,7 @@ class CrossedSuppression:
     keys: tuple[tuple[str, ...], ...] = field(repr=False)
     stays: Bools = field(repr=False)
     numbers: Mapping[str, Floats] = field(repr=False, default_factory=dict)
+    consistent: int = 0
 
     def statuses(self, hidden: Bools) -> Letters:
         """(n): u primary, m secondary, z as it was asked to stay, s open."""
@@ -148,7 +149,9 @@ def suppression_in(
         for name in TOLD_IN.values()
         if (column := layout.column(name, records)) is not None
     }
-    return CrossedSuppression(problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays, numbers)
+    return CrossedSuppression(
+        problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays, numbers, keyed.consistent
+    )
 
 
 def _respondents(records: TextRows, keyed: KeyedTable, layout: TableLayout) -> tuple[Bools, Ints]:

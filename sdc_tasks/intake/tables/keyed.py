@@ -4,8 +4,9 @@ rounded, or to suppress cells of.
 There is a column of codes for each dimension, a column of values with a decimal point, and, where cells are
 to be protected, the columns STATUS (s u m z as in JJ), LPL, UPL and SPL; LB and UB where the world knows
 bounds. They may have other names (`TableLayout`). A dimension is its total and its parts, or what a file of
-codes with parents says. Totals without a line are added up, others must be right. An inner cell without a
-line is empty, where the reader allows that.
+codes with parents says. Totals without a line are added up, others must be right, or off by no more than a
+tolerance: then they are replaced by the sums of the inner cells. An inner cell without a line is empty, where
+the reader allows that.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sdc_tasks.intake.tables.codes import read_tree
 from sdc_tasks.intake.tables.counts import FLAGS
 from sdc_tasks.intake.tables.jj import LARGER_UNIT, LARGEST, LEVELS, STATUSES, Letters
 from sdc_tasks.intake.tables.rows import TextRows
-from sdc_tasks.intake.tables.totals import NONE, known_total, lone, unnamed, without_noise
+from sdc_tasks.intake.tables.totals import NONE, known_total, last_place, lone, unnamed, without_noise
 from sdc_tasks.methods.rounding.small_count.cells import TOTAL
 from sdc_tasks.model.grid import grid_of
 from sdc_tasks.model.keys import printed_key, refuse_twins, twins
@@ -50,7 +51,7 @@ class KeyedTable:
     """A table with the codes of each of its cells.
 
     `cell` (records): which of them each record is; `given`: those that have a record; `stays`: those of
-    status z.
+    status z. `consistent`: so many totals were off within the tolerance, and were replaced.
     """
 
     table: SensitiveTable
@@ -60,6 +61,7 @@ class KeyedTable:
     cell: Ints = field(repr=False)
     given: Bools = field(repr=False)
     stays: Bools = field(repr=False)
+    consistent: int = 0
 
 
 def keyed_table(records: TextRows, layout: TableLayout) -> KeyedTable:
@@ -82,11 +84,11 @@ def keyed_table(records: TextRows, layout: TableLayout) -> KeyedTable:
             f"{records.word}. Remedy: give every one "
             "its own, or say that missing cells are empty, which everybody may know"
         )
-    a = _complete(records, axes, keys, cell, numbers)
+    a, consistent = _complete(records, axes, keys, cell, numbers, layout.tolerance)
     status = np.full(len(a), "s")
     status[cell] = _statuses(records, layout, lambda i: printed_key(keys[int(cell[i])]))
     table = _table(records, layout, space, a, status, _Place(cell, given, keys))
-    return KeyedTable(table, layout.dims, axes, keys, cell, given, status == "z")
+    return KeyedTable(table, layout.dims, axes, keys, cell, given, status == "z", consistent)
 
 
 def dimensions_in(records: TextRows, layout: TableLayout) -> tuple[list[list[str]], tuple[Hierarchy, ...]]:
@@ -309,26 +311,56 @@ def _number(records: TextRows, i: int, column: str, text: str) -> float:
 
 
 def _complete(
-    records: TextRows, axes: Sequence[Hierarchy], keys: Sequence[tuple[str, ...]], cell: Ints, numbers: Floats
-) -> Floats:
-    """All cells: those inside as given or empty, totals added up; given totals must agree."""
+    records: TextRows,
+    axes: Sequence[Hierarchy],
+    keys: Sequence[tuple[str, ...]],
+    cell: Ints,
+    numbers: Floats,
+    tolerance: float,
+) -> tuple[Floats, int]:
+    """All cells: those inside as given or empty, totals added up; given totals must agree, each with the sum
+    of its own parts where there is a tolerance. And how many of them were replaced.
+    """
     shape = tuple(len(axis.codes) for axis in axes)
     told = np.zeros(int(np.prod(shape)))
     told[cell] = numbers
     whole = added_up(np.where(inside(axes), told.reshape(shape), 0.0), axes)
     found, size = without_noise(whole.ravel(), numbers), float(np.abs(numbers).max(initial=0.0))
-    off = np.abs(found[cell] - numbers) > SAME * (np.abs(numbers) + 1e-3 * size)
+    noise = SAME * (np.abs(numbers) + 1e-3 * size)
+    other = np.abs(found[cell] - numbers) > noise
+    sums = found
+    if tolerance:
+        told = found.copy()
+        told[cell] = numbers
+        sums = _farthest_sums(told, axes)
+    off = np.abs(sums[cell] - numbers) > noise + tolerance
     if off.any():
         line = int(np.flatnonzero(off)[0])
         nor = f", nor are {int(off.sum()) - 1} more" if off.sum() > 1 else ""
         raise InvalidInput(
             f"{records.at(line)}: {printed_key(keys[int(cell[line])])} is not the sum of its parts{nor}: it "
             f"is "
-            f"off by {_share(found[cell[line]], numbers[line]):.2g} of that sum. "
-            "Remedy: correct them, name the code of totals, or give files of parents"
+            f"off by {_share(sums[cell[line]], numbers[line]):.2g} of that sum. "
+            "Remedy: correct them, name the code of totals, or give files of parents; if they are off by "
+            f"rounding, {records.option('tolerance', max(tolerance * 2, last_place(numbers)))} or more"
         )
-    found[cell] = numbers
+    found[cell[~other]] = numbers[~other]
     _refuse_rival_sums(records.name, axes, keys, found, size)
+    return found, int(other.sum())
+
+
+def _farthest_sums(told: Floats, axes: Sequence[Hierarchy]) -> Floats:
+    """(n): of each total the sum of its parts, as told, in the dimension in which that is farthest from it;
+    an inner cell is its own.
+    """
+    cells = np.arange(len(told)).reshape(tuple(len(axis.codes) for axis in axes))
+    found = told.copy()
+    for d, axis in enumerate(axes):
+        lines = np.moveaxis(cells, d, 0)
+        for total, parts in axis.families:
+            at, sums = lines[total].ravel(), told[lines[list(parts)]].sum(axis=0).ravel()
+            farther = np.abs(sums - told[at]) > np.abs(found[at] - told[at])
+            found[at[farther]] = sums[farther]
     return found
 
 

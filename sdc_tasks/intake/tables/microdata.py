@@ -75,6 +75,11 @@ def problem_by_rules(
     """The table of microdata, and its primary cells by rules. Raises InvalidInput, with record, code
     and remedy, where this is none.
     """
+    if layout.tolerance:
+        raise InvalidInput(
+            f"{records.name}: a tolerance is for given totals, and microdata have none. Remedy: leave out "
+            f"{records.option('tolerance', layout.tolerance)}"
+        )
     codes, axes = dimensions_in(records, layout)
     _refuse_rivals(records, axes)
     x, shape = numbers_in(records, layout.value), tuple(len(axis.codes) for axis in axes)
@@ -147,7 +152,15 @@ def problem_of_cells(
             f"{records.name}: a table does not tell who asked. Remedy: give microdata, or leave the rule out"
         )
     keyed = keyed_table(
-        records, TableLayout(layout.dims, layout.value, layout.total, layout.hierarchy, missing="zero")
+        records,
+        TableLayout(
+            layout.dims,
+            layout.value,
+            layout.total,
+            layout.hierarchy,
+            missing="zero",
+            tolerance=layout.tolerance,
+        ),
     )
     a, n = keyed.table.a, len(keyed.keys)
     if (gone := np.flatnonzero(~keyed.given & (a != 0))).size:
@@ -193,7 +206,7 @@ def problem_of_cells(
         np.zeros((0, n), dtype=np.int64),
     )
     own = numbers_at_cells(records, keyed, layout, "cost") if costs == "file" else None
-    read = _Contributed(keyed.axes, a, cells, own, known=False)
+    read = _Contributed(keyed.axes, a, cells, own, known=False, consistent=keyed.consistent)
     return _protected(records, layout, read, rules, costs, margins)
 
 
@@ -297,7 +310,7 @@ def _above(axis: Hierarchy) -> list[list[int]]:
 class _Contributed:
     """A table with what is known of the contributions to its cells, all (cells,). `own`: the costs of the
     file, which stand beside cells. `known`: the numbers of respondents mean who they are; else each is
-    another one, unless it follows.
+    another one, unless it follows. `consistent`: as of `KeyedTable`.
     """
 
     axes: Sequence[Hierarchy]
@@ -306,6 +319,7 @@ class _Contributed:
     own: Floats | None = None
     known: bool = True
     behind: Behind | None = None
+    consistent: int = 0
 
 
 def _protected(
@@ -360,5 +374,5 @@ def _protected(
         by_rules=True,
     )
     numbers = {"COUNT": cells.count.astype(float)}
-    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays, numbers)
+    table = CrossedSuppression(problem, layout.dims, layout.value, keys, stays, numbers, read.consistent)
     return ProtectedTable(table, {rule: int((each > 0).sum()) for rule, each in asked.items()})

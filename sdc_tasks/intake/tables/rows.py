@@ -41,11 +41,11 @@ class TextRows:
         """What messages call a record."""
         return f"{self.name}, {self.word} {self.first + i}"
 
-    def option(self, name: str, told: str | Mapping[str, str]) -> str:
+    def option(self, name: str, told: str | float | Mapping[str, str]) -> str:
         """How their user gives an option: of a frame in Python, else at a shell."""
         if self.word == ROW:
             return f"{name}={told!r}"
-        given = [told] if isinstance(told, str) else [f"{of}={text}" for of, text in told.items()]
+        given = [told] if isinstance(told, str | float) else [f"{of}={text}" for of, text in told.items()]
         return " ".join(f"--{name} {each}" for each in given)
 
     def column(self, name: str) -> list[str]:

@@ -25,6 +25,11 @@ LEAST_BESIDE = 2  # cells beside a lone total: of so few, one may be the sum by 
 NONE = "none"  # what a user says who has no totals, where codes look as if he had
 
 
+def last_place(values: Floats) -> float:
+    """One unit of the last decimal place that the values have, such as 0.1."""
+    return float(10.0 ** -places(values))
+
+
 def without_noise(sums: Floats, parts: Floats) -> Floats:
     """Sums rounded to the decimal places of their parts. The error of adding binary fractions depends
     on the parts, and tells of them.

@@ -4,10 +4,11 @@ cannot tell more than the table does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Protocol
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.results import Publication
@@ -15,6 +16,47 @@ from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.table_csv import DECIMALS, ENVELOPE, OBSERVATION, table_rows
 
 NUMBERS = ("OBS_VALUE", "ROUNDING_BASE", "VISIBLE_SHARE")  # columns of decimal numbers
+
+
+class Flat(Protocol):
+    """What a flat message of a table is written from: an `Edition`, or a table that belongs to no domain."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def instant(self) -> str: ...
+    @property
+    def agency(self) -> str: ...
+    @property
+    def urn(self) -> str: ...
+    @property
+    def dimensions(self) -> tuple[str, ...]: ...
+    @property
+    def attributes(self) -> tuple[str, ...]: ...
+    @property
+    def whole(self) -> tuple[str, ...]: ...
+    @property
+    def labels(self) -> Mapping[str, Mapping[str, str]]: ...
+    @property
+    def observations(self) -> Sequence[Mapping[str, str]]: ...
+    def codes(self, column: str) -> tuple[str, ...]: ...
+    def header(self, schema: str) -> dict[str, object]: ...
+
+
+def header_of(table: Flat, schema: str) -> dict[str, object]:
+    """The header of a message of SDMX-JSON that this schema describes."""
+    return {
+        "schema": schema,
+        "id": table.name,
+        "prepared": table.instant,
+        "test": False,
+        "sender": {"id": table.agency},
+    }
+
+
+def urn_of(flow: str) -> str:
+    """The data flow AGENCY:ID(VERSION) as a URN."""
+    return f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={flow}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +94,7 @@ class Edition:
     @property
     def urn(self) -> str:
         """The data flow of the table."""
-        return f"urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow={self.domain.structure_id}"
+        return urn_of(self.domain.structure_id)
 
     @cached_property
     def lines(self) -> tuple[tuple[str, ...], ...]:
@@ -81,15 +123,14 @@ class Edition:
         """The columns of whole numbers."""
         return tuple(name for name in (DECIMALS, self.domain.attributes.unit_multiplier) if name is not None)
 
+    @property
+    def labels(self) -> Mapping[str, Mapping[str, str]]:
+        """Column → code → label."""
+        return self.domain.labels
+
     def header(self, schema: str) -> dict[str, object]:
         """The header of a message of SDMX-JSON that this schema describes."""
-        return {
-            "schema": schema,
-            "id": self.name,
-            "prepared": self.instant,
-            "test": False,
-            "sender": {"id": self.agency},
-        }
+        return header_of(self, schema)
 
     @cached_property
     def observations(self) -> Sequence[dict[str, str]]:

@@ -21,7 +21,8 @@ import numpy as np
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import Ints
-from sdc_tasks.report.facts import Header, Loss
+from sdc_tasks.report.facts import Header, Loss, Overview
+from sdc_tasks.report.overview import overview
 from sdc_tasks.report.published.edition import Edition
 
 _SCHEMA = (
@@ -88,6 +89,11 @@ class ReferenceMetadata:
     def overall(self) -> Loss:
         """The cells of the whole table."""
         return Loss.of(self.edition.publication, np.ones(len(self.edition.publication.cells), dtype=bool))
+
+    @cached_property
+    def overview(self) -> Overview:
+        """The upper levels of the table, and how much of it is exact."""
+        return overview(self.edition.domain, self.edition.space.alone, self.edition.publication)
 
     def message(self) -> str:
         """As a metadata message of SDMX-JSON 2.0. The figures are parts of the concept `ACCURACY_OVERALL`."""

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sdc_tasks.report.published.edition import NUMBERS, Edition
+from sdc_tasks.report.published.edition import NUMBERS, Flat
 from sdc_tasks.report.published.words import CONF_STATUS, OBS_STATUS
 from sdc_tasks.report.table_csv import OBSERVATION
 
@@ -23,7 +23,7 @@ _SCHEMA = (
 _TIME, _VALUE = OBSERVATION[:2]
 
 
-def sdmx_json(edition: Edition) -> bytes:
+def sdmx_json(edition: Flat) -> bytes:
     """The message, in UTF-8."""
     codes = {name: edition.codes(name) for name in (*edition.dimensions, *edition.attributes)}
     at = {name: {code: i for i, code in enumerate(listed)} for name, listed in codes.items()}
@@ -70,7 +70,7 @@ def sdmx_json(edition: Edition) -> bytes:
 
 
 def _contents(
-    edition: Edition, observation: Mapping[str, str], at: Mapping[str, Mapping[str, int]]
+    edition: Flat, observation: Mapping[str, str], at: Mapping[str, Mapping[str, int]]
 ) -> Iterable[str]:
     """Value and attributes of an observation as JSON. A value is the text of the table, which is a number of
     JSON too.
@@ -81,8 +81,8 @@ def _contents(
         yield "null" if text is None else str(at[name][text])
 
 
-def _values(edition: Edition, name: str, codes: Iterable[str]) -> list[dict[str, str]]:
-    labels = {**edition.domain.labels, "OBS_STATUS": OBS_STATUS, "CONF_STATUS": CONF_STATUS}.get(name, {})
+def _values(edition: Flat, name: str, codes: Iterable[str]) -> list[dict[str, str]]:
+    labels = {**edition.labels, "OBS_STATUS": OBS_STATUS, "CONF_STATUS": CONF_STATUS}.get(name, {})
     if name in (_TIME, *NUMBERS, *edition.whole):  # what has no list of codes
         return [{"value": code} for code in codes]
     return [{"id": code, "name": labels.get(code) or code} for code in codes]

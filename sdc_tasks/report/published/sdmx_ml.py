@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape, quoteattr
 
-from sdc_tasks.report.published.edition import Edition
+from sdc_tasks.report.published.edition import Flat
 
 _SCHEMAS = "http://www.sdmx.org/resources/sdmxml/schemas/v3_0"
 
 
-def sdmx_ml(edition: Edition) -> bytes:
+def sdmx_ml(edition: Flat) -> bytes:
     """The message, in UTF-8."""
     urn, agency = escape(edition.urn), quoteattr(edition.agency)
     structure = quoteattr(f"{edition.urn}:ObsLevelDim:AllDimensions")
