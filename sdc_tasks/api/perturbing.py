@@ -116,7 +116,7 @@ class PerturbResult(Result):
     def audit(self, enumerate_counts: bool | None = None) -> PerturbAudit:
         """What `public` tells of every count to a reader who knows the perturbation table and that empty
         cells are published as 0. `enumerate_counts`: exactly, or by bounds that may be too wide; None:
-        exactly where the grid has at most 3000 cells. Raises InvalidInput for a publication that is too
+        exactly where the grid has at most 250 cells. Raises InvalidInput for a publication that is too
         large.
         """
         grid = grid_of(self.perturbed.dummy, self.perturbed.published)

@@ -20,8 +20,9 @@ from sdc_tasks.methods.perturb.audit import CountBounds
 from sdc_tasks.methods.perturb.grid import HIDDEN, PublishedGrid
 from sdc_tasks.methods.perturb.ptable import PerturbationTable
 
-MOST_EXACT = 3000  # cells of a grid that is enumerated unless somebody asks for it
-WORK = 2_000_000  # relations through which bounds are taken, for one value of one cell
+MOST_EXACT = 250  # cells of a grid that is enumerated unless somebody asks for it: seconds
+WORK = 50_000  # relations through which bounds are taken, for one value of one cell
+WALKS = 30  # witnesses from which a next one is sought by single steps
 
 
 @dataclass(frozen=True)
@@ -99,31 +100,119 @@ def possible_values(bounds: CountBounds, table: PerturbationTable, work: int = W
     """For every published cell of a grid. `bounds`: those that `narrowed` found, or wider ones."""
     cells = additive_cells(bounds.grid)
     low, high = bounds.low.tolist(), bounds.high.tolist()
-    origins = [frozenset() if y == HIDDEN else frozenset(table.origins(y).tolist()) for y in cells.published]
+    origins = [None if y == HIDDEN else frozenset(table.origins(y).tolist()) for y in cells.published]
+    rules = WitnessRules(cells, origins)
     seen: list[set[int]] = [set() for _ in cells.published]
+    known: deque[list[int]] = deque(maxlen=WALKS)
     undecided = set()
     for cell, allowed in enumerate(origins):
-        for count in sorted(allowed):
+        for count in sorted(allowed or ()):
             if count in seen[cell] or not low[cell] <= count <= high[cell]:
                 continue
-            search = _Search(cells, origins, work)
-            witness = search.with_count(low, high, cell, count)
+            witness = next((own for start in known if (own := rules.walked(start, cell, count))), None)
+            if witness is None:
+                search = _Search(rules, work)
+                witness = search.with_count(low, high, cell, count)
+                if witness is None and search.left < 0:
+                    seen[cell].add(count)
+                    undecided.add(cell)
             if witness is not None:
+                known.appendleft(witness)
                 for other, value in enumerate(witness):
                     seen[other].add(value)
-            elif search.left < 0:
-                seen[cell].add(count)
-                undecided.add(cell)
-    shown = [y != HIDDEN for y in cells.published]
-    counts = tuple(tuple(sorted(own)) if there else () for own, there in zip(seen, shown, strict=True))
+    counts = tuple(
+        tuple(sorted(own)) if there is not None else () for own, there in zip(seen, origins, strict=True)
+    )
     return PossibleCounts(counts, frozenset(undecided))
+
+
+@dataclass(frozen=True)
+class WitnessRules:
+    """What makes a table a witness. `origins[c]`: the counts of published cell c that its value leaves, None
+    for a hidden cell.
+    """
+
+    cells: AdditiveCells
+    origins: Sequence[frozenset[int] | None] = field(repr=False)
+
+    @cached_property
+    def above(self) -> dict[int, list[int]]:
+        """Inner cell → the cells that it is in, itself too."""
+        found: dict[int, list[int]] = {cell: [] for cell in self.cells.inner}
+        for cell, members in enumerate(self.cells.members):
+            for i in members:
+                found[i].append(cell)
+        return found
+
+    @cached_property
+    def masks(self) -> tuple[int, ...]:
+        """The inner cells of each cell, as bits."""
+        place = {cell: bit for bit, cell in enumerate(self.cells.inner)}
+        return tuple(sum(1 << place[i] for i in members) for members in self.cells.members)
+
+    def is_witness(self, values: Sequence[int]) -> bool:
+        """Whether a whole additive table can have been published so."""
+        filled = sum(1 << bit for bit, i in enumerate(self.cells.inner) if values[i] > 0)
+        alike: dict[int, int] = {}
+        for value, allowed, mask, y in zip(
+            values, self.origins, self.masks, self.cells.published, strict=True
+        ):
+            if allowed is None:
+                continue
+            records = mask & filled
+            if value not in allowed or (records and alike.setdefault(records, y) != y):
+                return False
+        return True
+
+    def walked(self, start: Sequence[int], cell: int, count: int) -> list[int] | None:
+        """A witness with this count of a cell, some single steps away from another one; None where the steps
+        find none, which proves nothing.
+        """
+        values = list(start)
+        members = sorted(self.cells.members[cell])
+        while values[cell] != count:
+            way = 1 if values[cell] < count else -1
+            # the fullest first where it loses, the emptiest first where it gains: fewest become empty
+            turn = sorted(members, key=lambda i: way * values[i])
+            if not any(self._stepped(values, i, way) or self._swapped(values, cell, i, way) for i in turn):
+                return None
+        return values if self.is_witness(values) else None
+
+    def _stepped(self, values: list[int], inner: int, way: int) -> bool:
+        """Moves an inner cell and all cells that it is in by one, if they may; in place."""
+        if values[inner] + way < 0 or any(
+            (allowed := self.origins[c]) is not None and values[c] + way not in allowed
+            for c in self.above[inner]
+        ):
+            return False
+        for c in self.above[inner]:
+            values[c] += way
+        return True
+
+    def _swapped(self, values: list[int], cell: int, inner: int, way: int) -> bool:
+        """The same, while another inner cell outside of the cell moves the other way, in place."""
+        inside = self.cells.members[cell]
+        for other in self.cells.inner:
+            if other in inside:
+                continue
+            before = values.copy()
+            for c in self.above[other]:
+                values[c] -= way
+            if values[other] >= 0 and self._stepped(values, inner, way) and self._fits(values, other):
+                return True
+            values[:] = before
+        return False
+
+    def _fits(self, values: Sequence[int], inner: int) -> bool:
+        """Whether the cells that an inner cell is in may have these values."""
+        return all((allowed := self.origins[c]) is None or values[c] in allowed for c in self.above[inner])
 
 
 class _Search:
     """One depth-first search. `left`: the work that is left; below 0 it ended without an answer."""
 
-    def __init__(self, cells: AdditiveCells, origins: Sequence[frozenset[int]], work: int) -> None:
-        self._cells, self._origins, self.left = cells, origins, work
+    def __init__(self, rules: WitnessRules, work: int) -> None:
+        self._rules, self._cells, self.left = rules, rules.cells, work
 
     def with_count(self, low: list[int], high: list[int], cell: int, count: int) -> list[int] | None:
         """A witness (cells,) in which one cell has this count; None where there is none or work ran out."""
@@ -136,7 +225,7 @@ class _Search:
                 continue
             open_cells = [i for i in self._cells.inner if lows[i] < highs[i]]
             if not open_cells:
-                if self._is_witness(lows):
+                if self._rules.is_witness(lows):
                     return lows
                 continue
             halved = min(open_cells, key=lambda i: (highs[i] - lows[i], i))
@@ -200,18 +289,4 @@ class _Search:
                     if other not in queued:
                         queued.add(other)
                         queue.append(other)
-        return True
-
-    def _is_witness(self, values: Sequence[int]) -> bool:
-        """Whether a whole table can have been published so."""
-        alike: dict[frozenset[int], int] = {}
-        for cell, allowed in enumerate(self._origins):
-            y = self._cells.published[cell]
-            if y == HIDDEN:
-                continue
-            if values[cell] not in allowed:
-                return False
-            records = frozenset(i for i in self._cells.members[cell] if values[i] > 0)
-            if records and alike.setdefault(records, y) != y:
-                return False
         return True
