@@ -44,7 +44,9 @@ TABLE = pd.DataFrame(
 DIMS = ["REGION", "BRANCH"]
 
 
-@pytest.mark.parametrize("module", ["suppression", "auditing", "adjustment", "rounding", "releases"])
+@pytest.mark.parametrize(
+    "module", ["suppression", "auditing", "adjustment", "rounding", "perturbing", "releases"]
+)
 def test_the_examples_of_the_documentation(module):
     found = doctest.testmod(import_module(f"sdc_tasks.api.{module}"))
     assert found.attempted > 3
@@ -53,7 +55,7 @@ def test_the_examples_of_the_documentation(module):
 
 def test_every_function_has_an_example_and_every_name_loads():
     functions = [name for name in sdc.__all__ if name.islower()]
-    assert len(functions) == 7
+    assert len(functions) == 8
     assert [name for name in functions if ">>> " not in getattr(sdc, name).__doc__] == []
     assert {name for name in sdc.__all__ if getattr(sdc, name) is not getattr(api, name)} == set()
     with pytest.raises(AttributeError, match="no attribute 'protect'"):
