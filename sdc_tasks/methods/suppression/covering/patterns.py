@@ -25,7 +25,8 @@ from sdc_tasks.model.tolerances import INTEGRALITY, TINY
 EVERY = 4  # rounds of the relaxation between grown patterns, of a table too large for greedy unsuppression
 ELITE = 12  # patterns of greedy unsuppression that are kept
 FREE = 100  # the freedom below which a chain is shorter
-GROWN = 400_000  # classes times linear programs, of the pattern that is grown before the first one
+FIRST = 2  # patterns that are grown before the first one that is opened greedily
+GROWN = 400_000  # classes times linear programs of these
 KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken all over
 MOSTLY = 4  # patterns of a chain of which one is shaken all over, the others in one place
 AROUND = (0.1, 0.8)  # of the open classes: how many are hidden in a pattern that is shaken in one place
@@ -81,9 +82,9 @@ class Patterns:
             self._refuse()
 
     def first_pattern(self, shaken: int = 0) -> None:
-        """A first pattern by greedy unsuppression without LPs; by growing if that fails. With `shaken` one is
-        grown before, if that takes few LPs, as where primaries protect one another; and so many patterns of
-        a chain follow the cheaper one.
+        """A first pattern by greedy unsuppression without LPs; by growing if that fails. With `shaken` some
+        are grown before, if that takes few LPs, as where primaries protect one another; and so many patterns
+        of a chain follow the cheapest one.
         """
         if shaken:
             self._grow_quickly()
@@ -104,15 +105,22 @@ class Patterns:
             self.complete(self.table.forced, self.table.cost, "first pattern")
 
     def _grow_quickly(self) -> None:
-        """Offers and keeps a grown pattern, if GROWN programs in proportion to the table are enough."""
+        """Offers and keeps FIRST grown patterns, of prices that vary, as far as GROWN programs in proportion
+        to the table go.
+        """
         most = self.cover.programs + GROWN // max(1, len(self.table.cost))
 
         def over() -> bool:
             return self.run.over() or self.cover.programs > most
 
-        hidden = self.complete(self.table.forced, self.table.cost, "first pattern", over)
-        if hidden is not None:
+        rng = np.random.default_rng([self._seed, 0])
+        price = self.table.cost
+        for _ in range(FIRST):
+            hidden = self.complete(self.table.forced, price, "first pattern", over)
+            if hidden is None:
+                break
             self._keep(hidden)
+            price = self.table.cost * np.exp(VARIED * rng.standard_normal(len(self.table.cost)))
 
     def unsuppress(self, y: Floats, step: str, most: int, shaken: int) -> None:
         """Patterns by greedy unsuppression: from everything hidden, with prices that a solution y (k) of the
