@@ -37,8 +37,8 @@ LEGEND = """\
 *s* and *CPU s*: wall time and CPU time of the whole call. *reached*: when ours had a pattern that costs no
 more than the rival's, from the start of the call, and its share of the rival's time. *at risk*: primaries
 of the rival's pattern that our verifier does not find protected; of ours there are none. The rival's
-attacker knows the smallest and the largest cell of the table as bounds, ours knows that values are 0 or
-more."""
+attacker knows the smallest and the largest cell of the table as bounds: 0 in these tables, which have empty
+cells, and the grand total. Ours knows that values are 0 or more."""
 out = Console(highlight=False)
 
 
