@@ -61,6 +61,10 @@ class Unprotectable(SdcError):
     exit_code = 3
 
 
+class SolverRefused(SdcError):
+    """A solver did not take the model or the option that it was given, so that no answer of it counts."""
+
+
 class ReleaseBlocked(SdcError):
     """The audit of exactly this publication did not pass; nothing was published."""
 

@@ -6,8 +6,9 @@ import highspy
 import numpy as np
 
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.solver.lp import Status, highs_lp, quiet_highs
+from sdc_tasks.solver.lp import Status, as_numbers, highs_lp, quiet_highs, ran
 from sdc_tasks.solver.mixed import UNWATCHED, Milp, MilpResult, Watch, finite, spanned
+from sdc_tasks.solver_api import asked
 
 _INFEASIBLE = {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible}
 
@@ -20,19 +21,24 @@ class LiveMilp:
     def __init__(self, model: Milp) -> None:
         self._model, self._cost = model, np.array(model.cost)
         self._highs = quiet_highs()
-        self._highs.setOptionValue("mip_abs_gap", 0.0)
-        self._highs.passModel(
+        asked(self._highs.setOptionValue, "mip_abs_gap", 0.0)
+        asked(
+            self._highs.passModel,
             highs_lp(
                 model.cost / model.scale, model.A, model.row_lower, model.row_upper, model.lower, model.upper
-            )
+            ),
         )
         columns = model.binary.astype(np.int32)
-        self._highs.changeColsIntegrality(
-            len(columns), columns, np.full(len(columns), highspy.HighsVarType.kInteger)
+        asked(
+            self._highs.changeColsIntegrality,
+            len(columns),
+            columns,
+            np.full(len(columns), highspy.HighsVarType.kInteger),
         )
 
     def fix(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeColsBounds(
+        asked(
+            self._highs.changeColsBounds,
             len(columns),
             columns.astype(np.int32),
             np.asarray(lower, dtype=float),
@@ -40,14 +46,21 @@ class LiveMilp:
         )
 
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeRowsBounds(
-            len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        asked(
+            self._highs.changeRowsBounds,
+            len(rows),
+            rows.astype(np.int32),
+            np.asarray(lower, dtype=float),
+            np.asarray(upper, dtype=float),
         )
 
     def set_cost(self, columns: Ints, cost: Floats) -> None:
         self._cost[columns] = cost
-        self._highs.changeColsCost(
-            len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float) / self._model.scale
+        asked(
+            self._highs.changeColsCost,
+            len(columns),
+            columns.astype(np.int32),
+            as_numbers(cost) / self._model.scale,
         )
 
     def solve(
@@ -67,23 +80,25 @@ class LiveMilp:
         self, start: Floats | None, seconds: float, gap: float, nodes: int | None, watch: Watch
     ) -> MilpResult:
         highs = self._highs
-        highs.setOptionValue("mip_rel_gap", gap)
-        highs.setOptionValue("time_limit", seconds)  # HiGHS counts from 0 for every MILP
-        highs.setOptionValue("mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
+        asked(highs.setOptionValue, "mip_rel_gap", gap)
+        asked(highs.setOptionValue, "time_limit", seconds)  # HiGHS counts from 0 for every MILP
+        asked(highs.setOptionValue, "mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
         if start is not None:
             solution = highspy.HighsSolution()
             solution.col_value = start.tolist()
-            highs.setSolution(solution)
-        self._run(watch)
+            asked(highs.setSolution, solution)
+        status = self._run(watch)
         spent = max(0, highs.getInfo().simplex_iteration_count)
         if (
-            highs.getModelStatus() in _INFEASIBLE
-        ):  # HiGHS' presolve has called feasible models infeasible: solved again without it
-            highs.setOptionValue("presolve", "off")
-            self._run(watch)
-            highs.setOptionValue("presolve", "choose")
+            status in _INFEASIBLE
+        ):  # HiGHS' presolve has called feasible models infeasible: once more without it
+            asked(highs.setOptionValue, "presolve", "off")
+            status = self._run(watch)
+            asked(highs.setOptionValue, "presolve", "choose")
             spent += max(0, highs.getInfo().simplex_iteration_count)
-        info, status = highs.getInfo(), highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kSolveError:
+            return MilpResult(Status.STOPPED, None, None, None, spent)
+        info = highs.getInfo()
         bound, iterations, nodes_seen = (
             finite(info.mip_dual_bound * self._model.scale),
             spent,
@@ -103,14 +118,14 @@ class LiveMilp:
         found = Status.OPTIMAL if done else Status.FEASIBLE
         return MilpResult(found, x, float(self._cost @ x), bound, iterations, nodes_seen)
 
-    def _run(self, watch: Watch) -> None:
-        """Runs and reports to the watch. An exception of the watch ends the run and is
-        raised here, not inside the solver.
+    def _run(self, watch: Watch) -> highspy.HighsModelStatus:
+        """Runs, reports to the watch, and returns how the model ended. An exception of the watch ends the run
+        and is raised here, not inside the solver.
         """
         highs, told = self._highs, -np.inf
         raised: list[BaseException] = []
 
-        def asked(event: highspy.highs.HighsCallbackEvent) -> None:
+        def looked(event: highspy.highs.HighsCallbackEvent) -> None:
             nonlocal told
             try:
                 if (bound := event.data_out.mip_dual_bound * self._model.scale) > told and np.isfinite(bound):
@@ -129,17 +144,17 @@ class LiveMilp:
                 raised.append(error)
 
         if watch is UNWATCHED:
-            highs.run()
-            return
-        highs.cbMipInterrupt += asked
+            return ran(highs)
+        highs.cbMipInterrupt += looked
         highs.cbMipImprovingSolution += found
         try:
-            highs.run()
+            status = ran(highs)
         finally:
-            highs.cbMipInterrupt -= asked
+            highs.cbMipInterrupt -= looked
             highs.cbMipImprovingSolution -= found
         if raised:
             raise raised[0]
+        return status
 
 
 def solve_with_highs(

@@ -14,9 +14,11 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import SolverRefused
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.quiet import made_quietly
 from sdc_tasks.solver.tally import count_lp
+from sdc_tasks.solver_api import asked
 from sdc_tasks.telemetry import span
 
 Basis = highspy.HighsBasis  # where a solve ended, for `LiveLP.restore`
@@ -64,9 +66,25 @@ def quiet_highs() -> highspy.Highs:
     """A silent single-threaded HiGHS with a fixed seed."""
     highs = made_quietly(highspy.Highs)
     highs.silent()
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("random_seed", 1)
+    asked(highs.setOptionValue, "threads", 1)
+    asked(highs.setOptionValue, "random_seed", 1)
     return highs
+
+
+def ran(highs: highspy.Highs) -> highspy.HighsModelStatus:
+    """Runs. What HiGHS has after a run that failed is no result, whatever the model's status says."""
+    failed = highs.run() == highspy.HighsStatus.kError
+    return highspy.HighsModelStatus.kSolveError if failed else highs.getModelStatus()
+
+
+def as_numbers(numbers: Floats) -> Floats:
+    """Costs or coefficients as HiGHS takes them. Raises SolverRefused for one that is not finite: HiGHS calls
+    such a model optimal.
+    """
+    numbers = np.asarray(numbers, dtype=float)
+    if not np.isfinite(numbers).all():
+        raise SolverRefused("a cost or a coefficient is not finite. This is a defect of the program")
+    return numbers
 
 
 def highs_lp(
@@ -78,7 +96,7 @@ def highs_lp(
     model = highspy.HighsLp()
     by_column = sp.csc_array(A)
     model.num_col_, model.num_row_ = by_column.shape[1], by_column.shape[0]
-    model.col_cost_ = np.asarray(cost, dtype=float)
+    model.col_cost_ = as_numbers(cost)
     model.col_lower_, model.col_upper_ = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
     model.row_lower_, model.row_upper_ = (
         np.asarray(row_lower, dtype=float),
@@ -87,7 +105,7 @@ def highs_lp(
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
     model.a_matrix_.index_ = by_column.indices.astype(np.int32)
-    model.a_matrix_.value_ = by_column.data.astype(float)
+    model.a_matrix_.value_ = as_numbers(by_column.data)
     return model
 
 
@@ -107,14 +125,15 @@ class LiveLP:
             0  # simplex iterations: effort in a measure that is the same on every machine
         )
         self._highs = quiet_highs()
-        self._highs.setOptionValue("presolve", "off")
-        self._highs.passModel(highs_lp(cost, A, row_lower, row_upper, lower, upper))
+        asked(self._highs.setOptionValue, "presolve", "off")
+        asked(self._highs.passModel, highs_lp(cost, A, row_lower, row_upper, lower, upper))
 
     def set_cost(self, columns: Ints, cost: Floats) -> None:
-        self._highs.changeColsCost(len(columns), columns.astype(np.int32), np.asarray(cost, dtype=float))
+        asked(self._highs.changeColsCost, len(columns), columns.astype(np.int32), as_numbers(cost))
 
     def set_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeColsBounds(
+        asked(
+            self._highs.changeColsBounds,
             len(columns),
             columns.astype(np.int32),
             np.asarray(lower, dtype=float),
@@ -122,32 +141,39 @@ class LiveLP:
         )
 
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        self._highs.changeRowsBounds(
-            len(rows), rows.astype(np.int32), np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        asked(
+            self._highs.changeRowsBounds,
+            len(rows),
+            rows.astype(np.int32),
+            np.asarray(lower, dtype=float),
+            np.asarray(upper, dtype=float),
         )
 
     def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
         """Appends rows. The basis stays, so the next solve only repairs it."""
-        self._highs.addRows(
+        asked(
+            self._highs.addRows,
             A.shape[0], np.asarray(lower, dtype=float), np.asarray(upper, dtype=float), A.nnz,
             A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data.astype(float),
         )  # fmt: skip
 
     def limit(self, seconds: float) -> None:
         """Limits the time of each later solve. A solve that reaches the limit returns no point."""
-        self._highs.setOptionValue(
-            "time_limit", self._highs.getRunTime() + seconds if np.isfinite(seconds) else np.inf
+        asked(
+            self._highs.setOptionValue,
+            "time_limit",
+            self._highs.getRunTime() + seconds if np.isfinite(seconds) else np.inf,
         )
 
     def method(self, name: str) -> None:
         """Sets the simplex method: "primal" after a change of costs (the point stays feasible), "dual"
         after a change of bounds or rows.
         """
-        self._highs.setOptionValue("simplex_strategy", {"dual": 1, "primal": 4}[name])
+        asked(self._highs.setOptionValue, "simplex_strategy", {"dual": 1, "primal": 4}[name])
 
     def unscaled(self) -> None:
         """Switches scaling off: a matrix of ±1 needs none."""
-        self._highs.setOptionValue("simplex_scale_strategy", 0)
+        asked(self._highs.setOptionValue, "simplex_scale_strategy", 0)
 
     def interior(self) -> None:
         """Switches to an interior point method without crossover: points in the interior, no
@@ -159,7 +185,7 @@ class LiveLP:
             ("presolve", "on"),
             ("ipm_iteration_limit", 200),
         ):
-            self._highs.setOptionValue(name, value)
+            asked(self._highs.setOptionValue, name, value)
 
     def basis(self) -> Basis:
         """The basis of the last solve, for `restore`."""
@@ -168,8 +194,9 @@ class LiveLP:
 
     def restore(self, basis: Basis) -> None:
         """Makes the next solve start from this basis, independent of the solves in between."""
-        self._highs.clearSolver()  # no other state of earlier solves may matter
-        self._highs.setBasis(basis)
+        asked(self._highs.clearSolver)  # no other state of earlier solves may matter
+        if basis.valid:  # where a solve ended without one, the next starts from scratch
+            asked(self._highs.setBasis, basis)
 
     def solve(
         self, fresh: bool = False, patience: int | None = None, reduced: bool = True, most: int | None = None
@@ -181,7 +208,7 @@ class LiveLP:
         it gives up and returns no point.
         """
         if fresh:
-            self._highs.clearSolver()
+            asked(self._highs.clearSolver)
         status = (
             self._run(patience, again=not fresh or patience is not None) if most is None else self._try(most)
         )
@@ -206,12 +233,12 @@ class LiveLP:
         infinite. `fresh`: from scratch.
         """
         if fresh:
-            self._highs.clearSolver()
+            asked(self._highs.clearSolver)
         if np.isinf(most):
             return self._value(self._run(again=not fresh))
-        self._highs.setOptionValue("objective_bound", most)
+        asked(self._highs.setOptionValue, "objective_bound", most)
         status = self._try(highspy.kHighsIInf)
-        self._highs.setOptionValue("objective_bound", np.inf)
+        asked(self._highs.setOptionValue, "objective_bound", np.inf)
         value = self._value(status)
         return (
             value if value <= most else np.inf
@@ -238,24 +265,22 @@ class LiveLP:
     def _limited(self, most: int) -> Status:
         self.solves += 1
         count_lp()
-        self._highs.setOptionValue("simplex_iteration_limit", most)
-        self._highs.run()
-        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+        asked(self._highs.setOptionValue, "simplex_iteration_limit", most)
+        model = ran(self._highs)
+        asked(self._highs.setOptionValue, "simplex_iteration_limit", highspy.kHighsIInf)
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
-        return STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
+        return STATUS.get(model, Status.STOPPED)
 
     def _patient(self, patience: int | None, again: bool) -> Status:
         self.solves += 1
         count_lp()
-        self._highs.setOptionValue(
-            "simplex_iteration_limit", highspy.kHighsIInf if patience is None else patience
-        )
-        self._highs.run()
-        self._highs.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
-        model = self._highs.getModelStatus()
+        most = highspy.kHighsIInf if patience is None else patience
+        asked(self._highs.setOptionValue, "simplex_iteration_limit", most)
+        model = ran(self._highs)
+        asked(self._highs.setOptionValue, "simplex_iteration_limit", highspy.kHighsIInf)
         self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
         if again and STATUS.get(model) is not Status.OPTIMAL and model != highspy.HighsModelStatus.kTimeLimit:
-            self._highs.clearSolver()
-            self._highs.run()
+            asked(self._highs.clearSolver)
+            model = ran(self._highs)
             self.iterations += max(0, self._highs.getInfo().simplex_iteration_count)
-        return STATUS.get(self._highs.getModelStatus(), Status.STOPPED)
+        return STATUS.get(model, Status.STOPPED)

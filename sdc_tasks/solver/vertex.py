@@ -10,30 +10,30 @@ import highspy
 import numpy as np
 
 from sdc_tasks.model.table import Floats
-from sdc_tasks.solver.lp import STATUS, LPResult, Status, highs_lp, quiet_highs
+from sdc_tasks.solver.lp import STATUS, LPResult, Status, highs_lp, quiet_highs, ran
 from sdc_tasks.solver.milp import Milp
 from sdc_tasks.solver.tally import count_lp
+from sdc_tasks.solver_api import asked
 
 
 def vertex(model: Milp, seconds: float = np.inf) -> LPResult:
     """An optimal vertex of the relaxation; STOPPED where time ran out first."""
     highs = quiet_highs()
-    highs.setOptionValue("solver", "ipx")
-    highs.setOptionValue("time_limit", seconds)
+    asked(highs.setOptionValue, "solver", "ipx")
+    asked(highs.setOptionValue, "time_limit", seconds)
     unit = _unit(model.cost)
-    highs.passModel(
-        highs_lp(model.cost / unit, model.A, model.row_lower, model.row_upper, model.lower, model.upper)
+    asked(
+        highs.passModel,
+        highs_lp(model.cost / unit, model.A, model.row_lower, model.row_upper, model.lower, model.upper),
     )
-    highs.run()
+    found = ran(highs)
     count_lp()
-    if highs.getModelStatus() not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
-        highs.setOptionValue(
-            "solver", "simplex"
-        )  # an interior point method does not say why there is no optimum
-        highs.clearSolver()
-        highs.run()
-    found, solution = highs.getModelStatus(), highs.getSolution()
-    status = STATUS.get(found, Status.STOPPED)
+    if found not in {highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit}:
+        # an interior point method does not say why there is no optimum
+        asked(highs.setOptionValue, "solver", "simplex")
+        asked(highs.clearSolver)
+        found = ran(highs)
+    status, solution = STATUS.get(found, Status.STOPPED), highs.getSolution()
     return LPResult(
         status=status,
         objective=float(highs.getInfo().objective_function_value) * unit,

@@ -4,6 +4,8 @@ bound and verdict, by every method and solver.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -12,13 +14,18 @@ import pytest
 import scipy.sparse as sp
 
 import sdc_tasks as sdc
+from sdc_tasks.cli.release import release
+from sdc_tasks.demo import write_demo
+from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.methods.rounding import separable
+from sdc_tasks.methods.rounding.names import Quality
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.methods.rounding.separable import SearchOptions, filled, least_cost, relations
 from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.solver.lp import LPResult, Status
 from sdc_tasks.solver.milp import Milp, SolverName
+from support.demo import quick
 
 UNITS = (1e-6, 1e-3, 1e3, 1e6, 1e9)
 GAP = 1e-4  # the default gap, at which a search of an adjusted table ends
@@ -30,9 +37,9 @@ DEGREE = {"one": 1.0, "sqrt": 0.5, "inverse": 0.0}
 WEIGHTED = [(weights, unit) for weights in DEGREE for unit in UNITS if weights == "one" or unit > 1]
 
 
-def table(unit: float = 1.0) -> pd.DataFrame:
+def table(unit: float = 1.0, seed: int = 0) -> pd.DataFrame:
     """A table of 4 × 5 values of at least one with three sensitive cells, in a unit."""
-    draw = np.random.default_rng(0)
+    draw = np.random.default_rng(seed)
     cells = pd.DataFrame([(f"R{i}", f"C{j}") for i in range(4) for j in range(5)], columns=DIMENSIONS)
     values, secret = np.round(draw.lognormal(5, 1.2, 20), 2) + 1, np.zeros(20, dtype=int)
     secret[draw.choice(20, 3, replace=False)] = 1
@@ -76,17 +83,86 @@ def test_the_rounded_table(solver: str, weights: str, unit: float) -> None:
     assert found.bound / unit ** DEGREE[weights] == pytest.approx(first.bound, rel=1e-6)
 
 
+def whole(unit: float = 1.0, seed: int = 0) -> pd.DataFrame:
+    """The table in whole numbers, in a unit."""
+    cells = table(seed=seed)
+    return cells.assign(VALUE=np.rint(cells["VALUE"]) * unit, LEVEL=np.rint(cells["LEVEL"]) * unit)
+
+
 def test_quadratic_rounding_of_whole_values() -> None:
-    """Its input is in whole numbers: in a smaller unit of money there are more tables, so none is dearer."""
-    cells = table()
-    whole = cells.assign(VALUE=np.rint(cells["VALUE"]), LEVEL=np.rint(cells["LEVEL"]))
-    costs = []
-    for unit in (1.0, 10.0, 1e3):
-        large = whole.assign(VALUE=whole["VALUE"] * unit, LEVEL=whole["LEVEL"] * unit)
-        found = sdc.round_table(large, DIMENSIONS, base=110 * unit, method="quadratic", seed=3, **PRIMARY)
+    """Its input is in whole numbers: in a smaller unit of money there are more tables, so none is dearer.
+    Above a base of 5e5 a solver that calls 1e-6 nothing cannot tell a step of one from none.
+    """
+    costs, bounds = [], []
+    for unit in (1.0, 10.0, *UNITS[2:]):
+        found = sdc.round_table(
+            whole(unit), DIMENSIONS, base=110 * unit, method="quadratic", seed=3, **PRIMARY
+        )
         costs.append(found.facts["cost"] / unit)
-    assert costs == sorted(costs, reverse=True)
+        bounds.append(found.facts["bound"] / unit)
+        assert found.facts["optimal"]
+        assert not found.facts["stopped_by_time"]
+        assert (found.public["VALUE"] == np.rint(found.public["VALUE"])).all()
+    assert all(after <= before * (1 + 1e-9) for before, after in pairwise(costs))
     assert costs[-1] == pytest.approx(costs[0], rel=1e-2)
+    assert bounds == pytest.approx(costs, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_quadratic_rounding_gives_a_large_table_where_it_gives_a_small_one(seed: int) -> None:
+    """Also where protection equations or sets without a whole table send it back, and where it refuses."""
+
+    def verdict(unit: float) -> object:
+        try:
+            asked = {"base": 113 * unit, "method": "quadratic", "seed": 3} | PRIMARY
+            found = sdc.round_table(whole(unit, seed), DIMENSIONS, **asked)
+        except Unprotectable as error:
+            return f"{error}".partition(":")[0]  # which cells no multiple of the base can keep
+        return found.facts["set_distance"] / unit
+
+    assert verdict(1e7) == (first if isinstance(first := verdict(1.0), str) else pytest.approx(first))
+
+
+@pytest.mark.parametrize("quality", get_args(Quality))
+def test_rounded_counts(quality: str) -> None:
+    """Counts of households by thousands, millions, billions, and the base with them."""
+    cells, draw = table()[DIMENSIONS], np.random.default_rng(1)
+    counts = draw.poisson(2.5, len(cells))
+
+    def rounded(unit: int) -> pd.DataFrame:
+        inner = cells.assign(N=counts * unit)
+        found = sdc.round_counts(
+            inner, DIMENSIONS, "N", base=3 * unit, quality=quality, seed=3, progress=False
+        )
+        return found.public
+
+    first = rounded(1)
+    assert (first["ROUNDED"] > 0).any()
+    for unit in (10**3, 10**6, 10**9):
+        pd.testing.assert_frame_equal(rounded(unit), first.assign(ROUNDED=first["ROUNDED"] * unit))
+
+
+def in_unit(inbox: Path, unit: int) -> None:
+    """Rewrites the values of all deliveries."""
+    for file in inbox.glob("*.csv"):
+        told = pd.read_csv(file, sep=None, engine="python", dtype=str, keep_default_na=False)
+        whole_part = told["OBS_VALUE"].str.replace(r"[.,]0$", "", regex=True)
+        told["OBS_VALUE"] = [str(int(each) * unit) if each else "" for each in whole_part]
+        told.to_csv(file, index=False)
+
+
+def test_a_release(tmp_path: Path) -> None:
+    """The same cells are exact, rounded and withheld, and values and bases are as many times as large."""
+    tables = []
+    for unit in (1, 10**6):
+        folder = tmp_path / f"{unit}"
+        path = quick(write_demo(folder, 3, 8, 3))
+        in_unit(folder / "inbox", unit)
+        release(str(path), "2024", folder / "inbox", folder / "out")
+        out = pd.read_csv(folder / "out/table.csv")
+        tables.append(out.assign(**{name: out[name] / unit for name in ("OBS_VALUE", "ROUNDING_BASE")}))
+    assert tables[0]["ROUNDING_BASE"].notna().any()
+    pd.testing.assert_frame_equal(*tables, rtol=1e-12)
 
 
 PARTS = np.array([12.3, 40.6, 7.1, 25.2, 3.7])  # and their total: the nearest whole numbers do not add up

@@ -40,8 +40,8 @@ class TableRounding:
     base: Annotated[
         str,
         typer.Option(
-            help="the rounding base; auto (quadratic): the least that the levels allow, a divisor "
-            "of their sum if possible",
+            help="the rounding base; auto (quadratic): the least that the levels allow, of five digits at "
+            "most, a divisor of their sum if possible",
             rich_help_panel=METHOD,
         ),
     ]

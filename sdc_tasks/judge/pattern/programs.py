@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import ROUNDING, ZERO
 from sdc_tasks.quiet import made_quietly
+from sdc_tasks.solver_api import asked
 
 PRIMAL_SIMPLEX = 4  # HiGHS: from one program to the next the point stays feasible more often than optimal
 
@@ -40,7 +41,7 @@ class LinearPrograms:
         self._starts = np.searchsorted(self._of[self._order], np.arange(M.shape[1]))
         self._columns = np.arange(M.shape[1], dtype=np.int32)
         self._highs = _solver()
-        self._highs.passModel(_model(M, *self._tightest(self._low, self._high)))
+        asked(self._highs.passModel, _model(M, *self._tightest(self._low, self._high)))
 
     def point(
         self, cost: Floats, columns: Ints, sign: float, far: Floats, protected: int = -1
@@ -72,20 +73,20 @@ class LinearPrograms:
     def _solve(self, cost: Floats, low: Floats, high: Floats, seconds: float) -> Floats | None:
         """The columns of the best solution that is found; None without one."""
         highs, count = self._highs, len(self._columns)
-        highs.setOptionValue("time_limit", highs.getRunTime() + seconds)
+        asked(highs.setOptionValue, "time_limit", highs.getRunTime() + seconds)
         cost = np.bincount(self._of, weights=cost * self._ratio, minlength=count).astype(float)
         scale = np.abs(cost).max(initial=0.0)
-        highs.changeColsCost(count, self._columns, cost / (scale or 1.0))
-        highs.changeColsBounds(count, self._columns, *self._tightest(low, high))
-        highs.run()
-        if highs.getModelStatus() not in {
+        asked(highs.changeColsCost, count, self._columns, cost / (scale or 1.0))
+        asked(highs.changeColsBounds, count, self._columns, *self._tightest(low, high))
+        solved = highs.run() != highspy.HighsStatus.kError
+        if not solved or highs.getModelStatus() not in {
             highspy.HighsModelStatus.kOptimal,
             highspy.HighsModelStatus.kTimeLimit,
         }:
-            highs.clearSolver()  # a basis that went wrong: once more from the start
-            highs.run()
+            asked(highs.clearSolver)  # a basis that went wrong: once more from the start
+            solved = highs.run() != highspy.HighsStatus.kError
         solution = highs.getSolution()
-        return np.array(solution.col_value) if solution.value_valid else None
+        return np.array(solution.col_value) if solved and solution.value_valid else None
 
     def _tightest(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """The bounds of the columns, from those of the cells."""
@@ -108,7 +109,7 @@ def _solver() -> highspy.Highs:
         ("primal_feasibility_tolerance", ZERO),
         ("dual_feasibility_tolerance", ZERO),
     ):
-        highs.setOptionValue(option, value)
+        asked(highs.setOptionValue, option, value)
     return highs
 
 

@@ -26,9 +26,9 @@ from sdc_tasks.methods.attack.polyhedron import FARTHEST_UNITS
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, ROUNDING, SAME, VIOLATION
-from sdc_tasks.optimise import Cut
+from sdc_tasks.optimise import Cut, LinearAttacker, Pushed
 from sdc_tasks.solver.clock import Clock, Limit
-from sdc_tasks.solver.lp import LiveLP, LPResult, Status
+from sdc_tasks.solver.lp import Status
 
 PROGRAMS = 8  # LPs that push many primaries at once, at most
 WORTH_PROGRAMS = 4  # primaries for which such an LP is worth while
@@ -107,10 +107,8 @@ class RoundingAttacker:
         self._table, self._unit, self._half = table, unit, half / unit
         self._a = table.a / unit
         self._first, self._last = (table.lb - table.a) / unit, (table.ub - table.a) / unit
-        n, m = len(table.a), table.M.shape[0]
         self._size = sp.csr_array(abs(table.M))
-        self._live = LiveLP(np.zeros(n), table.M, np.zeros(m), np.zeros(m), np.zeros(n), np.zeros(n))
-        self._live.method("primal")  # from one cell to the next only the cost changes
+        self._attacker = LinearAttacker(table.M)
 
     def judge(self, x: Floats, clock: Clock | None = None) -> RoundingVerdict:
         """Whether every primary is protected in the table x (n,). Protection that is not shown
@@ -121,7 +119,7 @@ class RoundingAttacker:
         clock = clock or Limit()
         bounds = self._bounds(x / self._unit - self._a)
         p = self._table.primaries
-        self._live.set_bounds(np.arange(len(x)), bounds.lower, bounds.upper)
+        self._attacker.set_publication(bounds.lower, bounds.upper)
         reach = _Reach(self._table, self._unit)
         lps = self._push_together(bounds, reach, clock)
         met = np.zeros((3, len(p)), dtype=bool)
@@ -129,7 +127,7 @@ class RoundingAttacker:
         for i in range(len(p)):
             if (left := clock.left) <= 0:
                 break
-            self._live.limit(left)
+            self._attacker.limit(left)
             found, solved = self._push_alone(i, bounds, reach)
             cuts += found
             lps += solved
@@ -161,12 +159,10 @@ class RoundingAttacker:
             towards = np.where(
                 above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p)))
             )[open_]
-            self._live.limit(left)
-            self._live.set_cost(p[open_], -towards)
-            result = self._live.solve()
-            self._live.set_cost(p[open_], np.zeros(len(open_)))
-            if result.status is Status.OPTIMAL and self._is_witness(result.x, bounds):
-                reach.add(result.x[p])
+            self._attacker.limit(left)
+            push = self._attacker.push(p[open_], towards)
+            if push.status is Status.OPTIMAL and self._is_witness(push.z, bounds):
+                reach.add(push.z[p])
         return PROGRAMS
 
     def _push_alone(self, i: int, bounds: _Bounds, reach: _Reach) -> tuple[list[Cut], int]:
@@ -180,13 +176,13 @@ class RoundingAttacker:
         for side, reached, need in ((-1.0, reach.low, reach.down[i]), (1.0, reach.high, reach.up[i])):
             if abs(reached[i]) >= need - FEASIBILITY and reach.meets(i)[2]:
                 continue
-            result = self._extreme(cell, side)
+            push = self._attacker.push(np.array([cell]), np.array([side]))
             solved += 1
-            if result.status is not Status.OPTIMAL:
+            if push.status is not Status.OPTIMAL:
                 continue
-            if self._is_witness(result.x, bounds):
-                reach.add(result.x[p])
-            equation = self._equation(result.dual, cell, side, bounds)
+            if self._is_witness(push.z, bounds):
+                reach.add(push.z[p])
+            equation = self._equation(push, bounds)
             ends.append(equation)
             if abs(min(reach.low[i], 0.0) if side < 0 else reach.high[i]) < need - VIOLATION:
                 cuts.append(_dense(equation[0], need - equation[1], cell))
@@ -194,14 +190,6 @@ class RoundingAttacker:
             # the sum of both ends bounds the width of the interval
             cuts.append(_dense(ends[0][0] + ends[1][0], reach.width[i] - ends[0][1] - ends[1][1], cell))
         return cuts, solved
-
-    def _extreme(self, cell: int, side: float) -> LPResult:
-        """How far from the truth the attacker's interval of a cell reaches: down (−1) or up (1)."""
-        at = np.array([cell])
-        self._live.set_cost(at, np.array([-side]))
-        result = self._live.solve()
-        self._live.set_cost(at, np.zeros(1))
-        return result
 
     def _is_witness(self, z: Floats, bounds: _Bounds) -> bool:
         slack = FEASIBILITY + ROUNDING * (self._size @ np.abs(z))
@@ -211,15 +199,9 @@ class RoundingAttacker:
             and (z <= bounds.upper + FEASIBILITY).all()
         )
 
-    def _equation(self, dual: Floats, cell: int, side: float, bounds: _Bounds) -> tuple[Floats, float]:
-        """(c, d) with reach ≤ c · x + d for every table x: weak duality with the multipliers of the last
-        solve.
-        """
-        lower, upper = bounds.lower, bounds.upper
-        reduced = -(self._table.M.T @ dual)
-        reduced[cell] -= side  # of min −side · z: reach ≤ −Σ r⁺ lower − Σ r⁻ upper
-        reduced[np.abs(reduced) < ROUNDING] = 0.0
-        at_low, at_high = np.maximum(reduced, 0.0), np.maximum(-reduced, 0.0)
+    def _equation(self, push: Pushed, bounds: _Bounds) -> tuple[Floats, float]:
+        """(c, d) with reach ≤ c · x + d for every table x, by weak duality."""
+        (lower, upper), at_low, at_high = (bounds.lower, bounds.upper), push.below, push.above
         # an end moves with x only where the printed interval is what bounds the attacker
         printed_low, printed_high = bounds.near_low >= lower, bounds.near_high <= upper
         c = np.where(printed_low, -at_low, 0.0) + np.where(printed_high, at_high, 0.0)

@@ -16,7 +16,7 @@ adjusted. Totals stay, but for those that would tell a sensitive cell.
        − a_i| ≤ b          (3.3), (3.4)
 
    An empty cell stays empty. On small tables, among sets of equal distance, the one whose
-   adjustment costs least is taken.
+   adjustment costs least is taken, unless the base is too large for one model of both.
 3. The attacker of (2.2) tries every sensitive cell. Violated equations are added, and the steps are repeated.
 
 The quadratic relaxation shows where to look. A mixed-integer model with one piece for each integer step does
@@ -30,6 +30,7 @@ exactly, and everybody knows it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,13 +38,13 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.multiples import multiples
-from sdc_tasks.methods.rounding.pieces import Pieces, squares
+from sdc_tasks.methods.rounding.pieces import Pieces, nearest, squares
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
 from sdc_tasks.methods.rounding.separable import SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import EXACT_BELOW, Bools, Floats, Ints
-from sdc_tasks.model.tolerances import SOLVER
+from sdc_tasks.model.tolerances import INTEGRALITY, OPTIMALITY, SOLVER
 from sdc_tasks.optimise import CutPool
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.milp import Milp, MilpResult, solve_milp
@@ -51,7 +52,8 @@ from sdc_tasks.solver.qp import SeparableQP
 
 QUADRATIC_ROUNDS = 100  # of rounding and attacking
 WINDOW = 3  # steps around the relaxation with a piece each, twice as many each time these are not enough
-# pieces above which the first of the nearest sets is adjusted, not the best of all equally near sets
+# pieces above which the first of the nearest sets is adjusted, not the best of all that are as near; so it is
+# where the base is too large for a model of both
 LARGE = 10_000
 
 
@@ -95,20 +97,22 @@ def directed_distance(table: SensitiveTable, x: Floats) -> float:
 
 
 def base_for(table: SensitiveTable) -> float:
-    """The least whole base under which every sensitive cell can be rounded and keep its levels.
+    """The least whole base, of five digits at most, under which every sensitive cell can be rounded and keep
+    its levels.
 
-    If a base of at most twice that divides the sum of the sensitive cells, the least such base is returned.
+    If such a base of at most twice that divides the sum of the sensitive cells, the least one is returned.
     """
     _refuse(table)
     widest = float(np.maximum((table.down + table.up) / 2, table.width / 2).max())
+    step = 10.0 ** max(0, math.floor(math.log10(max(widest, 1.0))) - 4)
     total, least = float(table.a[table.primaries].sum()), 0.0
-    base = max(2.0, float(np.ceil(widest)))
+    base = max(2.0, float(np.ceil(widest / step)) * step)
     while not least or base <= 2 * least:
         if _allows(table, base):
             least = least or base
             if total % base == 0:
                 return base
-        base += 1
+        base += step
     return least
 
 
@@ -191,6 +195,11 @@ class _Work:
         )
         self.right = -(columns[:, S] @ (self.floor - a[S]))
         self.pool = CutPool(len(a))
+        # A solver that takes 1e-6 for 0 cannot see steps beside such a base. Then sets are chosen in units of
+        # the base, and told from each other by their cells: their distances have too many digits.
+        self.apart = base * INTEGRALITY > 0.5
+        self.unit = base if self.apart else 1.0
+        self.tried: list[Floats] = []
 
     def run(self) -> QuadraticTable:
         table, base, a = self.table, self.base, self.table.a
@@ -208,7 +217,8 @@ class _Work:
                 self.progress("no set of multiples keeps the sum of the sensitive cells: the sum may change")
                 continue
             found = self._adjust(chosen, keep_sum, beyond)
-            if found is None:  # no whole table for a set as near as this: the next distance
+            if found is None:  # no whole table for a set as near as this: the next one
+                self.tried.append(chosen)
                 beyond = float(np.rint(self.cost @ chosen)) + 1
                 continue
             y, z, bound, optimal = found
@@ -234,7 +244,7 @@ class _Work:
                     bound,
                     keep_sum,
                     optimal,
-                    not optimal,
+                    not optimal and not self.apart,
                     rounds,
                     verdict,
                 )
@@ -259,10 +269,12 @@ class _Work:
         the other cells may be fractional.
         """
         k, m = len(self.cost), len(self.adjusted)
-        rows = self._rows(keep_sum, beyond, np.inf, sp.eye_array(m, format="csr"), np.zeros(m))
+        spread = sp.eye_array(m, format="csr") * self.unit
+        rows = self._rows(keep_sum, beyond, np.inf, spread, np.zeros(m))
         model = Milp(
-            np.concatenate([self.cost, np.zeros(m)]), *rows, np.concatenate([self.first, self.lower]),
-            np.concatenate([self.last, self.upper]), np.arange(k),
+            np.concatenate([self.cost, np.zeros(m)]), *rows,
+            np.concatenate([self.first, self.lower / self.unit]),
+            np.concatenate([self.last, self.upper / self.unit]), np.arange(k),
         )  # fmt: skip
         x = self._solve(model, 0.0).x
         return None if x is None else np.rint(x[:k])
@@ -271,7 +283,9 @@ class _Work:
         self, chosen: Floats, keep_sum: bool, beyond: float
     ) -> tuple[Floats, Floats, float, bool] | None:
         """(set, adjustment, bound on its cost, whether proven) of least cost."""
-        centre, reach = self._relaxed(chosen), WINDOW
+        if self.apart:
+            return self._nearest_whole(chosen)
+        (centre, _), reach = self._relaxed(chosen), WINDOW
         best: tuple[Floats, Floats, float, bool] | None = None
         while True:
             pieces = squares(centre, self.weight, self.lower, self.upper, reach)
@@ -289,6 +303,17 @@ class _Work:
             if inside or self.left <= 0:
                 return best
             centre, reach = z, 2 * reach
+
+    def _nearest_whole(self, chosen: Floats) -> tuple[Floats, Floats, float, bool] | None:
+        """For the chosen set alone, and steps so small that a solver cannot tell their costs: whole numbers
+        beside the relaxed adjustment, whose cost is the bound.
+        """
+        centre, bound = self._relaxed(chosen)
+        found = self._for_set(chosen, nearest(centre, self.weight * self.unit, self.lower, self.upper))
+        if found is None:
+            return None
+        cost = float(self.weight @ found[1] ** 2)
+        return chosen, found[1], min(bound, cost), cost - bound <= OPTIMALITY * cost
 
     def _for_set(self, chosen: Floats, pieces: Pieces) -> tuple[Floats, Floats, float, bool] | None:
         """For the chosen set alone."""
@@ -327,18 +352,19 @@ class _Work:
             model, self.search.solver, max(self.left, 0.1), gap, self.search.nodes, watch=self.search.watch
         )
 
-    def _relaxed(self, chosen: Floats) -> Floats:
-        """The fractional quadratic adjustment for one set, without protection equations: a start for the
-        search.
+    def _relaxed(self, chosen: Floats) -> tuple[Floats, float]:
+        """The fractional quadratic adjustment for one set, without protection equations, and a bound on its
+        cost: a start for the search.
         """
         m = len(self.adjusted)
         if not m:
-            return np.zeros(0)
-        right = self.right - self.A_set @ chosen
+            return np.zeros(0), 0.0
+        right = (self.right - self.A_set @ chosen) / self.unit
         used = np.flatnonzero(np.diff(self.A_adjusted.indptr))
         program = SeparableQP(sp.csr_array(self.A_adjusted[used]), right[used])
-        x = program.solve(2 * self.weight, np.zeros(m), self.lower, self.upper, np.zeros(len(used))).x
-        return np.clip(x, self.lower, self.upper)
+        ends = self.lower / self.unit, self.upper / self.unit
+        found = program.solve(2 * self.weight * self.unit, np.zeros(m), *ends, np.zeros(len(used)))
+        return np.clip(found.x * self.unit, self.lower, self.upper), found.bound * self.unit
 
     def _rows(
         self, keep_sum: bool, beyond: float, near: float, spread: sp.csr_array, origin: Floats
@@ -346,29 +372,31 @@ class _Work:
         """Relations, cuts, distance and sum over the set and columns u with adjustment = origin +
         spread · u.
         """
-        k, S = len(self.cost), self.table.primaries
+        k, S, unit = len(self.cost), self.table.primaries, self.unit
         cuts = self.pool.rows
         of_set = sp.csr_array(sp.csc_array(cuts)[:, S])
         of_adjusted = sp.csr_array(sp.csc_array(cuts)[:, self.adjusted] * (1 / self.base))
         a = self.table.a.copy()
         a[S] = self.floor
         cut_right = self.pool.right - np.asarray(cuts @ a) / self.base - np.asarray(of_adjusted @ origin)
+        ups = np.rint((self.table.a[S].sum() - self.floor.sum()) / self.base)
+        sets = [(self.cost, beyond - 0.5, near + 0.5)]
+        if self.apart:  # at least one cell of each set that was tried goes the other way
+            sets = [(1 - 2 * each, 1 - float(each.sum()), np.inf) for each in self.tried]
+        sets.append((np.ones(k), ups if keep_sum else -np.inf, ups if keep_sum else np.inf))
         parts = [
-            sp.csr_array(self.A_adjusted @ spread),
+            sp.csr_array(self.A_adjusted @ spread) / unit,
             sp.csr_array(of_adjusted @ spread),
-            sp.csr_array((2, spread.shape[1])),
+            sp.csr_array((len(sets), spread.shape[1])),
         ]
         beside = sp.vstack(parts, format="csr")
         of_sets = sp.vstack(
-            [self.A_set, of_set, sp.csr_array(np.vstack([self.cost, np.ones(k)]))], format="csr"
+            [self.A_set / unit, of_set, sp.csr_array(np.array([row for row, _, _ in sets]))], format="csr"
         )
         rows = sp.hstack([of_sets, beside], format="csr")
-        ups = np.rint((self.table.a[S].sum() - self.floor.sum()) / self.base)
-        right = self.right - self.A_adjusted @ origin
-        lower = np.concatenate([right, cut_right, [beyond - 0.5, ups if keep_sum else -np.inf]])
-        upper = np.concatenate(
-            [right, np.full(len(cut_right), np.inf), [near + 0.5, ups if keep_sum else np.inf]]
-        )
+        right = (self.right - self.A_adjusted @ origin) / unit
+        lower = np.concatenate([right, cut_right, [low for _, low, _ in sets]])
+        upper = np.concatenate([right, np.full(len(cut_right), np.inf), [high for _, _, high in sets]])
         return sp.csr_array(rows), lower, upper
 
     def _check(self, x: Floats) -> None:

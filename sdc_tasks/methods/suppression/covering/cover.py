@@ -18,22 +18,19 @@ all used the class has another witness without it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.suppression.covering.lp_cover import DEAREST
 from sdc_tasks.methods.suppression.pattern.attackers import MOST_NEEDS
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, SOLVER
-from sdc_tasks.solver.lp import LiveLP, Status
+from sdc_tasks.optimise import CheapestWitness
 
-# simplex iterations for one direction from scratch: most need hundreds, a few need more than a hundred
-# thousand
-LOST_AFTER = 3000
+GRANTED = 1 - FEASIBILITY / 2  # of a level: what counts as met
+DEAREST = 1e3  # the most that a small capacity multiplies a cost by
 MEMORY = 200_000_000  # bytes that the witnesses may take from one pattern to the next
 JOINT = 6  # programs for all items at once, before each has its own
 AHEAD = 1.5  # needs: how far a joint program moves a class that an item is about
@@ -51,7 +48,7 @@ class Directions(Protocol):
 
 
 class LinearDirections:
-    """A live linear program over some classes: it finds the cheapest u."""
+    """Linear programs over some classes find the cheapest u."""
 
     def __init__(self, table: ReducedProblem, classes: Ints) -> None:
         self.classes, k = classes, len(table.cost)
@@ -59,44 +56,19 @@ class LinearDirections:
         M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
         self._place = np.full(k, -1)
         self._place[classes] = np.arange(len(classes))
-        self._columns = np.arange(2 * len(classes))
-        self._M = sp.csr_array(sp.hstack([M, -M]))
-        self._lp = self._live()
-
-    def _live(self) -> LiveLP:
-        zeros, none = np.zeros(self._M.shape[0]), np.zeros(self._M.shape[1])
-        return LiveLP(none, self._M, zeros, zeros, none, none)
-
-    @cached_property
-    def _inner(self) -> LiveLP:
-        """The same by an interior point method: slower for most programs, but never stuck in one."""
-        live = self._live()
-        live.interior()
-        return live
+        self._programs = CheapestWitness(M)
 
     def cheapest(
         self, p: int, sign: int, far: float, up: Floats, down: Floats, cost: Floats
     ) -> Floats | None:
         """As `Directions.cheapest`."""
-        classes, place = self.classes, int(self._place[p])
-        rise, fall, here = up[classes], down[classes], cost[classes]
-        moved, still = (rise, fall) if sign > 0 else (fall, rise)
-        if moved[place] < far * (1 - SOLVER):
-            return None
-        low = np.zeros(len(self._columns))
-        low[place + (0 if sign > 0 else len(classes))] = moved[place] = far
-        still[place] = 0.0
-        for lp, most in ((self._lp, LOST_AFTER), (self._inner, None)):
-            lp.set_cost(self._columns, np.concatenate([here, here]))
-            lp.set_bounds(self._columns, low, np.concatenate([rise, fall]))
-            result = lp.solve(fresh=True, reduced=False, most=most)
-            if result.status is not Status.STOPPED:
-                break
-        if not result.status.has_point:
+        mine = self.classes
+        found = self._programs.cheapest(int(self._place[p]), sign, far, (down[mine], up[mine]), cost[mine])
+        if found is None:
             return None
         u = np.zeros(len(up))
-        u[classes] = result.x[: len(classes)] - result.x[len(classes) :]
-        return np.where(np.abs(u) > SOLVER, u, 0.0)
+        u[mine] = found
+        return u
 
     def furthest(
         self, targets: Ints, side: int, need: Floats, above: Floats, below: Floats, lone: Bools
@@ -104,23 +76,19 @@ class LinearDirections:
         """(k): z with Σ side · z_p / need_p of the targets as large as can be, each up to
         `AHEAD` needs; lone classes stay.
         """
-        classes, n = self.classes, len(self.classes)
+        classes = self.classes
         unit = float(np.median(need))
         far = MOST_NEEDS * float(need.max())
         up, down = np.where(lone, 0.0, np.minimum(above, far)), np.where(lone, 0.0, np.minimum(below, far))
         np.minimum.at(up if side > 0 else down, targets, AHEAD * need)
         gain = np.zeros(len(above))
         np.maximum.at(gain, targets, 1.0 / need)
-        gain = -side * gain[classes] / gain.max()
-        self._lp.set_cost(self._columns, np.concatenate([gain, -gain]))
-        self._lp.set_bounds(
-            self._columns, np.zeros(2 * n), np.concatenate([up[classes], down[classes]]) / unit
-        )
-        result = self._lp.solve(reduced=False)
-        if not result.status.has_point:
+        room = down[classes] / unit, up[classes] / unit
+        found = self._programs.farthest(side * gain[classes] / gain.max(), room)
+        if found is None:
             return None
         z = np.zeros(len(above))
-        z[classes] = (result.x[:n] - result.x[n:]) * unit
+        z[classes] = found * unit
         return np.where(np.abs(z) > SOLVER * unit, z, 0.0)
 
 

@@ -28,11 +28,11 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from sdc_tasks.methods.suppression.covering.lp_cover import GRANTED
+from sdc_tasks.methods.suppression.covering.cover import GRANTED
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, RANK, RIDGE, ROUNDING, ZERO
-from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.optimise import LinearAttacker
 
 MOST_CLASSES = 12_000  # of a table: beyond, the space of deviations is too large to write down
 MOST_FREEDOM = 2_000  # the same of its dimension, which is at least classes less relations
@@ -155,15 +155,7 @@ class GreedyUnsuppression:
         free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng, over)
         scaled, _ = sl.qr(free / self._room[classes, None], mode="economic", check_finite=False)
         self._whole = _Space(classes, np.asarray(scaled, dtype=float))
-        m = table.M.shape[0]
-        self._lp = LiveLP(
-            np.zeros(len(table.cost)),
-            table.M,
-            np.zeros(m),
-            np.zeros(m),
-            np.zeros(len(table.cost)),
-            np.zeros(len(table.cost)),
-        )
+        self._attacker = LinearAttacker(table.M)
 
     @staticmethod
     def of(table: ReducedProblem, over: Callable[[], bool] = lambda: False) -> GreedyUnsuppression | None:
@@ -249,23 +241,19 @@ class GreedyUnsuppression:
         table = self.table
         p, side, need = int(table.item_class[item]), int(table.item_side[item]), float(table.item_need[item])
         self.programs += 1
-        k = len(table.cost)
-        mine = np.zeros(k, dtype=bool)
+        mine = np.zeros(len(table.cost), dtype=bool)
         mine[classes] = True
         mine &= ~table.known(item)
         above, below = (
             np.where(mine, np.minimum(room, 1e4 * need), 0.0) / need for room in (table.above, table.below)
         )
-        cost = np.zeros(k)
-        cost[p] = -1.0 if side >= 0 else 1.0
         if side == 0:
             above, below = np.minimum(above, below), np.minimum(above, below)
         cap = SPARE if side else SPARE / 2
         above[p], below[p] = min(above[p], cap), min(below[p], cap)
-        self._lp.set_cost(np.arange(k), cost)
-        self._lp.set_bounds(np.arange(k), -below, above)
-        result = self._lp.solve(reduced=False)
-        return np.asarray(result.x) * need if result.status.has_point else None
+        self._attacker.set_publication(-below, above)
+        push = self._attacker.push(np.array([p]), np.array([side or 1.0]))
+        return push.z * need if push.status.has_point else None
 
 
 class _PatternSearch:

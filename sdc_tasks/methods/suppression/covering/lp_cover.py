@@ -33,13 +33,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.suppression.covering.cover import DEAREST, GRANTED
+from sdc_tasks.methods.suppression.pattern.attackers import MOST_NEEDS
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.tolerances import FEASIBILITY, SOLVER
-from sdc_tasks.solver.lp import LiveLP
-
-GRANTED = 1 - FEASIBILITY / 2  # of a level: what counts as met
-MOST_LEVELS = 1e4  # no cell needs to move further than this many levels
-DEAREST = 1e3  # the most that a small capacity multiplies a cost by
+from sdc_tasks.optimise import CheapestWitness
 
 
 def lp_cover(
@@ -177,23 +175,13 @@ class _Search:
     """The growing and shrinking set of suppressed cells, with its witnesses and one live program."""
 
     def __init__(self, table: _Table) -> None:
-        n = len(table.a)
-        zeros = np.zeros(table.M.shape[0])
         self.table = table
         self.suppressed = table.primary.copy()
         self.witnesses = _Witnesses.none(table)
         self._weight = table.weight / (
             np.median(table.weight[table.weight > 0]) if table.weight.any() else 1.0
         )
-        self._columns = np.arange(2 * n)
-        self._lp = LiveLP(
-            np.zeros(2 * n),
-            sp.csr_array(sp.hstack([table.M, -table.M])),
-            zeros,
-            zeros,
-            np.zeros(2 * n),
-            np.ones(2 * n),
-        )
+        self._programs = CheapestWitness(table.M, warm=True)
 
     def cover(self) -> None:
         """Suppresses until every primary has its witnesses."""
@@ -251,23 +239,10 @@ class _Search:
         """The cheapest z with z_p = side · level; for side 0, z_p = level with a mirror image."""
         room = self.table.a / level
         cost = np.where(charged, self._weight / np.clip(room, 1 / DEAREST, 1.0), 0.0)
-        narrow = np.where(allowed & (room > SOLVER), np.minimum(room, MOST_LEVELS), 0.0)
-        wide = np.where(allowed, MOST_LEVELS, 0.0)
-        rise, fall = (narrow if side == 0 else wide).copy(), narrow.copy()
-        moved, still = (fall, rise) if side < 0 else (rise, fall)
-        if moved[p] < 1 - SOLVER:
-            return None
-        lower = np.zeros(len(self._columns))
-        lower[p + (len(room) if side < 0 else 0)] = moved[p] = 1.0
-        still[p] = 0.0
-        self._lp.set_cost(self._columns, np.concatenate([cost, cost]))
-        self._lp.set_bounds(self._columns, lower, np.concatenate([rise, fall]))
-        result = self._lp.solve()
-        if not result.status.has_point:
-            return None
-        u = result.x[: len(room)] - result.x[len(room) :]
-        z = np.where(np.abs(u) > SOLVER, u, 0.0) * level
-        return z if self._holds(z, p, side) else None
+        narrow = np.where(allowed & (room > SOLVER), np.minimum(room, MOST_NEEDS), 0.0)
+        wide = np.where(allowed, MOST_NEEDS, 0.0)
+        u = self._programs.cheapest(p, side or 1, 1.0, (narrow, narrow if side == 0 else wide), cost)
+        return None if u is None or not self._holds(u * level, p, side) else u * level
 
     def _holds(self, z: Floats, p: int, side: int) -> bool:
         """Whether the point the solver returned does protect p, on the side(s) asked for."""

@@ -30,8 +30,8 @@ from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem, presolve
 from sdc_tasks.model.table import Floats
-from sdc_tasks.model.tolerances import DUAL, SOLVER, TIE_BREAK
-from sdc_tasks.optimise import Cut, CutPool
+from sdc_tasks.model.tolerances import SOLVER, TIE_BREAK
+from sdc_tasks.optimise import Cut, CutPool, LinearAttacker
 from sdc_tasks.solver.lp import LiveLP
 
 MOST_MOVES = 1e4  # times its need: no class needs to move further
@@ -81,8 +81,7 @@ class _Search:
             if side:
                 own = int(p) + (k if side > 0 else 0)
                 self.least[own] = max(self.least[own], float(need))
-        zeros = np.zeros(table.M.shape[0])
-        self.attacker = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
+        self.attacker = LinearAttacker(table.M)
         self.pool = CutPool(2 * k)
 
     def begin(self) -> None:
@@ -111,7 +110,7 @@ class _Search:
         """
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
-        highest, lowest = self._reach(program, item, 1, need), self._reach(program, item, -1, need)
+        highest, lowest = self._most(item, 1, need), self._most(item, -1, need)
         if highest + lowest < need * (1 - 2 * SOLVER):
             raise self._unprotectable(item)
         up = min(max(need / 2, need - lowest), highest)
@@ -121,7 +120,7 @@ class _Search:
                 v[p + (k if side > 0 else 0)] = max(v[p + (k if side > 0 else 0)], part)
                 self._widen(program, v, item, side, part)
 
-    def _reach(self, program: LiveLP, item: int, side: int, need: float) -> float:
+    def _most(self, item: int, side: int, need: float) -> float:
         """How far the class of an item can go on one side when every interval is as wide as it may be; at
         most `need`, less what may be rounding.
         """
@@ -133,17 +132,11 @@ class _Search:
             above[p] = min(above[p], 1.0)
         else:
             below[p] = min(below[p], 1.0)
-        cost = np.zeros(3 * k)
-        cost[p] = -side
-        program.set_cost(np.arange(3 * k), cost)
-        program.set_bounds(
-            np.arange(3 * k),
-            np.concatenate([-below, np.zeros(2 * k)]),
-            np.concatenate([above, np.zeros(2 * k)]),
-        )
-        result = program.solve()
+        self.attacker.set_publication(-below, above)
         # a little less than the reach, so that a program finds a way there
-        return max(0.0, side * float(result.x[p])) * need * (1 - SOLVER) if result.status.has_point else 0.0
+        return (
+            max(0.0, self.attacker.push(np.array([p]), np.array([float(side)])).reach) * need * (1 - SOLVER)
+        )
 
     def _widen(self, program: LiveLP, v: Floats, item: int, side: int, need: float) -> Floats:
         """Widens intervals, in place, by the direction of least cost that moves a class by its need; the
@@ -246,8 +239,8 @@ class _Search:
                 continue
             side, need = int(self.table.item_side[item]), float(self.table.item_need[item])
             if side:
-                reached, alpha, u = self._reached(item, side, v)
-                shown.learn(u, v)
+                reached, alpha, z = self._reached(item, side, v)
+                shown.learn(z * need, v)
             else:
                 (up, rising, _), (down, falling, _) = self._reached(item, 1, v), self._reached(item, -1, v)
                 reached, alpha = up + down, rising + falling
@@ -261,25 +254,16 @@ class _Search:
 
     def _reached(self, item: int, side: int, v: Floats) -> tuple[float, Floats, Floats]:
         """How far the class of an item moves to a side, in needs; the coefficients of what the duals
-        prove of it; where it moves so.
+        prove of it; the deviation in which it moves so, in needs.
         """
         table, k = self.table, len(self.table.cost)
         p, need = int(table.item_class[item]), float(table.item_need[item])
         still = self.table.known(item)
         below = np.where(still, 0.0, np.minimum(v[:k] / need, MOST_MOVES))
         above = np.where(still, 0.0, np.minimum(v[k:] / need, MOST_MOVES))
-        cost = np.zeros(k)
-        cost[p] = -side
-        self.attacker.set_cost(np.arange(k), cost)
-        self.attacker.set_bounds(np.arange(k), -below, above)
-        result = self.attacker.solve(reduced=False)
-        if not result.status.has_point:
-            result = self.attacker.solve(fresh=True, reduced=False)
-        multipliers = np.where(np.abs(result.dual) > DUAL, result.dual, 0.0)
-        r = -cost + table.M.T @ multipliers  # the solver minimises
-        r[still] = 0.0
-        r[np.abs(r) <= DUAL] = 0.0
-        return -result.objective, np.concatenate([np.maximum(-r, 0), np.maximum(r, 0)]), result.x * need
+        self.attacker.set_publication(-below, above)
+        push = self.attacker.push(np.array([p]), np.array([float(side)]))
+        return push.reach, np.where(np.tile(still, 2), 0.0, np.concatenate([push.below, push.above])), push.z
 
     def _prove(self, mu: Floats) -> None:
         """Lifts the bound to what multipliers of the cuts prove; any multipliers ≥ 0 are valid."""

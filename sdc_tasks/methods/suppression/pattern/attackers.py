@@ -26,10 +26,10 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats
-from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ZERO
-from sdc_tasks.optimise import Cut
+from sdc_tasks.model.tolerances import FEASIBILITY, ZERO
+from sdc_tasks.optimise import Cut, LinearAttacker
 from sdc_tasks.presolve.network import network_ends
-from sdc_tasks.solver.lp import Basis, LiveLP
+from sdc_tasks.solver.lp import Basis
 
 DEEP = 1e-3  # a cut that is violated by this much is worth adding
 MOST_NEEDS = 1e4  # outside networks: no class needs to move further than this many needs
@@ -166,13 +166,9 @@ class Programs(Attackers):
 
     def __init__(self, table: ReducedProblem) -> None:
         super().__init__(table)
-        k, m = len(table.cost), table.M.shape[0]
-        zeros = np.zeros(m)
-        self._columns = np.arange(k)
         self._mosts = (1.0,) if table.network else (1.0, MOST_NEEDS)
         self._bases: dict[tuple[int, int, float], Basis] = {}
-        self._transposed = sp.csr_array(table.M.T)
-        self._lp = LiveLP(np.zeros(k), table.M, zeros, zeros, np.zeros(k), np.zeros(k))
+        self._attacker = LinearAttacker(table.M)
 
     def _side(self, item: int, side: int, y: Floats, thorough: bool) -> tuple[float, list[Floats]]:
         """First with rooms cut at the need: a point of it is one of the whole program, and its multipliers
@@ -189,9 +185,9 @@ class Programs(Attackers):
             if basis := self._bases.get(
                 (item, side, most)
             ):  # only bounds have changed since: dual feasible still
-                self._lp.restore(basis)
+                self._attacker.restore(basis)
             reached, alpha = self._program(p, side, rise, fall, most, y)
-            self._bases[item, side, most] = self._lp.basis()
+            self._bases[item, side, most] = self._attacker.basis()
             if reached >= 1 - FEASIBILITY:
                 return 1.0, []
             if alpha is not None and np.minimum(alpha, 1.0) @ y < 1 - DEEP:
@@ -205,25 +201,17 @@ class Programs(Attackers):
         self.calls += 1
         above, below = np.minimum(rise, most) * y, np.minimum(fall, most) * y
         above[p], below[p] = (1.0, 0.0) if side > 0 else (0.0, 1.0)
-        cost = np.zeros(len(y))
-        cost[p] = -side
-        self._lp.set_cost(self._columns, cost)
-        self._lp.set_bounds(self._columns, -below, above)
-        result = self._lp.solve()
-        if not result.status.has_point:
+        self._attacker.set_publication(-below, above)
+        push = self._attacker.push(np.array([p]), np.array([float(side)]))
+        if not push.status.has_point:
             return 0.0, None
-        reached = abs(float(result.x[p]))
+        reached = abs(float(push.z[p]))
         if reached >= 1 - FEASIBILITY:
             return 1.0, None
-        dual = np.round(-result.dual / DUAL) * DUAL
-        r = -self._transposed @ dual
-        r[p] += side
-        r[np.abs(r) < DUAL / 8] = 0.0  # sums of rounded multipliers: 0 but for the last digits
-        with np.errstate(invalid="ignore"):
-            alpha = np.where(r > 0, r * rise, np.where(r < 0, -r * fall, 0.0))
+        alpha = push.price(fall, rise)
         alpha[p] = 0.0
         share = 1.0 - max(
-            0.0, float(side * r[p])
+            0.0, float(side * push.pull[p])
         )  # what the multipliers leave of u_p itself on the left-hand side
         return reached, np.minimum(alpha / share, 1e9) if share > 0.5 else None
 

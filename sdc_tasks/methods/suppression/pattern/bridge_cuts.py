@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import INTEGRALITY
-from sdc_tasks.optimise import Cut
-from sdc_tasks.solver.lp import LiveLP
+from sdc_tasks.optimise import Cut, LinearAttacker
 
 # factors that may turn the LP's multipliers into integers: only then is r = Mᵀ λ exact, and the cut valid
 WHOLE_TRIED = (1, 2, 3, 4, 6, 12, 60)
@@ -35,7 +34,7 @@ class BridgeCuts:
     """
 
     def __init__(self, table: ReducedProblem) -> None:
-        self.table, k, m = table, len(table.cost), table.M.shape[0]
+        self.table, k = table, len(table.cost)
         M = table.M
         lengths = np.diff(M.indptr)
         starts, counts = (
@@ -49,13 +48,12 @@ class BridgeCuts:
         self.rows = sp.csr_array((np.where(columns == owner, -1.0, 1.0), columns, indptr), shape=(M.nnz, k))
         self._whole = bool((M.data == np.round(M.data)).all())
         self._transposed = sp.csr_array(M.T)
-        self._columns = np.arange(k)
-        self._lp = LiveLP(np.zeros(k), M, np.zeros(m), np.zeros(m), np.zeros(k), np.zeros(k))
+        self._attacker = LinearAttacker(M)
 
     @property
     def iterations(self) -> int:
         """Of the linear programs so far."""
-        return self._lp.iterations
+        return self._attacker.iterations
 
     def candidates(self, y: Floats) -> Ints:
         """The classes whose inequality may be violated."""
@@ -63,17 +61,14 @@ class BridgeCuts:
 
     def cut(self, i: int, y: Floats) -> Cut | None:
         """A violated inequality of class i at a point; None if none is found."""
-        cost = np.zeros(len(y))
-        cost[i] = -1.0
         below = y.copy()
         below[i] = 0.0
-        self._lp.set_cost(self._columns, cost)
-        self._lp.set_bounds(self._columns, -below, y)
-        result = self._lp.solve(reduced=False)
-        if not result.status.has_point or result.x[i] >= y[i] - BRIDGE_VIOLATED:
+        self._attacker.set_publication(-below, y)
+        push = self._attacker.push(np.array([i]), np.ones(1))
+        if not push.status.has_point or push.z[i] >= y[i] - BRIDGE_VIOLATED:
             return None
         for times in WHOLE_TRIED:
-            scaled = result.dual * times
+            scaled = push.dual * times
             whole = np.round(scaled)
             if np.abs(scaled - whole).max(initial=0.0) < INTEGRALITY:
                 r = self._transposed @ whole

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
-from sdc_tasks.solver.lp import LiveLP, Status
+from sdc_tasks.optimise import LinearAttacker
+from sdc_tasks.solver.lp import Status
 
 OPEN_ENDED = (
     Status.UNBOUNDED,
@@ -32,20 +33,18 @@ def feasible(problem: SensitiveTable, hidden: Bools) -> tuple[Floats, Floats]:
     unit = float(2.0 ** np.round(np.log2(np.median(size[size > 0])))) if (size > 0).any() else 1.0
     M = sp.csr_array(sp.csc_array(problem.M)[:, cells])
     M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
-    zero = np.zeros(M.shape[0])
     below, above = (problem.lb - problem.a)[cells] / unit, (problem.ub - problem.a)[cells] / unit
-    program = LiveLP(np.zeros(len(cells)), M, zero, zero, below, above)
+    attacker = LinearAttacker(M)
+    attacker.set_publication(below, above)
     for i, cell in enumerate(cells):
-        for side, ends in ((1.0, low), (-1.0, high)):
-            program.set_cost(np.array([i]), np.array([side]))
-            found = program.solve(reduced=False)
+        for side, ends in ((-1.0, low), (1.0, high)):
+            push = attacker.push(np.array([i]), np.array([side]))
             reach = (
-                found.objective * unit
-                if found.status is Status.OPTIMAL
-                else -np.inf
-                if found.status in OPEN_ENDED
+                push.reach * unit
+                if push.status is Status.OPTIMAL
+                else np.inf
+                if push.status in OPEN_ENDED
                 else np.nan
             )
             ends[cell] = problem.a[cell] + side * reach
-        program.set_cost(np.array([i]), np.zeros(1))
     return low, high
