@@ -166,6 +166,17 @@ def test_cells_with_sums_of_keys_are_as_their_records():
     assert whole == cells_of(sdc.perturb(inner, DIMS, NOISE, record_key="KEY", keys_below=256, count="N"))
 
 
+def test_a_cell_without_people_has_no_key():
+    """Else its total would be other people than its filled parts."""
+    inner = pd.DataFrame({"AGE": ["0", "1", "2"], "N": [3, 0, 5], "KEY": [7, 9, 200]})
+    options = {"record_key": "KEY", "keys_below": 256, "count": "N"}
+    with pytest.raises(
+        InvalidInput, match=r"row 1: column KEY: nobody is in this cell.*Remedy: give the key 0"
+    ):
+        sdc.perturb(inner, ["AGE"], NOISE, **options)
+    assert len(sdc.perturb(inner.assign(KEY=[7, 0, 200]), ["AGE"], NOISE, **options).table) == 4
+
+
 def test_weighted_counts_are_the_perturbed_count_times_the_mean_weight():
     of = people().assign(W=2.5)
     found = sdc.perturb(of, DIMS, NOISE, secret=SECRET, record="ID", weight="W")

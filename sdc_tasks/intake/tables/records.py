@@ -78,6 +78,8 @@ def keyed_cells(
     else:
         assert columns.record_key is not None
         keys, modulus = _given(rows, columns.record_key, columns.keys_below)
+        if columns.count is not None:
+            _refuse_empty(rows, columns.count, columns.record_key, keys)
         keying = CellKeying(modulus, secret)
     weights: Floats | None = None
     if columns.weight is not None:
@@ -103,6 +105,19 @@ def _refuse_unkeyed(rows: TextRows, columns: RecordColumns, secret: Secret | Non
         raise InvalidInput(
             f"{rows.name}: a record with a count is a cell, and has no name. Remedy: give microdata, or the "
             f"sum of the keys of each cell"
+        )
+
+
+def _refuse_empty(rows: TextRows, count: str, column: str, keys: Keys) -> None:
+    """Raises InvalidInput for a cell without people that has a key: its totals would lose the noise of their
+    people.
+    """
+    counts = rows.column(count)
+    wrong = next((i for i in np.flatnonzero(keys).tolist() if float(counts[i]) == 0), None)
+    if wrong is not None:
+        raise InvalidInput(
+            f"{rows.at(wrong)}: column {column}: nobody is in this cell, but it has a key. Remedy: give "
+            f"the key 0"
         )
 
 
