@@ -177,6 +177,13 @@ def test_a_cell_without_people_has_no_key():
     assert len(sdc.perturb(inner.assign(KEY=[7, 0, 200]), ["AGE"], NOISE, **options).table) == 4
 
 
+def test_as_many_people_in_one_code_as_in_all_others_are_no_total():
+    """Of cells a count that is the sum of all others may be a total; records of people are none."""
+    of = people(8).assign(AGE=["0"] * 4 + ["1", "2", "3", "4"], SEX="f")
+    found = sdc.perturb(of, DIMS[:2], NOISE, secret=SECRET, record="ID")
+    assert len(found.table) == 2 * 6
+
+
 def test_weighted_counts_are_the_perturbed_count_times_the_mean_weight():
     of = people().assign(W=2.5)
     found = sdc.perturb(of, DIMS, NOISE, secret=SECRET, record="ID", weight="W")
