@@ -8,6 +8,7 @@ adjust         controlled tabular adjustment: the closest protected table
 round_table    controlled or quadratic rounding
 round_counts   small count rounding
 perturb        the cell key method: noise that stays with the same people in every table
+perturb_values the same for sums of values
 release        EU aggregates of national tables: exact, rounded or withheld, and audited
 """
 
@@ -20,12 +21,13 @@ from sdc_tasks.methods.contributions import ContributionRules as Rules
 if TYPE_CHECKING:
     from sdc_tasks.api.adjustment import AdjustResult, adjust
     from sdc_tasks.api.auditing import PatternAudit, audit
-    from sdc_tasks.api.perturbing import PerturbResult, perturb
+    from sdc_tasks.api.perturbing import PerturbResult, PerturbValuesResult, perturb, perturb_values
     from sdc_tasks.api.releases import AggregateAudit, ReleaseResult, release
     from sdc_tasks.api.results import Explanation, Picture, Result
     from sdc_tasks.api.rounding import CountResult, RoundResult, round_counts, round_table
     from sdc_tasks.api.suppression import PrimaryResult, SuppressResult, primary, suppress
     from sdc_tasks.methods.perturb.design import NoiseDesign
+    from sdc_tasks.methods.perturb.values import ValueNoise
 else:
     # Whoever suppresses cells waits for nothing that a release needs, and need not install it.
     __getattr__ = names_of(
@@ -33,7 +35,14 @@ else:
         {
             "adjustment": ("AdjustResult", "adjust"),
             "auditing": ("PatternAudit", "audit"),
-            "perturbing": ("NoiseDesign", "PerturbResult", "perturb"),
+            "perturbing": (
+                "NoiseDesign",
+                "PerturbResult",
+                "PerturbValuesResult",
+                "ValueNoise",
+                "perturb",
+                "perturb_values",
+            ),
             "releases": ("AggregateAudit", "ReleaseResult", "release"),
             "results": ("Explanation", "Picture", "Result"),
             "rounding": ("CountResult", "RoundResult", "round_counts", "round_table"),
@@ -50,6 +59,7 @@ __all__ = [
     "NoiseDesign",
     "PatternAudit",
     "PerturbResult",
+    "PerturbValuesResult",
     "Picture",
     "PrimaryResult",
     "ReleaseResult",
@@ -57,9 +67,11 @@ __all__ = [
     "RoundResult",
     "Rules",
     "SuppressResult",
+    "ValueNoise",
     "adjust",
     "audit",
     "perturb",
+    "perturb_values",
     "primary",
     "release",
     "round_counts",

@@ -131,6 +131,17 @@ class PerturbKeywords(TypedDict, total=False):
     hierarchy: Hierarchies | None
 
 
+class PerturbValuesKeywords(TypedDict, total=False):
+    record: str | None
+    record_key: str | None
+    keys_below: int | None
+    unknown: str
+    max_order: int | None
+    crossings: Sequence[Sequence[str]] | None
+    formula: str | None
+    hierarchy: Hierarchies | None
+
+
 def keywords(options: type, **defaults: object) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
     """Decorates a function that ends in `**options: Unpack[options]`, a TypedDict of this module: each of its
     keys is a keyword in the signature, with a default of `defaults`, else that of `TableLayout`. The

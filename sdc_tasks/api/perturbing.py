@@ -12,14 +12,14 @@ import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
-from sdc_tasks.api.options import PerturbKeywords, keywords
+from sdc_tasks.api.options import PerturbKeywords, PerturbValuesKeywords, keywords
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.rounding import code_trees, publication_of
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.keyed import refuse_own
 from sdc_tasks.intake.tables.ptables import by_keys, by_probabilities, read_ptable
-from sdc_tasks.intake.tables.records import UNKNOWN, KeyedCells, RecordColumns, keyed_cells
+from sdc_tasks.intake.tables.records import UNKNOWN, KeyedCells, RecordColumns, keyed_cells, values_of
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.methods.perturb.audit import CountBounds, narrowed, origin_bounds
 from sdc_tasks.methods.perturb.counts import PerturbedCells, perturb_cells, weighted
@@ -27,8 +27,10 @@ from sdc_tasks.methods.perturb.design import NoiseDesign, design_table
 from sdc_tasks.methods.perturb.exact import MOST_EXACT, PossibleCounts, possible_values
 from sdc_tasks.methods.perturb.grid import grid_codes, grid_of
 from sdc_tasks.methods.perturb.ptable import PerturbationTable
+from sdc_tasks.methods.perturb.values import ValueNoise, value_noise
 from sdc_tasks.methods.rounding.small_count import Dummy, dummy_of
 from sdc_tasks.model.secret import Secret
+from sdc_tasks.model.table import Floats
 from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ class PerturbResult(Result):
         require_tested("plot")
         from sdc_tasks.report.noise_figures import plot_noise
 
-        return Picture(lambda image: plot_noise(self.ptable, image))
+        return Picture(lambda image: plot_noise(self.ptable.rows[1:], image))
 
 
 @dataclass(frozen=True, repr=False)
@@ -291,24 +293,147 @@ def perturbed_rows(
 ) -> PerturbResult:
     """The same of records that were read already."""
     tell, table = teller(progress), table_of(ptable)
-    keys_below = options["keys_below"] or table.keys
-    keyed = keyed_cells(
-        rows,
-        list(dims),
-        RecordColumns(
-            options["record"],
-            options["record_key"],
-            keys_below,
-            options["count"],
-            options["weight"],
-            options["unknown"],
-        ),
-        secret,
+    columns = RecordColumns(
+        options["record"],
+        options["record_key"],
+        options["keys_below"] or table.keys,
+        options["count"],
+        options["weight"],
+        options["unknown"],
     )
+    keyed = keyed_cells(rows, list(dims), columns, secret)
     tell("published cells")
-    trees = code_trees(keyed.cells, options["hierarchy"])
-    published = publication_of(
-        keyed.cells, options["max_order"], options["crossings"], options["formula"], trees
-    )
-    dummy = dummy_of(keyed.cells, published)
+    dummy = published_cells(keyed, options)
     return PerturbResult(perturb_cells(dummy, keyed.keys, keyed.keying, table), keyed)
+
+
+def published_cells(keyed: KeyedCells, options: PerturbKeywords | PerturbValuesKeywords) -> Dummy:
+    """The cells that are to be published."""
+    cells, trees = keyed.cells, code_trees(keyed.cells, options["hierarchy"])
+    stated = options["max_order"], options["crossings"], options["formula"]
+    return dummy_of(cells, publication_of(cells, *stated, trees))
+
+
+@dataclass(frozen=True, repr=False)
+class PerturbValuesResult(Result):
+    """Perturbed sums of values. Confidential: `table`, which holds the true sums; `loss` and `explain`."""
+
+    dummy: Dummy = field(repr=False)
+    name: str
+    asked: ValueNoise
+    sums: Floats = field(repr=False)
+    x: Floats = field(repr=False)
+    decimals: int
+
+    @property
+    def title(self) -> str:
+        return f"cell key method: {self.name} in {self.dummy.published} published cells"
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The published cells that somebody is in."""
+        labels = self.dummy.labels(np.arange(self.dummy.published))
+        keys = zip(*(each.tolist() for each in labels), strict=True)
+        return Cells(self.dummy.cells.dimensions, tuple(keys))
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Confidential: the dimensions, the true sum, and PERTURBED."""
+        return self.cells.frame(**{self.name: self.sums, "PERTURBED": self.x})
+
+    @cached_property
+    def public(self) -> pd.DataFrame:
+        """The dimensions and the perturbed sum of every cell in which it is not 0."""
+        shown = self.cells.frame(**{self.name: self.x})
+        return shown[shown[self.name] > 0].reset_index(drop=True)
+
+    @property
+    def loss(self) -> float:
+        """Confidential: the mean of |noise| over the published cells."""
+        return float(np.abs(self.x - self.sums).mean())
+
+    @property
+    def bound(self) -> float | None:
+        """None: nothing is minimised but what the noise tells."""
+        return None
+
+    def intervals(self) -> pd.DataFrame:
+        """What a reader who knows the noise concludes of each published sum by itself: LOW and HIGH.
+        Public.
+        """
+        shown = self.public
+        y, unit = shown[self.name].to_numpy(dtype=float), 0.5 * 10.0**-self.decimals
+        reach = self.asked.max_step * self.asked.share * sum(self.asked.weights)
+        high = (y + unit) / (1 - reach) if reach < 1 else np.full(len(y), np.inf)
+        return shown.assign(LOW=np.maximum(0, y - unit) / (1 + reach), HIGH=high)
+
+    def explain(self, cell: str | Sequence[str]) -> Explanation:
+        i = self.cells.find(cell)
+        why = "its noise follows from the keys and the largest contributions of its records"
+        return Explanation(self.cells.name(i), "perturbed", (why,))
+
+    def plot(self) -> Picture:
+        """The noise: how likely each step is. Public."""
+        require_tested("plot")
+        from sdc_tasks.report.noise_figures import plot_noise
+
+        return Picture(lambda image: plot_noise([self.asked.row], image))
+
+
+@checks_options
+@keywords(
+    PerturbValuesKeywords,
+    record=None,
+    record_key=None,
+    keys_below=None,
+    unknown=UNKNOWN,
+    max_order=None,
+    crossings=None,
+    formula=None,
+)
+def perturb_values(
+    df: Table,
+    dims: Sequence[str],
+    value: str,
+    noise: ValueNoise,
+    *,
+    secret: str | None = None,
+    progress: Progress = None,
+    **options: Unpack[PerturbValuesKeywords],
+) -> PerturbValuesResult:
+    """Sums of values with noise in proportion to their largest contributions: the same people, the same
+    noise.
+
+    df      microdata, a row for each record; values are numbers, 0 or more. No totals.
+    value   the column of values. Sums are published with as many decimals as it has.
+    noise   sdc.ValueNoise(share=0.1): the standard deviation, as a share of the largest contribution.
+
+    The rest, and what is raised, as for `perturb`. Noise of several contributions needs a secret.
+
+    >>> import pandas as pd, sdc_tasks as sdc
+    >>> firms = pd.DataFrame({"ID": range(40), "AREA": ["n", "s"] * 20, "TURNOVER": range(100, 140)})
+    >>> noise = sdc.ValueNoise(share=0.1)
+    >>> found = sdc.perturb_values(firms, ["AREA"], "TURNOVER", noise, secret="1f" * 31 + "a0", record="ID")
+    >>> len(found.public), bool((found.table["TURNOVER"] - found.table["PERTURBED"]).abs().max() <= 42)
+    (3, True)
+    """
+    refuse_own(CALLED, [*dims, value], OWN)
+    if not isinstance(noise, ValueNoise):
+        raise InvalidInput("noise is no noise of values. Remedy: give sdc.ValueNoise(share=0.1)")
+    if secret is None and len(noise.weights) > 1:
+        raise InvalidInput(
+            "noise of several contributions needs a place of its own for each. Remedy: give a secret, or "
+            "one weight"
+        )
+    rows, key = rows_of(as_frame(df), CALLED), None if secret is None else secret_of(secret)
+    columns = RecordColumns(
+        options["record"], options["record_key"], options["keys_below"], unknown=options["unknown"]
+    )
+    keyed = keyed_cells(rows, list(dims), columns, key)
+    values, decimals = values_of(rows, value)
+    teller(progress)("published cells")
+    dummy = published_cells(keyed, options)
+    sums, moved = value_noise(dummy, keyed.which, values, keyed.record_keys, keyed.keying, noise, value)
+    # digits that no record has would tell the noise
+    x = np.round(np.maximum(sums + moved, 0.0), decimals)
+    return PerturbValuesResult(dummy, value, noise, sums, x, decimals)

@@ -4,22 +4,23 @@ likely. SVG or PNG; the same table gives the same bytes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib as mpl
+import numpy as np
 from matplotlib.figure import Figure
 
-from sdc_tasks.methods.perturb.ptable import PerturbationTable
+from sdc_tasks.methods.perturb.ptable import NoiseRow
 from sdc_tasks.report.cta_figures import STYLE, ImageFormat, bare, picture
 
 MOST_ROWS = 30  # of the table; more do not fit
 
 
-def plot_noise(table: PerturbationTable, image: ImageFormat = "svg") -> bytes:
-    """The first rows of the table from count 1 on; a later count is as the last one where rows do not take
-    turns.
-    """
-    shown = table.rows[1 : MOST_ROWS + 1]
+def plot_noise(rows: Sequence[NoiseRow], image: ImageFormat = "svg") -> bytes:
+    """The first of these rows, of the counts from 1 on."""
+    shown = rows[:MOST_ROWS]
     shades = mpl.colormaps["coolwarm"]
-    reach = max(table.largest, 1)
+    reach = max(1, *(int(np.abs(row.support).max()) for row in shown))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 1.2 + 0.28 * len(shown)), layout="constrained")
         axes = figure.subplots()

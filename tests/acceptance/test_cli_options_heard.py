@@ -66,7 +66,7 @@ PEOPLE = "ID,A,B,KEY,WHOLE,N,W\n" + "".join(
     for i in range(200)
 )
 CELLS = "A,B,KEY,N\n" + "".join(
-    f"{a},{b},0.{(i * 7919) % 9973:04},{i % 7}\n"
+    f"{a},{b},0.{(i * 7919) % 9973 if i % 7 else 0:04},{i % 7}\n"
     for i, (a, b) in enumerate((a, b) for a in "vwxyz" for b in "123")
 )
 THEN = "A,B,VALUE,STATUS\n" + "".join(

@@ -55,7 +55,7 @@ def test_the_examples_of_the_documentation(module):
 
 def test_every_function_has_an_example_and_every_name_loads():
     functions = [name for name in sdc.__all__ if name.islower()]
-    assert len(functions) == 8
+    assert len(functions) == 9
     assert [name for name in functions if ">>> " not in getattr(sdc, name).__doc__] == []
     assert {name for name in sdc.__all__ if getattr(sdc, name) is not getattr(api, name)} == set()
     with pytest.raises(AttributeError, match="no attribute 'protect'"):

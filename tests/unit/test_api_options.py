@@ -30,6 +30,7 @@ API = (
     sdc.round_table,
     sdc.round_counts,
     sdc.perturb,
+    sdc.perturb_values,
     sdc.release,
 )
 FUNCTIONS = {
@@ -42,12 +43,19 @@ FUNCTIONS = {
         sdc.round_table,
         sdc.round_counts,
         sdc.perturb,
+        sdc.perturb_values,
         sdc.release,
     )
 }
 NEEDED = {
     "round_table": {"base": 5},
     "primary": {"rules": sdc.Rules(p=10)},
+    "perturb_values": {
+        "value": "VALUE",
+        "noise": sdc.ValueNoise(0.1),
+        "record_key": "LEVEL",
+        "keys_below": 100,
+    },
     "perturb": {"ptable": sdc.NoiseDesign(2, 0.9), "record_key": "VALUE", "keys_below": 100},
 }
 NONE = {

@@ -166,6 +166,24 @@ def test_cells_with_sums_of_keys_are_as_their_records():
     assert whole == cells_of(sdc.perturb(inner, DIMS, NOISE, record_key="KEY", keys_below=256, count="N"))
 
 
+def test_a_cell_without_people_has_no_key():
+    """Else its total would be other people than its filled parts."""
+    inner = pd.DataFrame({"AGE": ["0", "1", "2"], "N": [3, 0, 5], "KEY": [7, 9, 200]})
+    options = {"record_key": "KEY", "keys_below": 256, "count": "N"}
+    with pytest.raises(
+        InvalidInput, match=r"row 1: column KEY: nobody is in this cell.*Remedy: give the key 0"
+    ):
+        sdc.perturb(inner, ["AGE"], NOISE, **options)
+    assert len(sdc.perturb(inner.assign(KEY=[7, 0, 200]), ["AGE"], NOISE, **options).table) == 4
+
+
+def test_as_many_people_in_one_code_as_in_all_others_are_no_total():
+    """Of cells a count that is the sum of all others may be a total; records of people are none."""
+    of = people(8).assign(AGE=["0"] * 4 + ["1", "2", "3", "4"], SEX="f")
+    found = sdc.perturb(of, DIMS[:2], NOISE, secret=SECRET, record="ID")
+    assert len(found.table) == 2 * 6
+
+
 def test_weighted_counts_are_the_perturbed_count_times_the_mean_weight():
     of = people().assign(W=2.5)
     found = sdc.perturb(of, DIMS, NOISE, secret=SECRET, record="ID", weight="W")

@@ -115,6 +115,11 @@ def test_a_proof_tells_a_row_that_is_not_the_best():
     [
         ((0, 1.0), "largest step"),
         ((5, 0.0), "variance"),
+        ((5, "3"), "variance"),
+        ((5, float("nan")), "variance"),
+        ((2.5, 1.0), "largest step"),
+        ((True, 1.0), "largest step"),
+        ((5, 3.0, 1.5), "js"),
         ((5, 25.0), "variance"),
         ((5, 3.0, 5), "js"),
         ((5, 3.0, 0, False, False, 1.0), "stay"),

@@ -86,7 +86,7 @@ def counts_of(
     rows: TextRows, dimensions: Sequence[str], frequency: str | None, unknown: str | None = None
 ) -> Counts:
     """The same of rows that were read already. `unknown`: the code of records without one, else they are
-    refused. Raises InvalidInput.
+    refused; then records that count one each are people, and no sum of others. Raises InvalidInput.
     """
     wanted = _wanted(dimensions, frequency, None, None)
     if frequency is None:
@@ -99,7 +99,8 @@ def counts_of(
         labels = {text: i for i, text in enumerate(dict.fromkeys(texts))}
         columns[name] = _Column(np.array([labels[text] for text in texts], dtype=np.int32), list(labels))
     numbered = _Lines(rows.word, rows.first + np.arange(len(rows.rows)))
-    return _counts_in(rows.name, columns, numbered, dimensions, frequency, None, None)
+    people = unknown is not None and frequency is None
+    return _counts_in(rows.name, columns, numbered, dimensions, frequency, None, None, people)
 
 
 def _told(rows: TextRows, name: str, texts: list[str], unknown: str) -> list[str]:
@@ -146,6 +147,7 @@ def _counts_in(
     frequency: str | None,
     force: str | None,
     given: str | None,
+    people: bool = False,
 ) -> Counts:
     if not len(columns[dimensions[0]].codes):
         raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
@@ -160,6 +162,8 @@ def _counts_in(
         dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts
     )
     _refuse_totals(path, cells)
+    if not people:
+        _refuse_sums(path, cells)
     if (force or given) and len(cells) < len(which):
         twice = int(np.flatnonzero(np.bincount(which) > 1)[0])
         raise InvalidInput(
@@ -191,16 +195,23 @@ def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> Non
         refuse_twins(f"{path}, {line_of(second)}: column {name}", pair)
 
 
+ONLY_INNER = "Remedy: give inner cells only, without the records of totals"
+
+
 def _refuse_totals(path: str, cells: InnerCells) -> None:
     """A total among the inner cells would be counted once more."""
-    remedy = "Remedy: give inner cells only, without the records of totals"
-    for i, (name, labels) in enumerate(zip(cells.dimensions, cells.labels, strict=True)):
+    for name, labels in zip(cells.dimensions, cells.labels, strict=True):
         if (total := known_total(path, name, labels)) is not None:
-            raise InvalidInput(f"{path}: column {name}: {total} is the code of a total. {remedy}")
+            raise InvalidInput(f"{path}: column {name}: {total} is the code of a total. {ONLY_INNER}")
+
+
+def _refuse_sums(path: str, cells: InnerCells) -> None:
+    """The same of a total that its count gives away."""
+    for i, (name, labels) in enumerate(zip(cells.dimensions, cells.labels, strict=True)):
         others = [codes for j, codes in enumerate(cells.codes) if j != i]
         if (code := unnamed(cells.codes[i], others, cells.y.astype(float), least=3)) is not None:
             raise InvalidInput(
-                f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {remedy}"
+                f"{path}: column {name}: {labels[code]} is the sum of all others, so a total. {ONLY_INNER}"
             )
     if (
         found := lone(
@@ -211,7 +222,7 @@ def _refuse_totals(path: str, cells: InnerCells) -> None:
     ) is not None:
         name, label = cells.dimensions[found[0]], cells.labels[found[0]][found[1]]
         raise InvalidInput(
-            f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {remedy}"
+            f"{path}: column {name}: the cell with {label} is the sum of all others, so a total. {ONLY_INNER}"
         )
 
 

@@ -62,8 +62,7 @@ def _by_probabilities(rows: TextRows) -> PerturbationTable:
         if abs(sum(p[k] for k in own) - 1) > SUM_TOLERANCE:
             raise InvalidInput(
                 f"{at}: the probabilities of count {of} do not sum to 1. Remedy: correct p, and p_int_ub "
-                f"with "
-                f"it"
+                f"with it"
             )
         begin = 0.0
         for k in own:
@@ -92,8 +91,7 @@ def _by_keys(rows: TextRows) -> PerturbationTable:
         missing = next((c, k) for c in range(1, OFFICE_TOP + 1) for k in range(keys) if (c, k) not in found)
         raise InvalidInput(
             f"{rows.name}: no line for count {missing[0]} and key {missing[1]}. Remedy: a line for each "
-            f"count "
-            f"1 … {OFFICE_TOP} and each key 0 … {keys - 1}"
+            f"count 1 … {OFFICE_TOP} and each key 0 … {keys - 1}"
         )
     made = [NoiseRow.likely([0], [1.0])]
     for c in range(1, OFFICE_TOP + 1):

@@ -19,7 +19,7 @@ from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.perturb.keys import MOST_MODULUS, CellKeying, Keys
 from sdc_tasks.methods.rounding.small_count import InnerCells
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import Floats, Ints
 
 UNKNOWN = "_U"  # the code of SDMX for what is not known
 DECIMALS = 9  # of a key; more are no part of what R writes by default, and would not be exact
@@ -45,12 +45,14 @@ class RecordColumns:
 @dataclass(frozen=True)
 class KeyedCells:
     """n inner cells with the sums of their records' `keys` (n,), modulo that of `keying`, and of their
-    `weights` (n,).
+    `weights` (n,). `which`, `record_keys` (records,): the cell and the key of each record.
     """
 
     cells: InnerCells
     keying: CellKeying
     keys: Keys = field(repr=False)
+    which: Ints = field(repr=False)
+    record_keys: Keys = field(repr=False)
     weights: Floats | None = field(default=None, repr=False)
 
 
@@ -76,12 +78,15 @@ def keyed_cells(
     else:
         assert columns.record_key is not None
         keys, modulus = _given(rows, columns.record_key, columns.keys_below)
+        if columns.count is not None:
+            _refuse_empty(rows, columns.count, columns.record_key, keys)
         keying = CellKeying(modulus, secret)
     weights: Floats | None = None
     if columns.weight is not None:
         weights = np.zeros(len(told.cells))
-        np.add.at(weights, told.which, _weights(rows, columns.weight))
-    return KeyedCells(told.cells, keying, keying.summed(told.which, keys, len(told.cells)), weights)
+        np.add.at(weights, told.which, _numbers(rows, columns.weight, "a weight"))
+    sums = keying.summed(told.which, keys, len(told.cells))
+    return KeyedCells(told.cells, keying, sums, told.which, keys, weights)
 
 
 def _refuse_unkeyed(rows: TextRows, columns: RecordColumns, secret: Secret | None) -> None:
@@ -100,6 +105,19 @@ def _refuse_unkeyed(rows: TextRows, columns: RecordColumns, secret: Secret | Non
         raise InvalidInput(
             f"{rows.name}: a record with a count is a cell, and has no name. Remedy: give microdata, or the "
             f"sum of the keys of each cell"
+        )
+
+
+def _refuse_empty(rows: TextRows, count: str, column: str, keys: Keys) -> None:
+    """Raises InvalidInput for a cell without people that has a key: its totals would lose the noise of their
+    people.
+    """
+    counts = rows.column(count)
+    wrong = next((i for i in np.flatnonzero(keys).tolist() if float(counts[i]) == 0), None)
+    if wrong is not None:
+        raise InvalidInput(
+            f"{rows.at(wrong)}: column {column}: nobody is in this cell, but it has a key. Remedy: give "
+            f"the key 0"
         )
 
 
@@ -130,9 +148,8 @@ def _given(rows: TextRows, column: str, below: int | None) -> tuple[Keys, int]:
         if texts[wrong].isascii() and texts[wrong].isdigit():
             raise InvalidInput(
                 f"{rows.at(wrong)}: column {column}: whole numbers need their modulus. Remedy: say below "
-                f"what "
-                f"number all keys are, as 256 of the English census; a perturbation table with ckey says it "
-                f"too"
+                f"what number all keys are, as 256 of the English census; a perturbation table with ckey "
+                f"says it too"
             )
         raise InvalidInput(f"{rows.at(wrong)}: column {column}: {_NO_FRACTION}")
     places = max(len(part or "") for part in parts)
@@ -142,8 +159,7 @@ def _given(rows: TextRows, column: str, below: int | None) -> tuple[Keys, int]:
 
 _NO_FRACTION = (
     f"a key is missing, or no decimal number from 0 to below 1 with at most {DECIMALS} decimals. Remedy: "
-    f"give "
-    f"such a key, drawn evenly, to each record"
+    f"round longer ones, and give each record a key, drawn evenly"
 )
 
 
@@ -174,17 +190,26 @@ def _whole(rows: TextRows, column: str, texts: Sequence[str], below: int) -> Key
     return np.array([known[text] for text in texts], dtype=np.uint64)
 
 
-def _weights(rows: TextRows, column: str) -> Floats:
-    """Raises InvalidInput for a weight that is no finite number, or below 0."""
+def values_of(rows: TextRows, column: str) -> tuple[Floats, int]:
+    """The values of the records, and how many decimals they have at most. Raises InvalidInput for one that is
+    no number, or below 0.
+    """
+    texts = rows.column(column)
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    return _numbers(rows, column, "a value"), min(decimals, DECIMALS)
+
+
+def _numbers(rows: TextRows, column: str, what: str) -> Floats:
+    """Raises InvalidInput for one that is no finite number, or below 0."""
     found = []
     for i, text in enumerate(rows.column(column)):
         try:
-            weight = float(text)
+            number = float(text)
         except ValueError:
-            weight = math.nan
-        if not 0 <= weight < math.inf:
+            number = math.nan
+        if not 0 <= number < math.inf:
             raise InvalidInput(
-                f"{rows.at(i)}: column {column}: a weight is a number, 0 or more. Remedy: correct it"
+                f"{rows.at(i)}: column {column}: {what} is a number, 0 or more. Remedy: correct it"
             )
-        found.append(weight)
+        found.append(number)
     return np.array(found)

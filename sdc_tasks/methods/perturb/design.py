@@ -35,6 +35,20 @@ ROUNDING = 4e-16  # of one float near 1
 INSIDE = 1e-6  # share of the attainable variances that V keeps from their ends: there the noise is fixed
 
 
+def is_number(told: object) -> bool:
+    """Whether a caller gave a finite number."""
+    return (
+        isinstance(told, int | float | np.integer | np.floating)
+        and not isinstance(told, bool)
+        and bool(np.isfinite(told))
+    )
+
+
+def is_whole(told: object) -> bool:
+    """Whether a caller gave a whole number."""
+    return isinstance(told, int | np.integer) and not isinstance(told, bool)
+
+
 @dataclass(frozen=True)
 class NoiseDesign:
     """What is asked of each row. `max_step`: D, the largest step; `variance`: V; `js`: no count is published
@@ -54,20 +68,20 @@ class NoiseDesign:
     stay: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.max_step <= MOST_STEP:
+        if not (is_whole(self.max_step) and 1 <= self.max_step <= MOST_STEP):
             raise InvalidInput(
                 f"the largest step is no whole number from 1 to {MOST_STEP}. Remedy: give one such as 5"
             )
-        if not 0 < self.variance < self.max_step**2:
+        if not (is_number(self.variance) and 0 < self.variance < self.max_step**2):
             raise InvalidInput(
                 f"the variance is no number above 0 and below {self.max_step**2}, the square of the largest "
                 f"step. Remedy: give one such as {self.max_step / 2:g}"
             )
-        if not 0 <= self.js < self.max_step:
+        if not (is_whole(self.js) and 0 <= self.js < self.max_step):
             raise InvalidInput(
                 "js is no whole number from 0 to below the largest step. Remedy: give one, or a larger step"
             )
-        if not 0 <= self.stay < 1:
+        if not (is_number(self.stay) and 0 <= self.stay < 1):
             raise InvalidInput("stay is no probability from 0 to below 1. Remedy: give one such as 0.5")
 
 
@@ -125,6 +139,11 @@ def design_table(design: NoiseDesign) -> DesignedTable:
         rows.append(row)
         proofs.append(proof)
     return DesignedTable(design, PerturbationTable(tuple(rows)), tuple(proofs))
+
+
+def symmetric_row(design: NoiseDesign) -> NoiseRow:
+    """The row of a count so large that nothing is cut off. Raises InvalidInput as `design_table`."""
+    return _row(design, design.max_step + design.js + 1)[0]
 
 
 def program_of(design: NoiseDesign, count: int) -> RowProgram:

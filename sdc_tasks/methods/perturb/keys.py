@@ -88,11 +88,19 @@ class CellKeying:
         # exact: M is 2**52, which divides 2**64 where this runs over, or at most 10**9, where it does not
         return ((high % modulus) * np.uint64((1 << LIMB) % self.modulus) + low % modulus) % modulus
 
-    def placed(self, keys: Keys) -> Keys:
-        """(n,): the place of each cell key, below `places`."""
+    def group_sums(self, keys: Keys, starts: Ints) -> Keys:
+        """(groups,): the key of each group of records that lie together and begin there."""
+        low = np.add.reduceat(keys & np.uint64((1 << LIMB) - 1), starts)
+        high = np.add.reduceat(keys >> np.uint64(LIMB), starts)
+        return self.joined(low, high)
+
+    def placed(self, keys: Keys, use: str = "") -> Keys:
+        """(n,): the place of each cell key, below `places`. With a secret another use, such as a column of
+        values, has other places.
+        """
         if self.secret is None:
             return keys
-        word = self.secret.derive("places of cell keys").key
+        word = self.secret.derive("places of cell keys", use).key
         k0, k1 = (int.from_bytes(word[at : at + 8], "little") for at in (0, 8))
         found = np.empty(len(keys), dtype=np.uint64)
         for begin in range(0, len(keys), CHUNK):

@@ -55,6 +55,15 @@ class NoiseRow:
         """(m,): the probability of each interval."""
         return np.diff(self.upper, prepend=0.0)
 
+    def ends(self, of: int) -> Ints:
+        """(m,): upper · of, rounded up: a cell key below it is below the end."""
+        # nearest first: a decimal such as 0.36648551 is no binary fraction
+        return np.ceil(np.round(self.upper * of, 4)).astype(np.int64)
+
+    def drawn(self, places: npt.NDArray[np.uint64], of: int) -> Ints:
+        """(n,): the step of each cell key, place / of."""
+        return self.steps[np.searchsorted(self.ends(of), places.astype(np.int64), side="right")]
+
     @property
     def support(self) -> Ints:
         """The steps that occur, increasing, each once."""
@@ -123,13 +132,7 @@ class PerturbationTable:
         """Rows one after the other: the upper ends, row · of + ⌈upper · of⌉, and the steps."""
         known = self._flattened
         if of not in known:
-            ends = np.concatenate(
-                [
-                    # nearest first: a decimal such as 0.36648551 is no binary fraction
-                    k * of + np.ceil(np.round(row.upper * of, 4)).astype(np.int64)
-                    for k, row in enumerate(self.rows)
-                ]
-            )
+            ends = np.concatenate([k * of + row.ends(of) for k, row in enumerate(self.rows)])
             steps = np.concatenate([row.steps for row in self.rows])
             known[of] = ends, steps
         return known[of]

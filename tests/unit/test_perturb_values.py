@@ -1,0 +1,147 @@
+"""The cell key method for sums of values: noise in proportion to the largest contributions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sdc_tasks as sdc
+from sdc_tasks.errors import InvalidInput
+
+SECRET = "5e" * 31 + "01"
+DIMS = ["AREA", "SIZE"]
+
+
+def firms(n: int = 300, seed: int = 5) -> pd.DataFrame:
+    chance = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "ID": [f"f{i}" for i in range(n)],
+            "AREA": chance.choice(["n", "s", "w"], n),
+            "SIZE": chance.choice(["1", "2", "3", "4"], n, p=[0.7, 0.2, 0.08, 0.02]),
+            "VALUE": np.where(chance.random(n) < 0.1, 0, chance.lognormal(6, 1.5, n)).round(1),
+            "WHOLE": chance.integers(0, 256, n),
+        }
+    )
+
+
+def by_hand(own: pd.DataFrame, noise: sdc.ValueNoise, places: int) -> float:
+    """The published sum of one cell, from its records: the formula of the method with one contribution."""
+    there = own[own["VALUE"] > 0]
+    if there.empty:
+        return 0.0
+    key = there["WHOLE"].sum() % places
+    largest = there["VALUE"].max()
+    share = noise.share
+    if noise.flex_point is not None and noise.large is not None and largest >= noise.flex_point:
+        f, large = noise.flex_point, noise.large
+        share = large * (
+            1 + (noise.share * largest - large * f) / (large * f) * (2 * f / (f + largest)) ** noise.q
+        )
+        share = min(share, noise.share)
+    v = noise.row.steps[np.argmax(key / places < noise.row.upper)] / 10
+    return round(there["VALUE"].sum() + largest * share * v, 1)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        sdc.ValueNoise(0.1),
+        sdc.ValueNoise(0.2, large=0.02, flex_point=500.0),
+        sdc.ValueNoise(0.3, 0.1, 900.0, q=1),
+    ],
+    ids=["simple", "flex", "flex, q 1"],
+)
+def test_every_cell_is_what_the_formula_says(noise):
+    of = firms()
+    found = sdc.perturb_values(of, DIMS, "VALUE", noise, record_key="WHOLE", keys_below=256).table
+    for area, size, total, published in found.itertuples(index=False):
+        own = of[(area == "TOTAL") | (of["AREA"] == area)]
+        own = own[(size == "TOTAL") | (own["SIZE"] == size)]
+        assert total == pytest.approx(own["VALUE"].sum())
+        assert published == pytest.approx(by_hand(own, noise, 256), abs=0.11)
+
+
+def test_the_noise_has_mean_0_and_the_share_as_its_standard_deviation():
+    row = sdc.ValueNoise(0.1).row
+    assert row.mean == pytest.approx(0, abs=1e-9)
+    assert row.variance == pytest.approx(100, abs=1e-8)  # of 10 grains a standard deviation
+    of = pd.DataFrame({"ID": range(8000), "AREA": np.arange(8000).astype(str), "VALUE": 1000})
+    found = sdc.perturb_values(
+        of, ["AREA"], "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID", max_order=1
+    )
+    moved = (found.table["PERTURBED"] - found.table["VALUE"]).to_numpy()[1:]
+    assert abs(moved.mean()) < 5 * 100 / np.sqrt(8000)
+    assert moved.std() == pytest.approx(100, rel=0.05)
+
+
+def test_who_gives_nothing_changes_no_noise_and_neither_does_the_order():
+    of = firms()
+    noise = sdc.ValueNoise(0.2, weights=(1, 0.5, 0.25))
+    first = sdc.perturb_values(of, DIMS, "VALUE", noise, secret=SECRET, record="ID").public
+    giving = of[of["VALUE"] > 0].sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(
+        first, sdc.perturb_values(giving, DIMS, "VALUE", noise, secret=SECRET, record="ID").public
+    )
+
+
+def test_no_sum_is_below_0_or_has_digits_that_no_record_has():
+    noise = sdc.ValueNoise(1 / 3, weights=(1, 1, 1))
+    found = sdc.perturb_values(firms(), DIMS, "VALUE", noise, secret=SECRET, record="ID")
+    published = found.table["PERTURBED"].to_numpy()
+    assert (published >= 0).all()
+    np.testing.assert_allclose(published, published.round(1), atol=1e-9)
+
+
+def test_the_interval_that_a_reader_has_holds_the_truth():
+    found = sdc.perturb_values(firms(), DIMS, "VALUE", sdc.ValueNoise(0.2), secret=SECRET, record="ID")
+    truth = {tuple(row[:2]): row[2] for row in found.table.itertuples(index=False)}
+    for area, size, _, low, high in found.intervals().itertuples(index=False):
+        assert low <= truth[area, size] <= high
+
+
+def test_two_columns_of_one_cell_have_noise_of_their_own():
+    """Else their ratio would be told."""
+    of = firms().assign(SAME=lambda frame: frame["VALUE"])
+    found = [
+        sdc.perturb_values(of, DIMS, name, sdc.ValueNoise(0.2), secret=SECRET, record="ID").table["PERTURBED"]
+        for name in ("VALUE", "SAME")
+    ]
+    assert (found[0] != found[1]).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"share": 0.5}, "share"),
+        ({"share": 0.0}, "share"),
+        ({"share": "much"}, "share"),
+        ({"share": 0.1, "weights": 1}, "weights"),
+        ({"share": 0.1, "large": 0.05}, "belong together"),
+        ({"share": 0.1, "large": 0.2, "flex_point": 1.0}, "large"),
+        ({"share": 0.1, "large": 0.05, "flex_point": -1.0}, "flex_point"),
+        ({"share": 0.1, "q": 0.5}, "q is no"),
+        ({"share": 0.1, "max_step": 1}, "max_step"),
+        ({"share": 0.1, "weights": (0.5,)}, "weights"),
+        ({"share": 0.1, "weights": (1, 0.5, 0.7)}, "weights"),
+        ({"share": 0.1, "weights": ()}, "weights"),
+    ],
+)
+def test_noise_that_is_none_is_refused(asked, told):
+    with pytest.raises(InvalidInput, match=f"{told}.*Remedy"):
+        sdc.ValueNoise(**asked)
+
+
+def test_what_is_wrong_is_refused():
+    of = firms(10)
+    of["VALUE"] = of["VALUE"].astype(object)
+    for wrong in (-1.0, None, "many"):
+        of.loc[4, "VALUE"] = wrong
+        with pytest.raises(InvalidInput, match="row 4: column VALUE: a value is a number, 0 or more"):
+            sdc.perturb_values(of, DIMS, "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID")
+    noise = sdc.ValueNoise(0.1, weights=(1, 0.5))
+    with pytest.raises(InvalidInput, match="a place of its own for each"):
+        sdc.perturb_values(firms(), DIMS, "VALUE", noise, record_key="WHOLE", keys_below=256)
+    with pytest.raises(InvalidInput, match="noise is no noise of values"):
+        sdc.perturb_values(firms(), DIMS, "VALUE", 0.1, secret=SECRET, record="ID")  # type: ignore[arg-type]
