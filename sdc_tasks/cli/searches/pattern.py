@@ -277,7 +277,8 @@ def _progress(run: SuppressionRun) -> str:
     doing = f"; {run.doing}" if run.doing else ""
     if best is None:
         return f"no safe pattern yet, bound {bound:.6g}{doing}"
-    return f"pattern {best.cost:.6g}, bound {bound:.6g}, gap {best.gap(bound):.2%}{doing}"
+    gap = best.gap_said(bound)
+    return f"pattern {best.cost:.6g}, {gap if bound <= 0 else f'bound {bound:.6g}, gap {gap}'}{doing}"
 
 
 def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interruption: Interruption) -> Status:
@@ -356,7 +357,7 @@ def _show(
     figures = {
         "objective": f"{best.cost:.10g}",
         "bound": f"{bound:.10g}",
-        "gap": f"{best.gap(bound):.3%}",
+        "gap": best.gap_said(bound, places=3),
         "secondaries": str(int((best.hidden & ~run.problem.primary).sum())),
         "primaries": f"{len(run.problem.primaries)}, all protected",
     }
