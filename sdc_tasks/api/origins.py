@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sdc_tasks.intake.tables.crossed import CrossedSuppression
 
-_ORIGINS: dict[int, CrossedSuppression] = {}
+ORIGINS: dict[int, CrossedSuppression] = {}
 
 
 def remember(frame: object, origin: CrossedSuppression) -> None:
     """This frame was made of this table."""
-    _ORIGINS[id(frame)] = origin
-    weakref.finalize(frame, _ORIGINS.pop, id(frame), None)
+    ORIGINS[id(frame)] = origin
+    weakref.finalize(frame, ORIGINS.pop, id(frame), None)
 
 
 def origin_of(frame: object) -> CrossedSuppression | None:
     """The table that this very frame was made of; None of any other."""
-    return _ORIGINS.get(id(frame))
+    return ORIGINS.get(id(frame))

@@ -63,13 +63,13 @@ def test_a_copy_knows_nothing() -> None:
 
 def test_a_frame_that_is_gone_is_forgotten() -> None:
     gc.collect()
-    before = len(origins._ORIGINS)
+    before = len(origins.ORIGINS)
     found = suppressed()
     _ = found.table
-    assert len(origins._ORIGINS) == before + 1
+    assert len(origins.ORIGINS) == before + 1
     del found, _
     gc.collect()
-    assert len(origins._ORIGINS) == before
+    assert len(origins.ORIGINS) == before
 
 
 def test_a_result_without_a_pattern_says_what_to_do() -> None:
