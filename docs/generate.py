@@ -1,6 +1,7 @@
 """Writes the pages that are made from the program: domain-file.md, cli.md, file-states.md with its picture,
-api.md; and into method.md and protection.md which tests hold the rules of each section (tested.yaml). With
---check: says which are out of date.
+api.md; into method.md and protection.md which tests hold the rules of each section (tested.yaml); and into
+argus.md what becomes of rules, commands and arguments of τ-ARGUS (argus.yaml). With --check: says which are
+out of date.
 
 python docs/generate.py [--check]
 """
@@ -28,6 +29,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 import sdc_tasks
+from sdc_tasks.argus.methods import ALWAYS, METHODS
 from sdc_tasks.cli.app import app
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.lifecycle import (
@@ -534,12 +536,7 @@ def tests_of(rules: dict[str, list[str]]) -> str:
     if not rules or not all(rules.values()):
         raise ValueError(f"a section or a rule without tests: {rules}")
     for each in [each for tests in rules.values() for each in tests]:
-        name, _, word = each.partition(" -k ")
-        path = TESTS / name
-        if not path.is_file() or not re.search(
-            rf"^def test_\w*{word}", path.read_text("utf-8"), re.MULTILINE
-        ):
-            raise ValueError(f"tested.yaml: there is no test {each}")
+        refuse_no_test(each, "tested.yaml")
     table = rows(
         ["rule", "where this is tested: `pytest tests/` …"],
         [[cell(rule), ", ".join(f"`{each}`" for each in tests)] for rule, tests in rules.items()],
@@ -547,7 +544,48 @@ def tests_of(rules: dict[str, list[str]]) -> str:
     return f"{BEGIN}\n\n{table}\n\n{END}"
 
 
+def refuse_no_test(named: str, by: str) -> None:
+    """Raises ValueError where a file names a test that does not exist."""
+    name, _, word = named.partition(" -k ")
+    path = TESTS / name
+    if not path.is_file() or not re.search(rf"^def test_\w*{word}", path.read_text("utf-8"), re.MULTILINE):
+        raise ValueError(f"{by}: there is no test {named}")
+
+
+# --- what becomes of a batch of τ-ARGUS ---------------------------------------------------------------------
+
+RULES_BEGIN, RULES_END = "<!-- From docs/argus.yaml and the program -->", "<!-- End of the rules -->"
+OF_ARGUMENTS = "unit/test_argus_options.py -k argument_of_a_method"
+
+
+def batch_rules() -> str:
+    """argus.md with its table of rules, commands, and the arguments of methods."""
+    told = yaml.safe_load((HERE / "argus.yaml").read_text("utf-8"))
+    body = []
+    for row in told:
+        for test in row["tests"]:
+            refuse_no_test(test, "argus.yaml")
+        line = row["line"].replace("|", "\\|")
+        body.append(
+            [f"`{line}`", row["verdict"], row["how"], ", ".join(f"`{each}`" for each in row["tests"])]
+        )
+    refuse_no_test(OF_ARGUMENTS, "argus.yaml")
+    for name, method in METHODS.items():
+        for argument in method.arguments:
+            verdict = (
+                "honoured" if not argument.ours else "stricter" if argument.ours == ALWAYS else "otherwise"
+            )
+            body.append([f"{name}: {argument.name}", verdict, argument.ours, f"`{OF_ARGUMENTS}`"])
+    table = rows(["rule, command or argument", "is", "how", "where this is tested: `pytest tests/` …"], body)
+    text = (HERE / "argus.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(RULES_BEGIN)
+    if not rest:
+        raise ValueError(f"argus.md: the line {RULES_BEGIN} is missing, where the table of rules stands")
+    return f"{before}{RULES_BEGIN}\n\n{table}\n\n{RULES_END}{rest.partition(RULES_END)[2]}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "argus.md": batch_rules,
     "domain-file.md": domain_file,
     "cli.md": command_line,
     "file-states.md": file_states,

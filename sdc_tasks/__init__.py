@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sdc_tasks.api import (
         Contributors,
+        NoiseDesign,
         Rules,
         adjust,
         audit,
+        perturb,
         primary,
         release,
         round_counts,
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Contributors",
+    "NoiseDesign",
     "Rules",
     "adjust",
     "audit",
+    "perturb",
     "primary",
     "release",
     "round_counts",

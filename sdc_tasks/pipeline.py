@@ -32,18 +32,20 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept, forget
 from sdc_tasks.methods.attack import merge
 from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, uses_witness_guided_search
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
-from sdc_tasks.methods.bases.wishes import require_fitting
+from sdc_tasks.methods.bases.wishes import Wishes, require_fitting, wishes_of
 from sdc_tasks.methods.cta.fallback import climb as climb_rung
 from sdc_tasks.methods.cta.fallback import unneeded
 from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
-from sdc_tasks.methods.linked import Out, as_it_is_out
+from sdc_tasks.methods.linked import Out, as_it_is_out, union
 from sdc_tasks.methods.linked import joint as joint_problem
+from sdc_tasks.methods.linked import off_over_time as cells_off_over_time
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
@@ -82,11 +84,15 @@ __all__ = [
     "build_problem",
     "certificate",
     "choose_bases",
+    "choose_together",
     "climb",
     "groups",
     "intervals",
+    "is_to_bases",
     "joint",
     "merge",
+    "of_group",
+    "off_over_time",
     "period_rules",
     "profiles_of",
     "read_before",
@@ -100,6 +106,7 @@ __all__ = [
     "to_bases",
     "to_try",
     "with_secondaries",
+    "withstands",
 ]
 
 
@@ -140,6 +147,18 @@ def joint(
     of all tables, what a period is to those within it; without them, as the domain says of its own.
     """
     return joint_problem(problem, period, out, rules or period_rules(domain), domain.checks.allowed)
+
+
+def off_over_time(
+    problem: ProtectionProblem,
+    period: str,
+    out: Sequence[Out],
+    domain: Domain,
+    rules: Mapping[str, PeriodRule],
+) -> list[str]:
+    """The keys of the cells of a joint problem that are not what the domain files say of their periods."""
+    found = cells_off_over_time(problem, period, out, rules, domain.checks.allowed)
+    return [problem.space.key(cell) for cell in found.tolist()]
 
 
 def period_rules(domain: Domain) -> dict[str, PeriodRule]:
@@ -217,6 +236,16 @@ def groups(problem: ProtectionProblem, domain: Domain) -> tuple[tuple[str, ...],
     return groups_of(
         problem, domain.groups, [each.code for each in domain.indicators if each.rounding is not None]
     )
+
+
+def is_to_bases(group: tuple[str, ...], domain: Domain) -> bool:
+    """Does each aggregate of these linked indicators get a base of its own?"""
+    return all(each.rounding is None for each in domain.indicators if each.code in group)
+
+
+def of_group(problem: ProtectionProblem, group: tuple[str, ...], decided: Publication) -> Publication:
+    """What was decided for the indicators of one group, with all others withheld."""
+    return decided.without(~problem.space.aggregate_cells_of(group))
 
 
 def to_bases(problem: ProtectionProblem, domain: Domain) -> IndicatorBlock | None:
@@ -313,6 +342,65 @@ def _by_bases(
     return Decision(group, part.into(nothing, found), kept)
 
 
+def choose_together(
+    problems: Sequence[ProtectionProblem],
+    domains: Sequence[Domain],
+    progress: Say = silent,
+    note: Say = silent,
+) -> list[Publication]:
+    """What is decided for several tables of one period together, table by table (METHOD §10), with every
+    indicator withheld that does not go to bases. `domains`: of each.
+
+    Raises InvalidInput where the tables cannot be decided together.
+    """
+    _require_alike(domains)
+    blocks = [to_bases(problem.own, domain) for problem, domain in zip(problems, domains, strict=True)]
+    kept = [(block, domain) for block, domain in zip(blocks, domains, strict=True) if block is not None]
+    if len(kept) < len(blocks):
+        raise InvalidInput("a table has no indicator that goes to bases")
+    first = domains[0]
+    whole = union([block.problem for block, _ in kept], [each.id for each in domains], first.checks.allowed)
+    profiles = tuple(dict.fromkeys(name for each in domains for name in each.audit.profiles))
+    requirements, _ = attack.baseline(whole.problem, profiles, progress)
+    asked = [wishes_of(block.problem, each.bases.cells) for block, each in kept]
+    wishes = Wishes(
+        *(whole.largest([getattr(w, name) for w in asked]) for name in ("exact", "published", "cost"))
+    )
+    searches = first.bases.passes * len(domains)  # as many as the tables have one after the other
+    options = first.bases.model_copy(update={"passes": searches})
+    case = case_of(whole.problem, requirements, options, first.audit.seed, progress, note, wishes)
+    decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
+    found = safe_bases(case, Adjustment(), first.cta.accept_short, [max(decimals)], lambda name, item: None)
+    return [
+        block.into(Publication.nothing(np.flatnonzero(block.whole.aggregate)), part)
+        for (block, _), part in zip(kept, whole.parts(found), strict=True)
+    ]
+
+
+def _require_alike(domains: Sequence[Domain]) -> None:
+    """Raises InvalidInput for options that differ between the tables, or that are not offered for several."""
+    first, names = domains[0], ", ".join(each.id for each in domains)
+    asked = [each.bases.model_copy(update={"cells": ()}) for each in domains]
+    if other := [each.id for each, bases in zip(domains, asked, strict=True) if bases != asked[0]]:
+        raise InvalidInput(
+            f"{other[0]} asks for other bases than {first.id}. Remedy: write bases alike in both domain files"
+        )
+    if any(each.suppression.active for each in domains):
+        raise InvalidInput(f"the receiver sets secondaries in one of {names}")
+    if first.bases.strata is not None:
+        raise InvalidInput("bases.strata is of one table")
+    decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
+    if first.bases.additive and len(decimals) > 1:
+        raise InvalidInput(f"bases.additive, and the indicators of {names} have different decimals")
+
+
+def withstands(
+    problem: ProtectionProblem, publication: Publication, requirements: attack.Requirements, domain: Domain
+) -> bool:
+    """Does a publication that was decided elsewhere withstand every attack on this table?"""
+    return attack.audit(problem, publication, requirements, seed=domain.audit.seed).passed
+
+
 def repeated(
     problem: ProtectionProblem,
     publication: Publication,
@@ -329,7 +417,7 @@ def repeated(
     same = (found.value == publication.value) & (found.base == publication.base)
     if not (changed := int((~same & ~found.withheld).sum())):
         return publication
-    if not attack.audit(problem, found, requirements, seed=domain.audit.seed).passed:
+    if not withstands(problem, found, requirements, domain):
         note(f"{changed} totals are out with another value or base: as they are out, an attack would succeed")
         return publication
     note(f"{changed} totals are published as they are out already")

@@ -7,6 +7,7 @@ audit          whether a pattern, or a table of EU aggregates, is safe
 adjust         controlled tabular adjustment: the closest protected table
 round_table    controlled or quadratic rounding
 round_counts   small count rounding
+perturb        the cell key method: noise that stays with the same people in every table
 release        EU aggregates of national tables: exact, rounded or withheld, and audited
 """
 
@@ -19,10 +20,12 @@ from sdc_tasks.methods.contributions import ContributionRules as Rules
 if TYPE_CHECKING:
     from sdc_tasks.api.adjustment import AdjustResult, adjust
     from sdc_tasks.api.auditing import PatternAudit, audit
+    from sdc_tasks.api.perturbing import PerturbResult, perturb
     from sdc_tasks.api.releases import AggregateAudit, ReleaseResult, release
     from sdc_tasks.api.results import Explanation, Picture, Result
     from sdc_tasks.api.rounding import CountResult, RoundResult, round_counts, round_table
     from sdc_tasks.api.suppression import PrimaryResult, SuppressResult, primary, suppress
+    from sdc_tasks.methods.perturb.design import NoiseDesign
 else:
     # Whoever suppresses cells waits for nothing that a release needs, and need not install it.
     __getattr__ = names_of(
@@ -30,6 +33,7 @@ else:
         {
             "adjustment": ("AdjustResult", "adjust"),
             "auditing": ("PatternAudit", "audit"),
+            "perturbing": ("NoiseDesign", "PerturbResult", "perturb"),
             "releases": ("AggregateAudit", "ReleaseResult", "release"),
             "results": ("Explanation", "Picture", "Result"),
             "rounding": ("CountResult", "RoundResult", "round_counts", "round_table"),
@@ -43,7 +47,9 @@ __all__ = [
     "Contributors",
     "CountResult",
     "Explanation",
+    "NoiseDesign",
     "PatternAudit",
+    "PerturbResult",
     "Picture",
     "PrimaryResult",
     "ReleaseResult",
@@ -53,6 +59,7 @@ __all__ = [
     "SuppressResult",
     "adjust",
     "audit",
+    "perturb",
     "primary",
     "release",
     "round_counts",

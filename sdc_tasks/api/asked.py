@@ -56,6 +56,7 @@ NUMBERS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     ),
     "min_contributors": ("a whole number, at least 0", lambda told: _is_whole(told, 0)),
     "reach": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
+    "keys_below": ("a whole number, at least 2", lambda told: _is_whole(told, 2)),
     "max_order": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "max_round": ("a whole number, at least 1", lambda told: _is_whole(told, 1)),
     "seed": ("a whole number, at least 0", lambda told: _is_whole(told, 0, math.inf)),

@@ -99,6 +99,7 @@ class SuppressKeywords(PatternKeywords, total=False):
     seconds: float | None
     gap: float
     seed: int
+    prove: bool
 
 
 class CountKeywords(TypedDict, total=False):
@@ -115,6 +116,19 @@ class CountKeywords(TypedDict, total=False):
     rule_aware: bool
     drawn: float
     seed: int | None
+
+
+class PerturbKeywords(TypedDict, total=False):
+    record: str | None
+    record_key: str | None
+    keys_below: int | None
+    count: str | None
+    weight: str | None
+    unknown: str
+    max_order: int | None
+    crossings: Sequence[Sequence[str]] | None
+    formula: str | None
+    hierarchy: Hierarchies | None
 
 
 def keywords(options: type, **defaults: object) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from sdc_tasks.model.time.moment import Moment
+from sdc_tasks.model.progress import TELL_SECONDS
+from sdc_tasks.model.time.moment import Moment, told_gap
 
 Tell = Callable[[str], None]
-Progress = (
-    Tell | bool | None
-)  # a function that gets lines; True or False; None: True in a notebook, else False
+# A function that gets lines; True, or False; None: in a notebook as True, else of a long work a line now and
+# then.
+Progress = Tell | bool | None
 
 
 def teller(progress: Progress) -> Tell:
     """What gets the lines: the function that was given; in a notebook one line below the cell, which changes;
-    else nobody, or with `progress=True` standard error.
+    else standard error, with `progress=True` each line, by default one in TELL_SECONDS from then on.
     """
     if callable(progress):
         return progress
-    if progress is False or (progress is None and not in_notebook()):
+    if progress is False:
         return lambda line: None
-    return _line_of_notebook() if in_notebook() else lambda line: print(line, file=sys.stderr)
+    if in_notebook():
+        return _line_of_notebook()
+    return _to_standard_error if progress else _now_and_then(_to_standard_error)
+
+
+def _to_standard_error(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _now_and_then(tell: Tell) -> Tell:
+    """Tells a line where none was told for TELL_SECONDS: a short work is silent, a long one is not."""
+    told = time.monotonic()
+
+    def sometimes(line: str) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now >= told + TELL_SECONDS:
+            told = now
+            tell(line)
+
+    return sometimes
 
 
 def in_notebook() -> bool:
@@ -44,8 +66,8 @@ def of_moments(tell: Tell, found: str) -> Callable[[Moment], None]:
         if moment.objective is None:
             tell(f"{moment.seconds:.1f} s: no {found} yet ({moment.method})")
         else:
-            gap = 0.0 if moment.objective <= 0 else max(0.0, 1 - moment.bound / moment.objective)
-            tell(f"{moment.seconds:.1f} s: {found} found, gap {gap:.2%} ({moment.method})")
+            gap = told_gap(moment.objective, moment.bound)
+            tell(f"{moment.seconds:.1f} s: {found} found, {gap} ({moment.method})")
 
     return report
 

@@ -13,7 +13,7 @@ import numpy as np
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.moved import MovedTable
-from sdc_tasks.api.options import CountKeywords, RoundKeywords, Weighting, keywords
+from sdc_tasks.api.options import CountKeywords, Hierarchies, RoundKeywords, Weighting, keywords
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.tables import layout_of, several
@@ -400,15 +400,7 @@ def round_counts(
     refuse_own(CALLED, dims, ("ORIGINAL", "ROUNDED", "LOW", "HIGH"))
     rows = rows_of(as_frame(df), CALLED)
     cells = counts_of(rows, list(dims), count).cells
-    trees = {
-        name: together([_tree(name, each) for each in several(given)])
-        for name, given in (options["hierarchy"] or {}).items()
-    }
-    if unknown := sorted(set(trees) - set(cells.dimensions)):
-        raise InvalidInput(
-            f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of "
-            f"{', '.join(cells.dimensions)}"
-        )
+    trees = code_trees(cells, options["hierarchy"])
     told = CountOptions(
         drawn_seed(options["seed"]),
         options["base"],
@@ -422,6 +414,20 @@ def round_counts(
     )
     published = publication_of(cells, options["max_order"], options["crossings"], options["formula"], trees)
     return CountResult(round_cells(dummy_of(cells, published), told, progress=teller(progress)))
+
+
+def code_trees(cells: InnerCells, hierarchies: Hierarchies | None) -> dict[str, CodeTree]:
+    """The codes of each dimension with a hierarchy. Raises InvalidInput for one of no dimension."""
+    trees = {
+        name: together([_tree(name, each) for each in several(given)])
+        for name, given in (hierarchies or {}).items()
+    }
+    if unknown := sorted(set(trees) - set(cells.dimensions)):
+        raise InvalidInput(
+            f"{unknown[0]}: a hierarchy of a dimension that is none. Remedy: name one of "
+            f"{', '.join(cells.dimensions)}"
+        )
+    return trees
 
 
 def _tree(name: str, given: object) -> CodeTree:

@@ -32,13 +32,15 @@ from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
-from sdc_tasks.methods.suppression.names import CellCosts, refuse_gap
+from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
+from sdc_tasks.methods.suppression.names import CellCosts, refuse_gap, refuse_prove
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
 from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
+from sdc_tasks.model.time.moment import told_gap
 from sdc_tasks.model.tolerances import GAP
 from sdc_tasks.report.files import write_whole
 from sdc_tasks.tested import require_tested
@@ -258,8 +260,7 @@ class SuppressResult(OfTable):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        assert self.search.best is not None
-        gap = self.search.best.gap_said(self.bound)
+        gap = told_gap(self.loss, self.bound).removeprefix("gap ")
         told = {"gap": gap, "ended": self.search.ended, "seconds": f"{self.search.seconds:.1f}"}
         return {**told, **super().figures}
 
@@ -371,6 +372,7 @@ def primary(
     seconds=None,
     gap=GAP,
     seed=1,
+    prove=False,
 )
 def suppress(
     df: Table,
@@ -393,7 +395,10 @@ def suppress(
     method       how to search; auto: cubes where the table is very large, else exact.
     seconds      a limit of time; without it the search ends by counted work, and equal input gives an equal
                  pattern.
-    progress     a function that gets lines; True or False; by default a line in a notebook.
+    prove        goes on until the gap is proven, which may take hours; else the search ends where more work
+                 hardly pays, and `gap` tells how far the pattern is from the bound.
+    progress     a function that gets lines; True or False; by default a line in a notebook, and in a script a
+                 line every five seconds on standard error.
 
     Raises InvalidInput with row, column, key and remedy; Unprotectable, naming the cell, where hiding all
     does not protect it, or where no safe pattern was found in the time given.
@@ -413,6 +418,8 @@ def suppress(
     """
     if options["gap"] != GAP:
         refuse_gap(options["method"])
+    if options["prove"]:
+        refuse_prove(options["method"])
     costs, priced = costs_of(options["cost"])
     layout, margins = replace(layout_of(dims, value, options), cost=priced), options["margins"]
     given = _Contributions(options["contributors"], options["top"])
@@ -430,8 +437,9 @@ def suppress(
         table = _by_rules(df, layout, rules, given, costs, margins).table
     seconds = options["seconds"]
     limit = math.inf if seconds is None else seconds
+    work = Work() if options["prove"] else WHILE_IT_PAYS
     return pattern_of(
-        table, PatternOptions(options["method"], limit, options["gap"], options["seed"]), progress
+        table, PatternOptions(options["method"], limit, options["gap"], options["seed"], work), progress
     )
 
 

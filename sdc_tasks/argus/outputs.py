@@ -38,7 +38,9 @@ WITH_EFFECT = {
     6: set[str](),
 }
 WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
+SEPARATORS = ";|~\t"  # of format 5: τ-ARGUS takes a separator for one between quotation marks too
 HIDDEN_MARK, EMPTY_MARK = "x", "-"
+LETTERS = {"u": "U", "m": "M", "s": "S", "z": "P"}  # as <UNSAFE>, <SAFE> and <PROTECT> name them
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
 OF_PATHS = r'[/\\:*?"<>|]'  # signs that no name of a file has
 FEW = 3  # contributors below which the flag of a primary says that they are too few
@@ -213,7 +215,7 @@ def _pivot(table: Protected, asked: Written) -> str:
 def _cells(table: Protected, asked: Written) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """(codes, what is shown, status) of each cell; with SE+ not of empty ones."""
     for key, text, status in zip(table.held.crossed.keys, _shown(table), table.statuses, strict=True):
-        letter = "E" if text == EMPTY_MARK else status.upper()
+        letter = "E" if text == EMPTY_MARK else LETTERS[status]
         if not (letter == "E" and asked.has("SE")):
             yield key, text, letter
 
@@ -233,15 +235,15 @@ def _sbs(table: Protected, asked: Written) -> str:
 
 def _intermediate(table: Protected, asked: Written) -> str:
     """A table that is read again: codes; value; contributors; status; lpl; upl. With SO+ the status alone."""
-    crossed, quote, count = table.held.crossed, _quote(asked, ";"), table.held.count
-    problem, lines = crossed.problem, []
+    crossed, count, separator = table.held.crossed, table.held.count, _separator(table)
+    problem, quote, lines = crossed.problem, _quote(asked, separator), []
     for i, (key, letter, empty) in enumerate(
         zip(crossed.keys, table.statuses, table.empty.tolist(), strict=True)
     ):
         nothing = empty and letter == "s"
         if nothing and asked.has("SE"):
             continue
-        status = "E" if nothing else {"u": "U", "m": "M", "z": "P", "s": "S"}[letter]
+        status = "E" if nothing else LETTERS[letter]
         told = [_number(table, float(problem.a[i])), *([] if count is None else [printed(float(count[i]))])]
         levels = (
             [printed(float(problem.lpl[i])), printed(float(problem.upl[i]))]
@@ -249,8 +251,14 @@ def _intermediate(table: Protected, asked: Written) -> str:
             else ["0", "0"]
         )
         before, after = ([], []) if asked.has("SO") else (told, levels)
-        lines.append(";".join([*map(quote, key), *before, status, *after]))
+        lines.append(separator.join([*map(quote, key), *before, status, *after]))
     return "\n".join(lines) + "\n"
+
+
+def _separator(table: Protected) -> str:
+    """The first of SEPARATORS that stands in no code; where each does, the first, between quotation marks."""
+    signs = {sign for key in table.held.crossed.keys for code in key for sign in code}
+    return next((each for each in SEPARATORS if each not in signs), SEPARATORS[0])
 
 
 def _list_of(place: Path, axis: Hierarchy) -> Path:
@@ -273,12 +281,13 @@ def _hrc(axis: Hierarchy) -> str:
 
 def _metadata_of(table: Protected, asked: Written, place: Path) -> str:
     crossed, own = table.held.crossed, iter(_own_names(table))
-    lines = ['<SEPARATOR> ";"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
+    separator = _separator(table)
+    lines = [f'<SEPARATOR> "{separator}"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
     for axis in table.held.axes:
         lines += [
             _name(axis.dimension),
             "   <RECODEABLE>",
-            f"   <TOTCODE> {field_text(axis.codes[0], ';', True)}",
+            f"   <TOTCODE> {field_text(axis.codes[0], separator, True)}",
         ]
         if max(axis.depth) > 1:
             lines += [

@@ -10,7 +10,9 @@ from sdc_tasks.argus.places import number_in
 from sdc_tasks.methods.contributions import ContributionRules
 
 MANUAL = 20.0  # percent: the margin of a cell whose status was given, where nothing says another one
-MISSING_AS_ALL = ("MIS", [0.0])  # cells with a missing code are judged as all others
+# Cells with a missing code are judged as all others; τ-ARGUS has a rule that they are safe.
+MISSING_AS_ALL, MISSING_SAFE = ("MIS", [0.0]), ("MIS", [1.0])
+JUDGED_ALL_THE_SAME = "MIS: cells with a missing code are judged as all others, not safe by themselves"
 MOST_OF_CONTRIBUTORS = {"P": 2, "NK": 2, "FREQ": 1}  # rules of a kind; those behind them are for holdings
 NamedRule = tuple[str, list[float]]  # a rule of a batch, and its numbers
 
@@ -18,13 +20,22 @@ NamedRule = tuple[str, list[float]]  # a rule of a batch, and its numbers
 @dataclass(frozen=True)
 class Safety:
     """`rules` is None where the statuses of the file count. `manual`: the level of a given status, in
-    percent. `holdings`: rules for holdings alone; `weighted`: sampling weights count.
+    percent. `holdings`: rules for holdings alone; `weighted`: sampling weights count. `zero`: up to where
+    nobody may exclude a value of a cell of zeros; 0: such a cell is safe. `differences`: what is done
+    otherwise than τ-ARGUS does it.
     """
 
     rules: ContributionRules | None = None
     manual: float = MANUAL
     holdings: bool = False
     weighted: bool = False
+    zero: float = 0.0
+    differences: tuple[str, ...] = ()
+
+    @property
+    def of_sizes(self) -> bool:
+        """Whether a rule looks at how large contributions are."""
+        return self.rules is not None and (self.rules.p is not None or bool(self.rules.nk))
 
 
 def safety_of(command: Command) -> Safety:
@@ -33,7 +44,7 @@ def safety_of(command: Command) -> Safety:
     leave it out would protect less.
     """
     said: list[NamedRule] = []
-    manual, weighted = MANUAL, False
+    manual, weighted, zero, differences = MANUAL, False, 0.0, []
     once: set[str] = set()
     for name, texts in command.calls:
         numbers = [number_in(command.line, text, f"{name}: an argument") for text in texts]
@@ -47,13 +58,18 @@ def safety_of(command: Command) -> Safety:
             manual = numbers[0]
         elif name == "WGT" and numbers in ([0.0], [1.0]):
             weighted = numbers == [1.0]
+        elif name == "ZERO" and len(numbers) == 1:
+            zero = numbers[0]
+        elif (name, numbers) == MISSING_SAFE:
+            differences.append(JUDGED_ALL_THE_SAME)
         elif (name, numbers) != MISSING_AS_ALL:
             raise command.refused(
                 f"the rule {name} is not ours, and without it less is protected. Remedy: mark its cells in "
                 f"an apriori file"
             )
     of_contributors, of_holdings = _apart(command, said)
-    return Safety(_rules(command, of_holdings or of_contributors), manual, bool(of_holdings), weighted)
+    rules = _rules(command, of_holdings or of_contributors)
+    return Safety(rules, manual, bool(of_holdings), weighted, zero, tuple(differences))
 
 
 def _apart(command: Command, said: Sequence[NamedRule]) -> tuple[list[NamedRule], list[NamedRule]]:

@@ -179,6 +179,7 @@ def _safety(batch: _Batch, command: Command) -> None:
             "table is read"
         )
     table.safety, table.ruled = safety_of(command), True
+    _tell_all(batch, table.safety.differences)
 
 
 def _read(batch: _Batch, command: Command) -> None:
@@ -224,6 +225,8 @@ def _tell_read(batch: _Batch, table: _Table) -> None:
         _tell(batch, f"table {number} does not use: {'; '.join(left)}")
     if not table.source.tabular and (problem.fixed & (problem.a != 0)).any():
         _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
+    if table.safety.of_sizes and (problem.lb < 0).any():
+        _differs(batch, "p% and (n,k) go by the sizes of contributions below 0, not by their signed sums")
 
 
 def _table(batch: _Batch, command: Command, number: int) -> _Table:

@@ -93,10 +93,36 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     read = _of_cells if source.tabular else _of_contributions
     held = read(rows, source, layout, safety, costs, cost, additivity)
     held = _powered(held, number_in(by, asked.power, "lambda"))
-    problem = held.problem
     axes = tuple(trees.values())
-    count = _counts(rows, source, held, axes) if source.tabular else problem.count
-    return Held(held, count, decimals, axes, np.zeros(len(problem.a), dtype=bool))
+    count = _counts(rows, source, held, axes) if source.tabular else held.problem.count
+    if safety.zero:
+        if count is None:
+            raise by.refused("ZERO needs a column <FREQUENCY>: who contributes 0? Remedy: describe it")
+        held = _zeros_unsafe(held, count, safety.zero, source.tabular)
+    return Held(held, count, decimals, axes, np.zeros(len(held.problem.a), dtype=bool))
+
+
+def _zeros_unsafe(
+    held: CrossedSuppression, count: Floats, reach: float, asked_open: bool
+) -> CrossedSuppression:
+    """The table with cells (n) primary that have contributors and are 0: nobody may exclude that they are as
+    large as `reach`, nor that they are as far below 0 where values may be. `asked_open`: what stays open,
+    stays so because the file says it, and not because its only contributor knows it.
+
+    Contributions that cancel are taken for zeros too, which protects more.
+    """
+    problem = held.problem
+    zeros = (problem.a == 0) & (count > 0) & ~problem.primary & ~(held.stays & asked_open)
+    below = np.where(problem.lb < 0, reach, 0.0)
+    after = replace(
+        problem,
+        primary=problem.primary | zeros,
+        lpl=np.where(zeros, below, problem.lpl),
+        upl=np.where(zeros, reach, problem.upl),
+        fixed=problem.fixed & ~zeros,
+        singleton=problem.lone | (zeros & (count == 1)),
+    )
+    return replace(held, problem=after, stays=held.stays & ~zeros)
 
 
 def _dimensions(metadata: Metadata, asked: Specified) -> list[Column]:

@@ -27,6 +27,7 @@ from sdc_tasks.cli.office import (
 from sdc_tasks.cli.options import as_command
 from sdc_tasks.cli.recode import recode
 from sdc_tasks.cli.release import demo, findings, release
+from sdc_tasks.cli.rounding.perturb import perturb
 from sdc_tasks.cli.rounding.round_counts import round_counts
 from sdc_tasks.cli.rounding.round_table import round_table
 from sdc_tasks.cli.searches.argus import argus
@@ -47,7 +48,7 @@ def _version(asked: bool) -> None:
 
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-alone = (cta, suppress, protect, intervals, recode, round_counts, round_table, argus)  # of any table
+alone = (cta, suppress, protect, intervals, recode, round_counts, round_table, perturb, argus)  # of any table
 
 
 @app.callback()

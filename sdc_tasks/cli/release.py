@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput
 
 if TYPE_CHECKING:
     from sdc_tasks.outputs import Summary
+    from sdc_tasks.steps import Desk
 
 
 def demo(
@@ -50,12 +52,25 @@ def demo(
         bool,
         typer.Option("--euro-area", help="the euro area as a second composition", rich_help_panel=METHOD),
     ] = False,
+    statistic: Annotated[
+        bool,
+        typer.Option(
+            "--statistic",
+            help="three linked tables of the same enterprises: sbs_main.yaml (activities alone), "
+            "sbs_sizes.yaml (fewer activities by size class), sbs_regions.yaml (still fewer by region)",
+            rich_help_panel=METHOD,
+        ),
+    ] = False,
+    regions: Annotated[
+        int,
+        typer.Option(min=2, help="with --statistic: regions of each country", rich_help_panel=METHOD),
+    ] = 8,
 ) -> None:
     """Writes synthetic national deliveries, protected within each country, and their domain file.
 
     Example: sdc demo demo --countries 4 --activities 6 --sizes 2
     """
-    from sdc_tasks.demo import write_deliveries, write_domain
+    from sdc_tasks.demo import write_deliveries, write_domain, write_statistic
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -65,12 +80,24 @@ def demo(
     )
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("writing deliveries", total=countries)
-        path = write_domain(folder, countries, activities, sizes, indicators, euro_area)
 
         def told(country: str, done: int, of: int) -> None:
             bar.update(task, completed=done, total=of, description=f"delivery of {country}")
 
-        write_deliveries(path, seed, period, told)
+        if statistic:
+            try:
+                files = write_statistic(
+                    folder, countries, activities, sizes, regions, seed, period, indicators, euro_area, told
+                )
+            except ValueError as error:
+                raise InvalidInput(f"--statistic: {error}. Remedy: ask for more of them") from None
+        else:
+            path = write_domain(folder, countries, activities, sizes, indicators, euro_area)
+            write_deliveries(path, seed, period, told)
+    if statistic:
+        names = ", ".join(path.name for path in files.values())
+        out.print(f"{countries} deliveries of each table in {folder / 'inbox'}, domain files {names}")
+        return
     out.print(f"{countries} deliveries in {path.parent / 'inbox'}, domain file {path}")
 
 
@@ -92,6 +119,17 @@ def release(
     ] = None,
     witnesses: Annotated[
         Path | None, typer.Option("--witnesses", help=WITNESSES, rich_help_panel=OUTPUT)
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            metavar="DOMAIN,INBOX",
+            help="the domain file and the inbox of another table of the statistic, whose deliveries are "
+            "received and checked first, so that both are decided together (linked: together); it is "
+            "released by a command of its own. Repeatable",
+            rich_help_panel=INPUT,
+        ),
     ] = None,
     processes: Annotated[
         int,
@@ -119,18 +157,15 @@ def release(
             f"another folder"
         )
     _refuse_another(out_folder, read.id, period)
+    others = [_also(each, domain, period) for each in also or ()]
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     place = side_by_side.Place(url, domain, period, time.monotonic())
+    for other, folder in others:
+        _take_in(replace(place, domain=other).desk(), folder)
     desk = place.desk()
     say = desk.say
-    waiting = steps.discover(desk, inbox)
-    say(f"{len(waiting)} deliveries")
-    for each in waiting:
-        try:
-            steps.ingest(desk, inbox, each.file)
-        except InvalidInput as error:  # a refused delivery never stops the others
-            say(str(error))
+    _take_in(desk, inbox)
     place_of = outputs.write_findings(desk, out_folder)
     say(f"deliveries read and checked, {_warned(outputs.warnings(desk))}; see {place_of}")
     try:
@@ -192,6 +227,40 @@ def _of_refused(error: CountryMissing, missing: Mapping[str, str]) -> CountryMis
         f"{_and_more('; '.join(refused[:NAMED_CELLS]), len(refused))}, see findings.csv{more}. Remedy: "
         f"correct {'it' if len(refused) == 1 else 'them'}, and release again"
     )
+
+
+def _also(given: str, domain: str, period: str) -> tuple[Path, Path]:
+    """The domain file and the inbox of another table. Raises InvalidInput where it is none that is decided
+    together with this one.
+    """
+    from sdc_tasks.domains import load_domain
+
+    file, _, folder = given.partition(",")
+    if not folder:
+        raise InvalidInput(
+            f"--also {given}: no DOMAIN,INBOX. Remedy: the domain file, a comma, and the folder with its "
+            "deliveries"
+        )
+    spec, other = load_domain(domain).of(period), load_domain(file).of(period)
+    if not spec.linked.together or other.id not in spec.linked.tables:
+        raise InvalidInput(
+            f"--also {given}: {spec.id} is not decided together with {other.id}. Remedy: in its domain file, "
+            f"linked: {{tables: [{other.id}], together: true}}"
+        )
+    return Path(file), Path(folder)
+
+
+def _take_in(desk: Desk, inbox: Path) -> None:
+    """Receives and checks the deliveries of an inbox; one that is refused stops no other."""
+    from sdc_tasks import steps
+
+    waiting = steps.discover(desk, inbox)
+    desk.say(f"{len(waiting)} deliveries")
+    for each in waiting:
+        try:
+            steps.ingest(desk, inbox, each.file)
+        except InvalidInput as error:
+            desk.say(str(error))
 
 
 def findings(

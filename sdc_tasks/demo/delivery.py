@@ -10,7 +10,7 @@ come with every record, the shares of the two largest only with primary cells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from sdc_tasks.demo.enterprises import Microtable
 from sdc_tasks.domains.schema import Domain
+from sdc_tasks.methods.linked import merged
 from sdc_tasks.methods.primary import LevelRule, PPercentRule, protection_levels, sensitive
 from sdc_tasks.methods.suppression.covering.lp_cover import lp_cover
-from sdc_tasks.model.table import Floats, Ints, inside, read_only
+from sdc_tasks.model.table import Bools, Floats, Ints, inside, read_only
 
 Texts = npt.NDArray[np.str_]
 
@@ -62,34 +63,64 @@ def protect(tables: Mapping[str, Microtable], domain: Domain) -> FlaggedTable:
 
     A sum of linked indicators is as uncertain as its parts together: what moves one part moves the sum.
     """
-    alone = replace(
-        domain.space, indicators=domain.space.indicators[:1], indicator_relations=()
-    ).national_relations
+    [found] = protect_linked([(tables, domain)])
+    return found
+
+
+def protect_linked(given: Sequence[tuple[Mapping[str, Microtable], Domain]]) -> list[FlaggedTable]:
+    """The same for several tables of one country, which name some cells alike: their secondaries are found in
+    all tables at once, so that a cell is hidden in each of them or in none.
+    """
+    spaces = [
+        replace(domain.space, indicators=domain.space.indicators[:1], indicator_relations=())
+        for _, domain in given
+    ]
+    places, relations = merged(spaces, [domain.id for _, domain in given])
+    count = relations.shape[1]
+    marked = [_primaries(tables, domain) for tables, domain in given]
+    suppressed = np.zeros(count, dtype=bool)
+    for at, (primary, _) in zip(places, marked, strict=True):
+        suppressed[at] |= primary
+    told: list[list[tuple[Ints, Ints, Ints, Ints]]] = [[] for _ in given]
+    for name in given[0][1].space.indicators:
+        a, level = np.zeros(count), np.zeros(count)
+        for (tables, domain), at, (_, flag), kept in zip(given, places, marked, told, strict=True):
+            found = _levels(tables[name], flag, domain)
+            a[at], level[at] = found[0], np.maximum(level[at], found[1])
+            kept.append(found[2])
+        # secondaries of other indicators have a level of 0
+        suppressed = lp_cover(relations, a, suppressed, level, level, _loss(a))
+    flagged = list[FlaggedTable]()
+    for at, (primary, flag), kept in zip(places, marked, told, strict=True):
+        value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+        hidden = np.where(suppressed[at] & ~primary, "D", flag)
+        flagged.append(FlaggedTable(value, units, share_1, share_2, np.tile(hidden, len(kept))))
+    return flagged
+
+
+def _primaries(tables: Mapping[str, Microtable], domain: Domain) -> tuple[Bools, Texts]:
+    """(cells,): what is primary by the first indicator, and its flag."""
     few, dominance = _rule(domain, "A"), _rule(domain, "M")
     if not isinstance(dominance, PPercentRule):
         raise ValueError("flag M must have the p% rule")
     X, units, x1, x2 = _flat(tables[domain.space.indicators[0]])
     primary = sensitive(x1, x2, X, units, dominance.p, few.few_units + 1)
-    flag = np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
-    suppressed = primary
-    told: list[tuple[Ints, Ints, Ints, Ints]] = []
-    for name in domain.space.indicators:
-        X, _, x1, x2 = _flat(tables[name])
-        a = X.astype(float)
-        share_1, share_2 = _percent(x1, X, tie=0), _percent(x2, X, tie=1)
-        level = np.zeros(len(a))
-        for code, rule in (("A", few), ("M", dominance)):
-            cells = flag == code
-            shares = share_1[cells].astype(float), share_2[cells].astype(float)
-            _, level[cells], _ = protection_levels(a[cells], units[cells], *shares, rule)
-        suppressed = lp_cover(
-            alone, a, suppressed, level, level, _loss(a)
-        )  # secondaries of other indicators have a level of 0
-        told.append((X, units, share_1, share_2))
-    value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*told, strict=True))
-    return FlaggedTable(
-        value, units, share_1, share_2, np.tile(np.where(suppressed & ~primary, "D", flag), len(told))
-    )
+    return primary, np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
+
+
+def _levels(
+    table: Microtable, flag: Texts, domain: Domain
+) -> tuple[Floats, Floats, tuple[Ints, Ints, Ints, Ints]]:
+    """Values, levels, and what is sent of one indicator: values, units and both shares."""
+    X, units, x1, x2 = _flat(table)
+    a = X.astype(float)
+    share_1, share_2 = _percent(x1, X, tie=0), _percent(x2, X, tie=1)
+    level = np.zeros(len(a))
+    for code in ("A", "M"):
+        cells = flag == code
+        shares = share_1[cells].astype(float), share_2[cells].astype(float)
+        _, level[cells], _ = protection_levels(a[cells], units[cells], *shares, _rule(domain, code))
+    return a, level, (X, units, share_1, share_2)
 
 
 def _flat(table: Microtable) -> tuple[Ints, Ints, Ints, Ints]:
@@ -117,7 +148,9 @@ def _loss(a: Floats) -> Floats:
 
 
 def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wire: Wire) -> bytes:
-    """The delivery file: one record for each total, and for each other cell that is not empty."""
+    """The delivery file: one record for each total, and for each other cell that is not empty; in a table of
+    one hierarchy for every cell.
+    """
     names = domain.attributes
     indicator = domain.indicators[0]
     dimensions = [domain.indicator_dimension, *(source.dimension for source in domain.hierarchies)]
@@ -142,7 +175,8 @@ def serialise(table: FlaggedTable, domain: Domain, country: str, period: str, wi
     lines = [head]
     decimals = ",0" if wire is Wire.NATIONAL else ""
     total = np.tile(~inside(domain.space.hierarchies).ravel(), len(domain.indicators))
-    for cell in np.flatnonzero((table.value > 0) | total):
+    alone = len(domain.hierarchies) == 1  # then no other total shows that a cell without a record is empty
+    for cell in np.flatnonzero((table.value > 0) | total | alone):
         key = [domain.frequency, country, *domain.space.national_keys[cell], period]
         unit = [
             indicator.unit,

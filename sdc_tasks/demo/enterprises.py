@@ -16,9 +16,11 @@ does not depend on which other countries are made.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from sdc_tasks.model.table import Floats, Hierarchy, Ints, read_only
 
@@ -66,6 +68,20 @@ class Microtable:
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
+@dataclass(frozen=True)
+class Enterprises:
+    """The enterprises of one country. `activity`, `size` (enterprises,): positions among the finest codes
+    (`names` of each dimension); `amounts` (enterprises,): what each reports of each indicator. `above`: of
+    each activity the code above it.
+    """
+
+    activity: Ints = field(repr=False)
+    size: Ints = field(repr=False)
+    amounts: dict[str, Ints] = field(repr=False)
+    names: dict[str, list[str]] = field(repr=False)
+    above: dict[str, str] = field(repr=False)
+
+
 def microtables(
     economy: Economy, number: int, country: str, hierarchies: tuple[Hierarchy, Hierarchy], indicators: int = 1
 ) -> dict[str, Microtable]:
@@ -73,19 +89,67 @@ def microtables(
     not depend on how many there are.
     """
     leaves = [_leaves(hierarchy) for hierarchy in hierarchies]
-    counts, medians = _inner_cells(economy, number, country, len(leaves[0]), len(leaves[1]))
+    n, cell, amounts = _drawn(economy, number, country, len(leaves[0]), len(leaves[1]))
+    tables = {}
+    for name in INDICATORS[:indicators]:
+        inner = _inner_table(cell, amounts[name], n)
+        tables[name] = _add_up(tuple(_spread_out(part, hierarchies, leaves) for part in inner), hierarchies)
+    return tables
+
+
+def enterprises(
+    economy: Economy, number: int, country: str, hierarchies: tuple[Hierarchy, Hierarchy]
+) -> Enterprises:
+    """The enterprises of the `number`-th country by activity and size class: those of `microtables`."""
+    activities, _ = hierarchies
+    leaves = [_leaves(hierarchy) for hierarchy in hierarchies]
+    _, cell, amounts = _drawn(economy, number, country, len(leaves[0]), len(leaves[1]))
+    activity, size = np.divmod(cell, len(leaves[1]))
+    return Enterprises(
+        activity,
+        size,
+        amounts,
+        {each.dimension: [each.codes[i] for i in own] for each, own in zip(hierarchies, leaves, strict=True)},
+        {code: above for code, above in zip(activities.codes, activities.parent, strict=True) if above},
+    )
+
+
+def table_of(
+    amount: Ints,
+    codes: Sequence[npt.NDArray[np.str_]],
+    hierarchies: Sequence[Hierarchy],
+    above: Mapping[str, str],
+) -> Microtable:
+    """The table of enterprises by their `codes` (enterprises,) of each hierarchy; a code that a hierarchy
+    does not have counts at the one `above` it.
+    """
+    shape = tuple(len(hierarchy.codes) for hierarchy in hierarchies)
+    places = []
+    for own, hierarchy in zip(codes, hierarchies, strict=True):
+        names, which = np.unique(own, return_inverse=True)
+        at = []
+        for name in names.tolist():
+            while name not in hierarchy.index:
+                name = above[name]
+            at.append(hierarchy.index[name])
+        places.append(np.array(at, dtype=np.int64)[which])
+    cell = np.ravel_multi_index(places, shape).astype(np.int64)
+    n = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+    return _add_up(_inner_table(cell, amount, n), hierarchies)
+
+
+def _drawn(
+    economy: Economy, number: int, country: str, activities: int, sizes: int
+) -> tuple[Ints, Ints, dict[str, Ints]]:
+    """The number of enterprises of each inner cell, the cell of each enterprise, and what it reports."""
+    counts, medians = _inner_cells(economy, number, country, activities, sizes)
     rng = _stream(economy, 2, number)
     n = rng.poisson(counts * rng.gamma(economy.dispersion, 1 / economy.dispersion, counts.shape)).clip(
         max=MOST_ENTERPRISES
     )
     cell = np.repeat(np.arange(n.size), n.ravel())
     turnover = np.ceil(np.exp(rng.normal(np.log(medians).ravel()[cell], economy.spread))).astype(np.int64)
-    amounts = {"TURNOVER": turnover} | _shares(turnover, _stream(economy, 3, number))
-    tables = {}
-    for name in INDICATORS[:indicators]:
-        inner = _inner_table(cell, amounts[name], n)
-        tables[name] = _add_up(tuple(_spread_out(part, hierarchies, leaves) for part in inner), hierarchies)
-    return tables
+    return n, cell, {"TURNOVER": turnover} | _shares(turnover, _stream(economy, 3, number))
 
 
 def _shares(turnover: Ints, rng: np.random.Generator) -> dict[str, Ints]:
@@ -160,8 +224,8 @@ def _spread_out(inner: Ints, hierarchies: tuple[Hierarchy, Hierarchy], leaves: l
     return full
 
 
-def _add_up(full: tuple[Ints, ...], hierarchies: tuple[Hierarchy, Hierarchy]) -> Microtable:
-    """Totals along both hierarchies, deepest first; the top two of a total are the top two of its parts' top
+def _add_up(full: tuple[Ints, ...], hierarchies: Sequence[Hierarchy]) -> Microtable:
+    """Totals along the hierarchies, deepest first; the top two of a total are the top two of its parts' top
     twos.
     """
     value, units, x1, x2 = full

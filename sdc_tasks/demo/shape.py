@@ -53,22 +53,22 @@ def write_domain(
         for codelist in _codelists().values():
             shutil.copyfile(SHIPPED / codelist, folder / codelist)
         return path
-    lists = {"areas": _areas(countries), "activities": _activities(activities), "sizes": _sizes(sizes)}
-    settings = _settings(countries, activities, sizes, indicators)
+    lists = {"areas": areas_of(countries), "activities": activities_of(activities), "sizes": sizes_of(sizes)}
+    settings = settings_of(countries, activities, sizes, indicators)
     if euro_area:
-        _add_euro_area(settings, [code for code, *_ in lists["areas"]])
+        add_euro_area(settings, [code for code, *_ in lists["areas"]])
     for source, (name, rows) in zip(
         (settings["areas"], *settings["hierarchies"]), lists.items(), strict=True
     ):
         source["codelist"] = f"codelists/{name}.csv"
-        (folder / source["codelist"]).write_bytes(_csv(rows))
+        (folder / source["codelist"]).write_bytes(csv_of(rows))
     path.write_text(
         yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=140), encoding="utf-8"
     )
     return path
 
 
-def _settings(countries: int, activities: int, sizes: int, indicators: int) -> dict[str, Any]:
+def settings_of(countries: int, activities: int, sizes: int, indicators: int) -> dict[str, Any]:
     """The keys of `sbs.yaml` under another id, so that nobody takes one shape's releases for another's."""
     settings: dict[str, Any] = yaml.safe_load((SHIPPED / "sbs.yaml").read_text(encoding="utf-8"))
     settings["id"] = f"sbs_{countries}x{activities}x{sizes}" + (f"x{indicators}" if indicators > 1 else "")
@@ -88,7 +88,8 @@ def _settings(countries: int, activities: int, sizes: int, indicators: int) -> d
     return settings
 
 
-def _add_euro_area(settings: dict[str, Any], areas: list[str]) -> None:
+def add_euro_area(settings: dict[str, Any], areas: list[str]) -> None:
+    """Adds the euro area to the compositions. Raises ValueError for too few members among `areas`."""
     members = [code for code in EURO_AREA.split() if code in areas]
     if not 2 <= len(members) < len(areas):
         raise ValueError(
@@ -116,19 +117,22 @@ def _read(codelist: str) -> Rows:
         return [(row["code"], row["parent"], row["label"]) for row in csv.DictReader(lines)]
 
 
-def _csv(rows: Rows) -> bytes:
+def csv_of(rows: Rows) -> bytes:
+    """A code list as a file."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([("code", "parent", "label"), *rows])
     return text.getvalue().encode()
 
 
-def _areas(count: int) -> Rows:
+def areas_of(count: int) -> Rows:
+    """The first countries, and invented ones beyond them, as rows of a code list."""
     known = _read(_codelists()["REF_AREA"])
     more = [(f"X{i:02d}", known[0][1], f"Invented country {i}") for i in range(1, count - len(known) + 1)]
     return known[:count] + more
 
 
-def _sizes(count: int) -> Rows:
+def sizes_of(count: int) -> Rows:
+    """So many size classes and their total."""
     known = _read(_codelists()["SIZECLASS"])
     if count == len(known) - 1:
         return known
@@ -138,7 +142,8 @@ def _sizes(count: int) -> Rows:
     ]
 
 
-def _activities(count: int) -> Rows:
+def activities_of(count: int) -> Rows:
+    """A tree of so many activities: a first part of the list, or one with split leaves."""
     known = _read(_codelists()["ACTIVITY"])
     return _cut(known, count) if count <= len(known) else _grown(known, count)
 
@@ -150,6 +155,18 @@ def _cut(rows: Rows, count: int) -> Rows:
     if last[1] not in with_children:
         last = next(row for row in rows[count - 1 :] if row[1] in with_children)
     return [*chosen, last]
+
+
+def complete_cut(rows: Rows, most: int) -> Rows:
+    """The upper part of a tree, with at most so many codes: of each total either all parts or none."""
+    chosen, parts = [rows[0]], dict[str, Rows]()
+    for row in rows[1:]:
+        parts.setdefault(row[1], []).append(row)
+    for code, *_ in chosen:  # the list grows by what is below
+        below = parts.get(code, [])
+        if len(chosen) + len(below) <= most:
+            chosen += below
+    return chosen
 
 
 def _grown(rows: Rows, count: int) -> Rows:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.time.periods import PeriodRule
@@ -24,6 +24,17 @@ class LinkedOptions(Strict):
         "or for each (`{TURNOVER: sum, EMPLOYED: mean}`): their sum (flows), their mean (stocks), or none. "
         "Without it, two frequencies are not released beside each other",
     )
+    together: bool = Field(
+        default=False,
+        description="decide this table together with those of `tables` whose deliveries of the period are "
+        "there and that are not out yet: their domain files stand beside this one, under their names",
+    )
+
+    @model_validator(mode="after")
+    def _has_tables(self) -> Self:
+        if self.together and not self.tables:
+            raise ValueError("together: with which tables? Remedy: name them under tables")
+        return self
 
     def __bool__(self) -> bool:
         return bool(self.tables) or self.periods is not None

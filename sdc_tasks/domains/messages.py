@@ -10,6 +10,19 @@ from pydantic_core import ErrorDetails
 
 from sdc_tasks.errors import did_you_mean
 
+# What may stand at a key, in the words of the file rather than of Python.
+MAPPING = "keys and values are wanted, such as {key: value}"
+WANTED = {
+    "model_type": MAPPING,
+    "model_attributes_type": MAPPING,
+    "dict_type": MAPPING,
+    "tuple_type": "a list is wanted, such as [one, two]",
+    "list_type": "a list is wanted, such as [one, two]",
+    "bool_type": "true or false is wanted",
+    "bool_parsing": "true or false is wanted",
+    "string_type": "text is wanted; put it between quotation marks",
+}
+
 
 def all_told(errors: Sequence[ErrorDetails], root: type[BaseModel]) -> str:
     """What is wrong, without the consequences: a key that is misspelt is not missing too."""
@@ -22,13 +35,14 @@ def all_told(errors: Sequence[ErrorDetails], root: type[BaseModel]) -> str:
         beside = (each for each in unknown if list(each[:-1]) == above)
         return any(did_you_mean(str(each[-1]), [str(name)]) for each in beside)
 
-    return "; ".join(told(error, root) for error in errors if not follows(error))
+    return "; ".join(dict.fromkeys(told(error, root) for error in errors if not follows(error)))
 
 
 def told(error: ErrorDetails, root: type[BaseModel]) -> str:
     """The key and what is wrong with it; for a key that does not belong there, those that do."""
     keys, models = _place(error["loc"], root)
-    text = f"{'.'.join(keys)}: {error['msg']}"
+    said = WANTED.get(error["type"], error["msg"].removeprefix("Value error, "))
+    text = f"{'.'.join(key for key in keys if '[' not in key)}: {said}"
     if error["type"] == "extra_forbidden" and len(models) == 1:
         [model] = models
         known = sorted(field.alias or name for name, field in model.model_fields.items())

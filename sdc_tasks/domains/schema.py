@@ -710,6 +710,11 @@ class Domain(Strict):
             if any(spec.span.covers(span) for spec in self.aggregates):
                 self._within(span, f"{self.id} {span}")
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the domain file."""
+        return self._folder
+
     @cached_property
     def suite(self) -> tuple[OfficeExpectation, ...]:
         """The expectations that the office adds to the checks; none where it has no suite."""

@@ -29,6 +29,7 @@ _ACTIONS = frozenset(
 _WORDS = re.compile(
     r"[A-Za-z]+(?:\.[A-Za-z]+)?"
 )  # such as ActionType.information: no value, nor a part of one
+_DIGIT = re.compile(r"\d")
 _INSTANT = re.compile(r"[0-9]{2}/[0-9]{2}/(?:[0-9]{2}){1,2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _STRUCTURES, _KINDS = ("DATAFLOW", "STRUCTURE_ID"), frozenset(("dataflow", "datastructure", "dataprovision"))
 
@@ -301,7 +302,7 @@ def _obs_status(keys: Keys, found: Findings) -> None:
 
 
 def _may_be_number(text: str) -> bool:
-    return any(sign.isdecimal() for sign in text)
+    return _DIGIT.search(text) is not None
 
 
 def _wrong_status(keys: Keys, row: int) -> str:

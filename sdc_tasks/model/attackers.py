@@ -25,4 +25,5 @@ WHO = {
     ),
     "revision": "the same, who also knows how far cells were revised since, as the domain lets one assume",
 }
+PUBLIC = "external"  # who knows what everybody can read
 KEEPERS = ("vintage", "revision")  # those who kept what was published before

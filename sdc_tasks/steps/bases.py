@@ -12,16 +12,31 @@ from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
+from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.joint import out_of
 from sdc_tasks.steps.memory import is_sound, load, once
+from sdc_tasks.steps.together import taken
 from sdc_tasks.warehouse.operations import journal
+
+TOGETHER = Rung(
+    "with other tables",
+    Outcome.FEASIBLE,
+    None,
+    None,
+    None,
+    0.0,
+    "withstands the attack",
+    chosen=True,
+)
 
 
 @keeps_to_itself
 def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     """Runs one rung of the CTA ladder. Returns whether the next rung is needed."""
+    if taken(desk, release_id) is not None:
+        desk.say("no adjusted table: decided together with other tables")
+        return False
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
     before = adjustment_of(desk, release_id, upto=rung)
@@ -94,7 +109,12 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
     def keep(name: str, item: Kept) -> None:
         once(desk, release_id, "bases", _of_group(group, name), lambda: item)
 
+    proposal = taken(desk, release_id)
+
     def decide() -> Publication:
+        if proposal is not None and pipeline.is_to_bases(groups[group], desk.domain):
+            keep(RULES, Adjustment(rungs=(TOGETHER,)))
+            return pipeline.of_group(problem, groups[group], proposal)
         return pipeline.choose_bases(
             problem, requirements, adjustment, desk.domain, desk.say, keep, note, group
         )

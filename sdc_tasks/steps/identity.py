@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.linked import related
+from sdc_tasks.steps.linked import partners_of, related
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.confidential.secret import VARIABLE, named, secret_of
@@ -66,13 +66,15 @@ def require_kept(desk: Desk) -> None:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a release: the keyed digest of all that determine its bytes, and the ids of
-    the published versions and of the related releases among them.
+    """The inputs of a release: the keyed digest of all that determine its bytes, the ids of the published
+    versions and of the related releases among them, and the deliveries (domain, digest) of the tables that
+    are decided together with it.
     """
 
     digest: str
     versions: tuple[str, ...]
     related: tuple[str, ...]
+    partners: tuple[tuple[str, str], ...] = ()
 
 
 def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> Inputs:
@@ -85,18 +87,28 @@ def inputs_of(desk: Desk, accepted: Sequence[store.StoredDelivery]) -> Inputs:
     told = tuple(each.release_id for each in releases_of(desk))
     if told:
         beside = tuple(reader.made_beside(desk.engine, told[-1]))
-        again = Inputs(_inputs_digest(desk, deliveries, told[:-1], beside), told[:-1], beside)
+        others = tuple(reader.made_with(desk.engine, told[-1]))
+        digest = _inputs_digest(desk, deliveries, told[:-1], beside, others)
+        again = Inputs(digest, told[:-1], beside, others)
         if told[-1] == release_id_of(desk, again):
             return again
     beside = tuple(each.release_id for each in related(desk))
-    return Inputs(_inputs_digest(desk, deliveries, told, beside), told, beside)
+    others = partners_of(desk) if not told else ()
+    return Inputs(_inputs_digest(desk, deliveries, told, beside, others), told, beside, others)
 
 
-def _inputs_digest(desk: Desk, deliveries: Sequence[str], told: Sequence[str], beside: Sequence[str]) -> str:
+def _inputs_digest(
+    desk: Desk,
+    deliveries: Sequence[str],
+    told: Sequence[str],
+    beside: Sequence[str],
+    partners: Sequence[tuple[str, str]],
+) -> str:
     embargo = embargo_of(desk)
     until = None if embargo is None else embargo.astimezone(UTC).isoformat()
     parts = [desk.domain.digest, desk.period, lineage.environment(), until, sorted(deliveries), list(told)]
     parts += [list(beside)] if beside else []
+    parts += [[f"together {domain} {key}" for domain, key in sorted(partners)]] if partners else []
     return secret_of(desk.engine).derive("inputs of a release").digest(json.dumps(parts).encode())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdc_tasks import pipeline
-from sdc_tasks.errors import InvalidInput, ReleaseBlocked
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked, some_of
 from sdc_tasks.judge.release import Part, differs
 from sdc_tasks.methods.linked import Out
 from sdc_tasks.model.problem import ProtectionProblem
@@ -30,7 +30,13 @@ def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) 
     rules = _common_rules(desk, releases)
     out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
-    return pipeline.joint(problem, desk.period, out, desk.domain, rules)
+    joint = pipeline.joint(problem, desk.period, out, desk.domain, rules)
+    if off := pipeline.off_over_time(joint, desk.period, out, desk.domain, rules):
+        desk.say(
+            f"{some_of(off)}: not what linked: periods says of the periods within it; where that is no "
+            "revision, have the office correct it"
+        )
+    return joint
 
 
 def out_of(desk: Desk, release_id: str) -> list[Out]:

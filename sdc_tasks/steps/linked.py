@@ -8,11 +8,15 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.schema import MissingCountry
+from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.model.results import Related
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.warehouse import reader
+from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.engine import reading
-from sdc_tasks.warehouse.database.schema import RunState
+from sdc_tasks.warehouse.database.schema import DeliveryState, RunState
 from sdc_tasks.warehouse.dissemination import overlap
 from sdc_tasks.warehouse.forms.related import family as family_of
 from sdc_tasks.warehouse.forms.related import reached
@@ -79,3 +83,54 @@ def named(releases: Sequence[ReleaseInfo]) -> tuple[Related, ...]:
             {Related(each.domain, each.period, each.version, each.publication_digest) for each in releases}
         )
     )
+
+
+def partners_of(desk: Desk) -> tuple[tuple[str, str], ...]:
+    """(domain, digest) of the domain file and of the accepted deliveries of each linked table of the period
+    that is decided together with this one: it is not out yet, and a release can be made of what it has.
+    Raises InvalidInput where its domain file is not beside that of this one.
+    """
+    if not desk.domain.linked.together:
+        return ()
+    found = list[tuple[str, str]]()
+    there = {(each.domain, each.period) for each in reader.releases(desk.engine)}
+    for name in sorted(desk.domain.linked.tables):
+        sent = store.deliveries(desk.engine, name, desk.period)
+        accepted = [each for each in sent if each.state is DeliveryState.ACCEPTED]
+        unjudged = any(each.state is DeliveryState.RECEIVED for each in sent)
+        if (name, desk.period) in there or not accepted or unjudged:
+            continue
+        domain = partner(desk, name).domain
+        countries = {each.country for each in accepted}
+        if domain.missing_country is MissingCountry.PARTIAL or set(domain.countries) <= countries:
+            found += [(name, domain.digest), *((name, each.key.digest) for each in accepted)]
+    return tuple(found)
+
+
+def unknown_tables(desk: Desk) -> list[str]:
+    """What to say of each linked table of which neither the warehouse nor the folder of the domain file knows
+    anything: its name may be a slip.
+    """
+    known = {each["domain"] for each in reader.cycles(desk.engine)}
+    known |= {each.stem for each in desk.domain.folder.glob("*.yaml")}
+    return [
+        f"linked: tables: nothing is known of {name}, so that this release is attacked without it"
+        f".{did_you_mean(name, sorted(known - {desk.domain.id}))}"
+        for name in desk.domain.linked.tables
+        if name not in known
+    ]
+
+
+def partner(desk: Desk, name: str) -> Desk:
+    """The desk of another table of the statistic, whose domain file stands beside that of this one. Raises
+    InvalidInput where it does not.
+    """
+    file = desk.domain.folder / f"{name}.yaml"
+    domain = load_domain(file).of(desk.period) if file.is_file() else None
+    if domain is None or domain.id != name:
+        said = "is no file" if domain is None else f"is the domain {domain.id}"
+        raise InvalidInput(
+            f"{desk.domain.id}: linked: together: {file} {said}. Remedy: put the domain file of {name} "
+            "there, or leave out together"
+        )
+    return replace(desk, domain=domain, publishing=None)

@@ -23,7 +23,7 @@ from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_own
 from sdc_tasks.steps.joint import beside_what_is_out, require_own_merge
-from sdc_tasks.steps.linked import named, of_release
+from sdc_tasks.steps.linked import named, of_release, unknown_tables
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.secondaries import (
     collect,
@@ -34,6 +34,7 @@ from sdc_tasks.steps.secondaries import (
     report_weak,
     suppress,
 )
+from sdc_tasks.steps.together import propose
 from sdc_tasks.steps.versions import known, readable, told_so_far
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
@@ -67,6 +68,9 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
             problem = pipeline.with_secondaries(problem, hidden)
         else:
             problem = delivered(desk, release_id, notes)
+        for slip in unknown_tables(desk):
+            notes.append(slip)
+            desk.say(slip)
         told = told_so_far(desk, problem, readable(desk, release_id, problem))
         return beside_what_is_out(desk, release_id, replace(problem, earlier=told))
 
@@ -114,6 +118,7 @@ def baseline(desk: Desk, release_id: str) -> str:
         return requirements
 
     digest = once(desk, release_id, "baseline", "", attack)
+    propose(desk, release_id)
     report_weak(desk, release_id, problem, load(desk, release_id, "baseline", Requirements))
     return digest
 

@@ -88,7 +88,7 @@ def open_release(desk: Desk) -> str:
         desk.engine, release_id, terms, embargo=embargo_of(desk), environment=lineage.environment()
     )
     named = {each.key.digest: f"{each.country}: {each.file}" for each in deliveries}
-    journal.note_inputs(desk.engine, release_id, named, inputs.versions, inputs.related)
+    journal.note_inputs(desk.engine, release_id, named, inputs.versions, inputs.related, inputs.partners)
     return release_id
 
 
@@ -295,9 +295,13 @@ def _weak(own: Ints, before: Ints, space: CellSpace) -> list[Finding]:
     if len(before):
         message = (
             f"beside what is out already, this table does not protect {_primaries(before)}: "
-            f"{_named(before, space)}. The release "
-            "protects no further than that allows. Remedy: flag primaries and secondaries in the first "
-            "delivery of a period"
+            f"{_named(before, space)}. The release protects no further than that allows. Remedy: "
+            + (
+                "hide the same cells in every table of the statistic, and in the periods within a "
+                "period, before the first of them is released"
+                if space.beside
+                else "flag primaries and secondaries in the first delivery of a period"
+            )
         )
         told.append(Finding("SDC/unprotected", Severity.WARNING, message))
     return told

@@ -30,7 +30,7 @@ from sdc_tasks.warehouse.database.schema import dag_run as dag_run_table
 from sdc_tasks.warehouse.database.schema import inbox as inbox_table
 from sdc_tasks.warehouse.database.schema import unread as unread_table
 from sdc_tasks.warehouse.database.sqlfiles import clause
-from sdc_tasks.warehouse.operations.journal import DELIVERY, LPS, RELATED, TALLY, VERSION, WITNESSES
+from sdc_tasks.warehouse.operations.journal import DELIVERY, LPS, PARTNER, RELATED, TALLY, VERSION, WITNESSES
 
 Record = dict[str, Any]
 RELEASE_TYPES = {"released_at": UtcTime(), "embargo": UtcTime(), "visible": Boolean()}
@@ -238,7 +238,7 @@ def steps(engine: Engine, release_id: str) -> list[Record]:
     return [
         each
         for each in _of_run(engine, step, release_id, "finished_at")
-        if each["step"] not in (DELIVERY, VERSION, RELATED, TALLY)
+        if each["step"] not in (DELIVERY, VERSION, RELATED, PARTNER, TALLY)
     ]
 
 
@@ -293,6 +293,12 @@ def made_after(engine: Engine, release_id: str) -> list[str]:
 def made_beside(engine: Engine, release_id: str) -> list[str]:
     """The related releases that were out when the release was opened."""
     return [each["key"] for each in _of_run(engine, step, release_id, "note") if each["step"] == RELATED]
+
+
+def made_with(engine: Engine, release_id: str) -> list[tuple[str, str]]:
+    """(domain, digest) of the deliveries of tables that are decided together with a release."""
+    noted = (each for each in _of_run(engine, step, release_id, "note") if each["step"] == PARTNER)
+    return [(domain, digest) for domain, digest in (each["key"].split(" ", 1) for each in noted)]
 
 
 def rungs(engine: Engine, release_id: str) -> list[Record]:

@@ -343,7 +343,7 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
     [
         (("<RECODE> 1,Size,size.grc",), "line 5: <RECODE>: not one of our commands"),
         (("READTABLE",), "line 5: a command is expected"),
-        (("<SAFETYRULE> ZERO(5)",), "the rule ZERO is not ours, and without it less is protected"),
+        (("<SAFETYRULE> REQ(70,85,3,10)",), "the rule REQ is not ours, and without it less is protected"),
         (("<SAFETYRULE> P(20,1)|P(0,1)|P(10,1)",), "rules for contributors beside rules for holdings"),
         (("<SAFETYRULE> P(20,1)|P(10,1)",), "two p% rules"),
         (
@@ -597,6 +597,22 @@ def test_the_second_holding_of_a_cell_is_not_told_to_the_first(tmp_path: Path):
         hidden = {key for key, (shown, _) in told.items() if shown == "x"}
         assert {("A", "1"), ("A", "2"), ("B", "1"), ("B", "2")} < hidden, method
         assert "Not judged: other sums" in ended.text, method
+
+
+@pytest.mark.parametrize(("rule", "told"), [("P(0,1)|P(0,1)|P(10,1)", True), ("FREQ(0,1)|FREQ(2,20)", False)])
+def test_whoever_has_contributions_below_zero_is_told_how_rules_take_them(
+    tmp_path: Path, rule: str, told: bool
+):
+    """F has −90 beside the 8 of G. By sizes he has 90 of 98, and the level is 1; by the signed sum of −82 it
+    would exceed the cell.
+    """
+    fill = {key: {f"{key}{i}": 50 for i in range(6)} for key in ("A2", "B1", "B2")}
+    for sign in (1, -1):
+        holdings(tmp_path, {"A1": {"F": 90 * sign, "G": 8}} | fill)
+        commands = (f"<SAFETYRULE> {rule}", "<READMICRODATA>", "<SUPPRESS> OPT(1)")
+        ended = sdc("argus", batch(tmp_path, *commands, '<WRITETABLE> (1,5,,"o.tab")', head=OPEN))
+        assert ended.code == 0, ended.text
+        assert ("go by the sizes of contributions below 0" in ended.text) == (told and sign < 0)
 
 
 def test_who_reports_nothing_is_counted(tmp_path: Path):

@@ -17,6 +17,7 @@ import pytest
 import typer
 
 from sdc_tasks.cli.options import as_command
+from sdc_tasks.cli.rounding.perturb import perturb
 from sdc_tasks.cli.rounding.round_counts import round_counts
 from sdc_tasks.cli.searches import argus, protect, suppress
 from sdc_tasks.methods.rounding import small_count
@@ -60,6 +61,14 @@ COUNTS = "A,B,N,MUST,FIXED\n" + "".join(
     f"{a},{b},{i % 5},{int(i == 3)},{3 if i == 2 else ''}\n"
     for i, (a, b) in enumerate((a, b) for a in "vwxyz" for b in "123")
 )
+PEOPLE = "ID,A,B,KEY,WHOLE,N,W\n" + "".join(
+    f"p{i},{'vwxyz'[i % 5]},{i % 3 or ''},0.{(i * 7919) % 9973:04},{i * 37 % 256},{1 + i % 3},{1 + i % 2}.5\n"
+    for i in range(200)
+)
+CELLS = "A,B,KEY,N\n" + "".join(
+    f"{a},{b},0.{(i * 7919) % 9973:04},{i % 7}\n"
+    for i, (a, b) in enumerate((a, b) for a in "vwxyz" for b in "123")
+)
 THEN = "A,B,VALUE,STATUS\n" + "".join(
     f"{a},{b},0,{'m' if b == '2' else 's'}\n" for a in ("x", "y", "TOTAL") for b in ("1", "2", "3", "TOTAL")
 )
@@ -76,6 +85,10 @@ FILES = {
     "b.hst": "x,2,c,1\n",
     "link.csv": "link,table,cell\n1,t,x.1\n1,gap,x.1\n",
     "then.csv": THEN,
+    "people.csv": PEOPLE,
+    "cells.csv": CELLS,
+    "s.hex": "5e" * 31 + "01\n",
+    "noise.csv": "i;j;p;v;p_int_ub\n0;0;1;0;1\n1;0;0.5;-1;0.5\n1;2;0.5;1;1\n",
     "tabb.csv": "code,parent\nT,\nG,T\nv,G\nw,G\nx,T\ny,T\nz,T\n",
 }
 RULE = ("firms.csv", "--dims", "A,B", "--p", "10")
@@ -92,6 +105,7 @@ SUPPRESS: dict[str, Case] = {
     "keep_discount": (PLAIN, ("--keep-discount", "5")),
     "seconds": (PLAIN, ("--seconds", "5")),
     "gap": (PLAIN, ("--gap", "0.1")),
+    "prove": (PLAIN, ("--prove",)),
     "seed": (PLAIN, ("--seed", "2")),
     "place": (PLAIN, ("--out", "out.csv")),
     "facts": (PLAIN, ("--json", "out.json")),
@@ -151,6 +165,7 @@ PROTECT: dict[str, Case] = {
             "cost",
             "seconds",
             "gap",
+            "prove",
             "seed",
             "place",
             "published",
@@ -186,6 +201,38 @@ ROUNDED: dict[str, Case] = {
     "facts": (ROUND, ("--json", "out.json")),
     "plot": (ROUND, ("--plot", "out.svg")),
 }
+PERTURB = ("people.csv", "--dims", "A,B", "--max-step", "3", "--variance", "1.5", "--published", "p.csv")
+NAMED = (*PERTURB, "--record", "ID", "--secret", "s.hex")
+GIVEN = (*PERTURB, "--record-key", "KEY")
+PERTURBED: dict[str, Case] = {
+    "dims": ((*NAMED[:1], *NAMED[3:], "--dims", "A"), ("--dims", "A,B")),
+    "count": (("cells.csv", *GIVEN[1:]), ("--count", "N")),
+    "secret": (GIVEN, ("--secret", "s.hex")),
+    "record": (NAMED, ("--record", "B")),
+    "record_key": (GIVEN, ("--record-key", "W")),
+    "keys_below": ((*PERTURB, "--record-key", "WHOLE"), ("--keys-below", "256")),
+    "weight": (NAMED, ("--weight", "W")),
+    "unknown": (NAMED, ("--unknown", "?")),
+    "max_order": (NAMED, ("--max-order", "1")),
+    "crossings": (NAMED, ("--crossings", "A")),
+    "formula": (NAMED, ("--formula", "~A")),
+    "hierarchy": (NAMED, ("--hierarchy", "A=tabb.csv")),
+    "ptable": ((*NAMED[:3], *NAMED[7:], "--max-step", "3", "--variance", "1"), ("--ptable", "noise.csv")),
+    "max_step": (NAMED, ("--max-step", "4")),
+    "variance": (NAMED, ("--variance", "1.2")),
+    "js": (NAMED, ("--js", "1")),
+    "at_most": ((*NAMED, "--variance", "2.5", "--write-ptable", "t"), ("--at-most",)),
+    "monotone": (
+        (*NAMED, "--max-step", "5", "--variance", "3", "--js", "2", "--write-ptable", "t"),
+        ("--monotone",),
+    ),
+    "stay": (NAMED, ("--stay", "0.6")),
+    "published": ((*NAMED[:7], *NAMED[9:]), ("--published", "p.csv")),
+    "cells": (NAMED, ("--out", "out.csv")),
+    "told": (NAMED, ("--audit", "told.json")),
+    "write_ptable": (NAMED, ("--write-ptable", "t")),
+    "whole_keys": ((*NAMED, "--write-ptable", "t"), ("--whole-keys", "256")),
+}
 BATCH = ("b.arb",)
 ARGUS: dict[str, Case] = {
     "folder": (BATCH, ("--out", "results")),
@@ -196,6 +243,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], dict[str, Case]]] = {
     "suppress": (suppress.suppress, SUPPRESS),
     "protect": (protect.protect, PROTECT),
     "round-counts": (round_counts, ROUNDED),
+    "perturb": (perturb, PERTURBED),
     "argus": (argus.argus, ARGUS),
 }
 ALL = [(command, name) for command, (_, cases) in COMMANDS.items() for name in cases]
@@ -301,11 +349,12 @@ def test_an_option_of_a_command_is_honoured_or_named(heard: Any, command: str, n
 
 def test_a_pattern_is_judged_and_none_is_sought(heard: Any) -> None:
     """Beside --check, an option of the search is refused."""
-    searches = ("--method paths", "--gap 0.1", "--seed 2", "--seconds 3", "--out o.csv", "--plot o.svg")
-    searches += ("--published o.csv",)
-    for option in map(str.split, searches):
+    searches = (
+        "--method paths|--gap 0.1|--prove|--seed 2|--seconds 3|--out o.csv|--plot o.svg|--published o.csv"
+    )
+    for option in map(str.split, searches.split("|")):
         said = heard("suppress", (*PLAIN, "--check", "then.csv", *option))[1]
-        assert "leave out --out, --published, --plot, --seconds, --method, --gap and --seed" in said
+        assert "leave out --out, --published, --plot, --seconds, --method, --gap, --prove and --seed" in said
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -318,6 +367,17 @@ def test_a_gap_is_for_methods_that_end_at_one(
     assert (code, bool(asked)) == ((0, True) if ends else (2, False))
     assert ends or f"gap: method {method} proves no bound" in said
     assert heard(command, (*plain, "--method", method))[0][0] == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("command", "plain"), [("suppress", PLAIN), ("protect", RULE)])
+def test_to_prove_is_for_methods_that_prove(
+    heard: Any, method: str, command: str, plain: Sequence[str]
+) -> None:
+    (code, asked, _), said = heard(command, (*plain, "--method", method, "--prove"))  # type: ignore[misc]
+    proves = method in ("auto", "exact")
+    assert (code, bool(asked)) == ((0, True) if proves else (2, False))
+    assert proves or f"prove: method {method} proves no bound" in said
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ BESIDE = (
     "plugins/README.md",
 )
 KEPT = (
+    "argus.md",
     "domain-file.md",
     "cli.md",
     "file-states.md",
@@ -102,7 +103,7 @@ def test_every_key_of_a_domain_file_and_every_option_has_a_meaning():
 def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
     copy = tmp_path / "docs"
     (copy / "img").mkdir(parents=True)
-    for name in ("generate.py", "tested.yaml", *KEPT):
+    for name in ("generate.py", "tested.yaml", "argus.yaml", *KEPT):
         shutil.copy(DOCS / name, copy / name)
     (copy / "cli.md").write_text("something else\n")
     done = subprocess.run(
@@ -128,7 +129,7 @@ def test_a_generated_page_that_says_something_else_is_named(tmp_path: Path):
 def test_a_section_without_a_test_that_exists_is_refused(tmp_path: Path, told: str, other: str, refused: str):
     copy = tmp_path / "docs"
     (copy / "img").mkdir(parents=True)
-    for name in ("generate.py", "tested.yaml", *KEPT):
+    for name in ("generate.py", "tested.yaml", "argus.yaml", *KEPT):
         shutil.copy(DOCS / name, copy / name)
     text = (copy / "tested.yaml").read_text(encoding="utf-8")
     assert text.count(told) == 1

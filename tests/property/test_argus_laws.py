@@ -113,7 +113,8 @@ def write(folder: Path, cells: dict[Key, Cell]) -> None:
 
 def read(place: Path) -> dict[Key, list[str]]:
     """The lines of an intermediate file, read by Python's csv alone."""
-    return {(row[0], row[1]): row[2:] for row in csv.reader(place.open(newline=""), delimiter=";")}
+    separator = place.with_suffix(".rda").read_text().removeprefix('<SEPARATOR> "')[0]
+    return {(row[0], row[1]): row[2:] for row in csv.reader(place.open(newline=""), delimiter=separator)}
 
 
 def run(folder: Path, name: str, *commands: str) -> list[str]:

@@ -16,6 +16,7 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, bound, by_audit, cutting_plane_choice, tighten
 from sdc_tasks.methods.bases.search.cover import cover, drawn, least
 from sdc_tasks.methods.bases.search.repair import raise_to, repair
+from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.optimise import Cut
 from support.laws import law
@@ -40,7 +41,7 @@ def met(cuts: list[Cut], options: Ladder, choice: np.ndarray) -> bool:
 def case_of(problem: ProtectionProblem, options: Ladder) -> Case:
     weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
     requirements, _ = baseline(problem, ("external",))
-    none = np.zeros(len(weights), dtype=bool)
+    none = wishes_of(problem, ())
     return Case(
         problem, requirements, Attacker(problem, requirements), options, weights, none, BasesOptions(), quiet
     )

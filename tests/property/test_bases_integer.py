@@ -10,6 +10,7 @@ from sdc_tasks.methods.bases.integer import integer_safe as withstand
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, by_audit
+from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from support.laws import law
@@ -25,14 +26,13 @@ def chosen(problem: ProtectionProblem) -> tuple[Publication, Publication]:
     weights = 1 / np.maximum(np.abs(problem.a[problem.aggregate]), 1)
     requirements = baseline(problem, ("external",))[0]
     ladder = ladder_of(problem, weights, OPTIONS)
-    exact = np.zeros(len(weights), dtype=bool)
     case = Case(
         problem,
         requirements,
         Attacker(problem, requirements),
         ladder,
         weights,
-        exact,
+        wishes_of(problem, ()),
         OPTIONS,
         lambda message: None,
     )

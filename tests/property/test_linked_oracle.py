@@ -6,31 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from sdc_tasks import pipeline
 from sdc_tasks.judge.release import Part, differs
 from sdc_tasks.judge.release.verdict import recheck
-from sdc_tasks.methods.linked import Out, joint
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, AuditReport, Publication
-from sdc_tasks.model.time.periods import PeriodRule
+from support.joined import RULES, joint_of
 from support.oracles.drawn import drawn_domain
 from support.oracles.linked import Statistic, Table, broken, drawn
 
-RULES = {"TURNOVER": PeriodRule.SUM}
 QUICK, WHOLE = 30, 500
-
-
-def together(now: Table, before: Sequence[Table]) -> ProtectionProblem:
-    """The joint problem of a table and those that are out."""
-    out = [
-        Out(f"{each.kind} {each.period}", each.period, each.problem, each.publication)
-        for each in before
-        if each.publication is not None
-    ]
-    return joint(now.problem, now.period, out, RULES, lambda total: np.full(len(total), 1e-9))
 
 
 def come_out(statistic: Statistic) -> int:
@@ -40,7 +27,7 @@ def come_out(statistic: Statistic) -> int:
     asked = 0
     for number, now in enumerate(statistic.tables):
         before = statistic.tables[:number]
-        problem = together(now, before)
+        problem = joint_of(now, before)
         domain = drawn_domain()
         requirements, _ = pipeline.baseline(problem, domain)
         now.publication = pipeline.choose_bases(problem, requirements, Adjustment(), domain)

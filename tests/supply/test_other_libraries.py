@@ -23,7 +23,7 @@ from support import ROOT
 from support.small_tables import DOMAIN, VISIBLE, edition, small_domain
 from support.supply.lock import no_network, uv
 
-pytestmark = pytest.mark.slow  # an environment with six libraries
+pytestmark = pytest.mark.slow  # an environment with seven libraries
 
 PROGRAMS = ROOT / "tests" / "support" / "neighbours"
 DELIVERIES = (ROOT / "docs" / "deliveries.md").read_text(encoding="utf-8")
@@ -68,6 +68,7 @@ REFUSED = {
     "pysdmx csv 1_0_0 name.csv": "labels have columns of their own in SDMX-CSV 2, with STRUCTURE_NAME",
     "sdmx1 xml generic.xml": "export it as one of the two",
     "sdmx1 xml with an action.xml": "not ActionType.information",
+    "sdmxthon xml generic by series.xml": "fit the totals around them",
     "frictionless parquet.parquet": "(EMBARGO_TIME) is of a kind that is not read here: send text",
     "polars csv NA.csv": "with which R says that there is no value: leave it empty",
 }
@@ -77,6 +78,8 @@ READ = (
     *(f"pysdmx csv {version} name.csv" for version in ("2_0_0", "2_1_0")),
     *(f"pysdmx xml {version}.xml" for version in ("2_1_STR", "2_1_GEN", "3_0", "3_1")),
     "sdmx1 csv 1.0.csv", "sdmx1 csv 2.0.csv", "sdmx1 xml specific.xml",
+    "sdmxthon csv 1.0.csv", "sdmxthon csv 2.0.csv", "sdmxthon xml specific flat.xml",
+    "sdmxthon xml specific by series.xml", "sdmxthon xml generic flat.xml",
     "frictionless csv.csv", "duckdb csv.csv", "duckdb csv bar.csv", "duckdb parquet.parquet",
     "polars csv.csv", "polars csv tabs.txt", "polars parquet.parquet", "polars arrow.arrow",
 )  # fmt: skip
@@ -87,6 +90,9 @@ LOST: dict[str, set[str] | str] = {
     "polars table.csv": {"ACTIVITY"},
     "DuckDB table.csv": {"CONF_STATUS"},
     "pysdmx table.json": "NotImplemented",
+    "sdmxthon table.csv": {"ACTIVITY"},
+    "sdmxthon table.xml": "Exception",
+    "sdmxthon table.json": "Exception",
     "sdmx1 table.json": "TypeError",
     "sdmx1 table.xml, an older structure": "XMLParseError",
 }

@@ -19,9 +19,15 @@ import pytest
 
 import sdc_tasks as sdc
 from sdc_tasks import api
-from sdc_tasks.api.progress import teller
+from sdc_tasks.api import progress as api_progress
+from sdc_tasks.api import suppression as api_suppression
+from sdc_tasks.api.progress import of_moments, teller
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.engine import PatternOptions
+from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
+from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
+from sdc_tasks.model.time.moment import Moment
 from support.payload_key import WAREHOUSE_SECRET
 
 SECRET = 8128317
@@ -38,7 +44,9 @@ TABLE = pd.DataFrame(
 DIMS = ["REGION", "BRANCH"]
 
 
-@pytest.mark.parametrize("module", ["suppression", "auditing", "adjustment", "rounding", "releases"])
+@pytest.mark.parametrize(
+    "module", ["suppression", "auditing", "adjustment", "rounding", "perturbing", "releases"]
+)
 def test_the_examples_of_the_documentation(module):
     found = doctest.testmod(import_module(f"sdc_tasks.api.{module}"))
     assert found.attempted > 3
@@ -47,7 +55,7 @@ def test_the_examples_of_the_documentation(module):
 
 def test_every_function_has_an_example_and_every_name_loads():
     functions = [name for name in sdc.__all__ if name.islower()]
-    assert len(functions) == 7
+    assert len(functions) == 8
     assert [name for name in functions if ">>> " not in getattr(sdc, name).__doc__] == []
     assert {name for name in sdc.__all__ if getattr(sdc, name) is not getattr(api, name)} == set()
     with pytest.raises(AttributeError, match="no attribute 'protect'"):
@@ -273,7 +281,15 @@ def test_progress_is_told_to_whom_it_may_concern(
     assert lines
     assert "gap 0.00%" in lines[-1]
     sdc.suppress(TABLE, DIMS)
-    assert capsys.readouterr().err == "", "outside of a notebook it is quiet"
+    assert capsys.readouterr().err == "", "what is short is silent in a script"
+    now = [0.0]
+    monkeypatch.setattr(api_progress.time, "monotonic", lambda: now[0])
+    tell = teller(None)
+    for second in range(12):
+        now[0] = float(second)
+        tell(f"{second} s")
+    assert capsys.readouterr().err == "5 s\n10 s\n", "what is long tells a line now and then"
+    monkeypatch.undo()
     teller(True)("found")
     assert capsys.readouterr().err == "found\n"
     shown = io.StringIO()
@@ -290,6 +306,36 @@ def test_progress_is_told_to_whom_it_may_concern(
     tell("one")
     tell("two")
     assert shown.getvalue() == "one+two"
+
+
+def test_who_is_told_of_a_gap_is_told_where_there_is_no_bound():
+    """A bound of 0 is none: a gap of 100 % would be said of any pattern."""
+    lines: list[str] = []
+    report = of_moments(lines.append, "pattern")
+    for objective, bound in ((80.0, 0.0), (80.0, 60.0), (0.0, 0.0)):
+        report(Moment(1.0, objective, bound, "m"))
+    assert [line.partition("found, ")[2] for line in lines] == [
+        "no bound (m)",
+        "gap 25.00% (m)",
+        "gap 0.00% (m)",
+    ]
+    assert sdc.suppress(TABLE, DIMS, method="cover").figures["gap"] == "no bound"
+
+
+def test_the_search_ends_where_it_hardly_pays_or_goes_on(monkeypatch: pytest.MonkeyPatch):
+    asked: list[Work] = []
+
+    def caught(problem: object, options: PatternOptions, report: object) -> SuppressionResult:
+        asked.append(options.work)
+        return search(problem, options, report)
+
+    search = api_suppression.suppress_problem
+    monkeypatch.setattr(api_suppression, "suppress_problem", caught)
+    one, two = sdc.suppress(TABLE, DIMS), sdc.suppress(TABLE, DIMS, prove=True)
+    assert asked == [WHILE_IT_PAYS, Work()]
+    assert one.loss == two.loss == two.bound
+    with pytest.raises(InvalidInput, match=r"prove: method cover proves no bound.*Remedy: "):
+        sdc.suppress(TABLE, DIMS, method="cover", prove=True)
 
 
 @pytest.fixture(scope="module")

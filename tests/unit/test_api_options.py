@@ -22,7 +22,16 @@ TABLE = pd.DataFrame(
         "LEVEL": 5,
     }
 )
-API = (sdc.primary, sdc.suppress, sdc.audit, sdc.adjust, sdc.round_table, sdc.round_counts, sdc.release)
+API = (
+    sdc.primary,
+    sdc.suppress,
+    sdc.audit,
+    sdc.adjust,
+    sdc.round_table,
+    sdc.round_counts,
+    sdc.perturb,
+    sdc.release,
+)
 FUNCTIONS = {
     each.__name__: each
     for each in (
@@ -32,10 +41,15 @@ FUNCTIONS = {
         sdc.adjust,
         sdc.round_table,
         sdc.round_counts,
+        sdc.perturb,
         sdc.release,
     )
 }
-NEEDED = {"round_table": {"base": 5}, "primary": {"rules": sdc.Rules(p=10)}}
+NEEDED = {
+    "round_table": {"base": 5},
+    "primary": {"rules": sdc.Rules(p=10)},
+    "perturb": {"ptable": sdc.NoiseDesign(2, 0.9), "record_key": "VALUE", "keys_below": 100},
+}
 NONE = {
     "seconds": (float("nan"), -1, float("inf"), "ten", True),
     "gap": (float("nan"), -0.1, 1, "x"),
@@ -74,6 +88,10 @@ def test_a_yes_or_no_is_one_and_dims_are_several():
 
 OTHERS = (
     "dims",
+    "record",
+    "record_key",
+    "weight",
+    "unknown",
     "value",
     "level",
     "count",

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import sdc_tasks
 from sdc_tasks.argus import run
 from sdc_tasks.argus.metadata import OF_COLUMN, OF_FILE
 from sdc_tasks.argus.methods import METHODS, Argument
@@ -75,6 +77,9 @@ SPECIFY = '<SPECIFYTABLE> "Region""Size"|"Turnover"||\n'
 MAN, READ, OPT = "<SAFETYRULE> MAN(10)\n", "<READTABLE> 0\n", "<SUPPRESS> OPT(1,9)\n"
 WRITE = '<WRITETABLE> (1,5,,"o.tab")\n'
 INPUTS = {"t.tab", "t.rda", "r.hrc", "b.arb"}
+
+
+DOCS = Path(sdc_tasks.__file__).parents[1] / "docs"
 
 
 @dataclass
@@ -374,7 +379,6 @@ RULES = {
     "WGT with a rule": ("FREQ(3,20)", "FREQ(3,20)|WGT(1)"),
     "MIS": ("FREQ(3,20)", "FREQ(3,20)|MIS(1)"),
     "REQ": ("FREQ(3,20)", "FREQ(3,20)|REQ(1,1,1,1)"),
-    "ZERO": ("FREQ(3,20)", "FREQ(3,20)|ZERO(5)"),
     "holdings": ("P(20,1)", "P(0,1)|P(0,1)|P(20,1)"),
 }
 
@@ -387,6 +391,80 @@ def test_a_rule_is_honoured_or_named(outcome: Any, name: str) -> None:
     )
     assert not one.refused
     assert heard(name.split()[0], one, two), name
+
+
+PAGE = yaml.safe_load((DOCS / "argus.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", PAGE, ids=[row["line"] for row in PAGE])
+def test_what_the_page_says_of_a_rule_or_command_is_so(outcome: Any, row: dict[str, Any]) -> None:
+    """`honoured`: no line says otherwise. `stricter` or `otherwise`: a line names it. `refused`: by its name,
+    and nothing is written.
+    """
+    word, said = row["line"].split(">")[0] + ">", row["line"]
+    rule, command = MAN, f"{said}\n"
+    if word == "<SAFETYRULE>":
+        rule, command = f"{said}\n", ""
+        if said.split()[1].split("(")[0] in (
+            "MIS",
+            "WGT",
+            "REQ",
+            "ZERO",
+        ):  # beside a rule that makes primaries
+            rule = rule.replace("<SAFETYRULE> ", "<SAFETYRULE> FREQ(3,20)|")
+    batch = OPEN + SPECIFY + rule + READ + command + ("" if word == "<SUPPRESS>" else OPT) + WRITE
+    found = outcome(batch, TOPS.replace("<LOWERPL>", "").replace("<UPPERPL>", ""))
+    differs = [line for line in found.told if line.startswith("differs: ") and " OPT: " not in line]
+    assert bool(found.refused) == (row["verdict"] == "refused")
+    if found.refused:
+        line = batch.splitlines().index((command or rule).strip()) + 1
+        assert row["names"] in found.refused
+        assert f"b.arb, line {line}" in found.refused
+        assert not found.files
+    else:
+        assert any(row["names"] in line for line in differs) if "names" in row else not differs
+
+
+def test_the_page_has_every_rule_and_every_method_that_is_not_ours() -> None:
+    said = " ".join(row["line"] for row in PAGE)
+    for name in (
+        "P(",
+        "NK(",
+        "FREQ(",
+        "ZERO(",
+        "REQ(",
+        "MIS(",
+        "MAN(",
+        "WGT(",
+        "<RECODE>",
+        "<COVER>",
+        "CKM(",
+    ):
+        assert name in said
+
+
+def test_a_cell_of_zeros_is_primary_where_the_rule_asks_for_it(outcome: Any) -> None:
+    """Two firms with 0 in N1 × 21: ZERO(5) hides the cell, so that nobody excludes a value of 5."""
+    line = "N1;21;20;7;10;5;P;;;9;1"
+    zero = TABLE.replace(line, "N1;21;0;2;0;0;S;;;9;1").replace("N1;All;42,5;13", "N1;All;22,5;8")
+    zero = zero.replace("N;21;40;13", "N;21;20;8").replace("N;All;82,5;25", "N;All;62,5;20")
+    zero = zero.replace("All;21;60;15", "All;21;40;10").replace("All;All;142,5;40", "All;All;122,5;35")
+    rda = TOPS.replace("<LOWERPL>", "").replace("<UPPERPL>", "")
+
+    def status(rule: str) -> list[str]:
+        found = outcome(OPEN + SPECIFY + f"<SAFETYRULE> {rule}\n" + READ + OPT + WRITE, rda, zero)
+        assert found.refused == ""
+        rows = [line.split(";") for line in found.files["o.tab"].decode().splitlines()]
+        return next(row[4:] for row in rows if row[:2] == ['"N1"', '"21"'])
+
+    assert status("FREQ(2,20)") == ["S", "0", "0"]
+    assert status("FREQ(2,20)|ZERO(0)") == ["S", "0", "0"]
+    assert status("FREQ(2,20)|ZERO(5)") == ["U", "0", "5"]
+    batch = OPEN + SPECIFY + "<SAFETYRULE> ZERO(5)|MAN(10)\n" + READ + OPT + WRITE
+    assert (
+        "ZERO needs a column <FREQUENCY>"
+        in outcome(batch, RDA.replace("<FREQUENCY>", "<NUMERIC>"), zero).refused
+    )
 
 
 # --- methods ------------------------------------------------------------------------------------------------

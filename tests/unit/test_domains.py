@@ -337,6 +337,19 @@ def test_linked_indicators_are_in_one_unit(edited):
         ("percent: 10", "perzent: 10", "flags.A.rule.perzent: "),
         ("label: Union", "label: Union, membres: all", "aggregates.0.membres: "),
         ("id: small", "id: Small One", "id: "),
+        ("id: small", "id: small\nlinked: 5", "linked: keys and values are wanted"),
+        ("id: small", "id: small\nlinked: {tables: sizes}", "linked.tables: a list is wanted"),
+        (
+            "id: small",
+            "id: small\nlinked: {tables: [a], together: maybe}",
+            "linked.together: true or false is wanted",
+        ),
+        ("id: small", "id: small\nlinked: {together: true}", "linked: together: with which tables"),
+        (
+            "id: small",
+            "id: small\nlinked: {periods: 5}",
+            "linked.periods: Input should be 'sum', 'mean' or 'none'",
+        ),
         ("role: public", "role: free", "flags.F.role: Input should be 'public', 'primary' or 'secondary'"),
         (
             "{role: secondary}",

@@ -71,6 +71,26 @@ def test_a_missing_activity_is_named_once(domain, folder):
     assert message.startswith("no record of TURNOVER, ACTIVITY D: ")
 
 
+def test_a_total_without_any_record_is_named_by_its_code(domain, folder):
+    [message] = said(domain, folder, "_T S L\nTOTAL . . .\nC 1000 F 400 F 600 F\nD 1000 F 300 F 700 F")
+    assert message.startswith("no record of TURNOVER, ACTIVITY TOTAL: ")
+
+
+def test_of_a_branch_that_is_missing_only_its_head_is_named(folder, tmp_path):
+    """C with its parts C1 and C2; D has no parts."""
+    deep = small_domain(tmp_path)
+    (tmp_path / "activities.csv").write_text("code,parent\nTOTAL,\nC,TOTAL\nD,TOTAL\nC1,C\nC2,C\n")
+    deep = load_domain(tmp_path / "small.yaml")
+    whole = "C1 400 F 100 F 300 F\nC2 600 F 300 F 300 F\n"
+    rest = "_T S L\nTOTAL 2000 F 700 F 1300 F\nC 1000 F 400 F 600 F\nD 1000 F 300 F 700 F\n"
+    assert deliver(deep, folder, sdmx_1(rest + whole)).accepted
+    [message] = said(deep, folder, "_T S L\nTOTAL 2000 F 700 F 1300 F\nD 1000 F 300 F 700 F\n")
+    assert message.startswith("no record of TURNOVER, ACTIVITY C: ")
+    [first, second] = said(deep, folder, rest)
+    assert first.startswith("no record of TURNOVER, ACTIVITY C1: ")
+    assert second.startswith("no record of TURNOVER, ACTIVITY C2: ")
+
+
 def test_a_missing_grand_total_is_refused_even_where_an_absent_record_is_a_zero(folder, tmp_path):
     zero = small_domain(tmp_path, UNIT, f"{UNIT}, absent: zero")
     [message] = said(zero, folder, OPEN.replace("2000 F", "."))
@@ -164,6 +184,17 @@ def test_what_fills_an_unavailable_cell_may_be_off_by_a_share_of_the_table(tmp_p
     assert (filled is not None) == fits
     if filled is not None:
         assert 400 - off - 20 <= filled[4] <= 400 + 20
+
+
+def test_what_fits_exactly_fills_where_nothing_may_be_off(tmp_path):
+    checks = "checks: {additivity_absolute: 0, additivity_relative: 0}\nflags:"
+    exact = small_domain(tmp_path, "flags:", checks)
+    value = np.array([2000.0, 700, 1300, 1000, 0, 600, 1000, 300, 700])
+    filled = completed(value, np.arange(9) != 4, exact)
+    assert filled is not None
+    assert filled[4] == 400
+    value[7] += 1  # the column asks for 399
+    assert completed(value, np.arange(9) != 4, exact) is None
 
 
 def test_a_primary_cell_cannot_be_not_available(domain, folder):
@@ -286,7 +317,17 @@ def test_keys_that_vanished_and_appeared_are_told(folder, tmp_path, severity):
         ("SDC/expected", None, "AT.TURNOVER.D.L"),
     ]
     assert [str(each.severity) for each in delivery.findings] == [severity, "warning"]
+    assert [each.message.partition(":")[0] for each in delivery.findings] == [
+        "AT.TURNOVER.C.L had a record before and has none now (AT.TURNOVER.C.L)",
+        "AT.TURNOVER.D.L has a record and had none before (AT.TURNOVER.D.L)",
+    ]
     assert delivery.accepted == (severity == "warning")
+    two_less = deliver(domain, folder, sdmx_1("_T S L\nTOTAL 10 F 10 F .\nC 6 F 6 F .\nD 4 F 4 F ."))
+    [both] = [each for each in two_less.findings if each.code == "SDC/expected"]
+    keys = "AT.TURNOVER.TOTAL.L, AT.TURNOVER.C.L"
+    assert both.message.startswith(
+        f"AT.TURNOVER.TOTAL.L had a record before and has none now, as 1 more ({keys}): "
+    )
     assert codes(deliver(domain, folder, sdmx_1(before, "BE"))) == [], "nothing is known of last time"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from sdc_tasks.intake.tables.jj import JJTable
 from sdc_tasks.intake.tables.suppression import suppression_of
 from sdc_tasks.judge.pattern import verify
 from sdc_tasks.methods.suppression.covering.greedy_unsuppress import GreedyUnsuppression
+from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.engine import PatternOptions, execute, suppress
-from sdc_tasks.methods.suppression.exact import Work
+from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
 from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -165,3 +167,80 @@ def test_what_no_problem_can_be_is_told_without_a_value(
         SensitiveTable(good.M, **arrays)
     assert "Remedy: " in str(refused.value)
     assert "50" not in str(refused.value)
+
+
+def cube(*inside: int) -> SensitiveTable:
+    """So many inner cells in each of three dimensions, with totals; about every fourth is primary."""
+    rng = np.random.default_rng(1)
+    shape = tuple(size + 1 for size in inside)
+    value = np.zeros(shape)
+    value[1:, 1:, 1:] = rng.lognormal(2.5, 1.2, inside).astype(int)
+    for axis in range(3):
+        whole = value.sum(axis=axis, keepdims=True)
+        value = np.concatenate([whole, np.delete(value, 0, axis)], axis)
+    index = np.arange(value.size).reshape(shape)
+    rows = [np.moveaxis(index, axis, 0).reshape(shape[axis], -1).T for axis in range(3)]
+    lines = [line for each in rows for line in each]
+    A = sp.lil_array((len(lines), value.size))
+    for row, cells in enumerate(lines):
+        A[row, cells] = [1.0] + [-1.0] * (len(cells) - 1)
+    a = value.ravel()
+    inner = np.zeros(shape, dtype=bool)
+    inner[1:, 1:, 1:] = True
+    primary = inner.ravel() & (a > 0) & (rng.random(len(a)) < 0.25)
+    level, none = np.where(primary, 0.2 * a, 0.0), np.zeros(len(a))
+    return SensitiveTable(
+        sp.csr_array(A), a, none, none + np.inf, level, level, none, cost=a, primary=primary, fixed=a == 0
+    )
+
+
+def test_who_waits_has_a_good_pattern_before_the_first_bound() -> None:
+    """A chain of patterns follows the first one: no dearer, and counted, so the same each time."""
+    nothing = Work(rounds=0, search=0, integer_rounds=0)
+    one, two, again = (
+        suppress(cube(3, 4, 4), PatternOptions(work=replace(nothing, first=first))) for first in (0, 40, 40)
+    )
+    assert (one.ended, two.ended) == ("work", "work")
+    assert two.cost < one.cost
+    assert any(moment.method == "first pattern, shaken" for moment in two.history)
+    assert np.array_equal(two.pattern, again.pattern)
+    assert verify(cube(3, 4, 4), two.pattern).safe
+
+
+def test_patterns_are_sought_as_long_as_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a round in vain the relaxation goes on without them, and its bound is the same."""
+    asked: list[str] = []
+
+    def unsuppress(self: Patterns, y: np.ndarray, step: str, most: int, shaken: int) -> None:
+        asked.append(step)
+
+    monkeypatch.setattr(Patterns, "unsuppress", unsuppress)
+    work = Work(rounds=7, search=0, integer_rounds=0)
+    always = suppress(cube(3, 4, 4), PatternOptions(work=work))
+    rounds = len(asked)
+    assert rounds > 1
+    asked.clear()
+    sometimes = suppress(cube(3, 4, 4), PatternOptions(work=replace(work, in_vain=1)))
+    assert asked == ["LP round 1"]
+    assert sometimes.bound == always.bound
+
+
+def test_what_ends_early_says_how_far_it_is_and_prove_goes_on() -> None:
+    early = suppress(cube(3, 4, 4), PatternOptions(work=replace(WHILE_IT_PAYS, integer_rounds=0, search=0)))
+    proven = suppress(cube(3, 4, 4), PatternOptions(work=Work(patterns=0, search=0)))
+    assert (early.ended, proven.ended) == ("work", "proven")
+    assert early.bound <= proven.cost <= early.cost
+    assert early.gap == pytest.approx((early.cost - early.bound) / early.cost)
+    assert 0 < early.gap < 1
+
+
+def test_a_larger_table_has_fewer_rounds_for_each_takes_longer() -> None:
+    """Of a table with more classes than the work is meant for, rounds in proportion; a network has all."""
+    work = Work(rounds=7, patterns=0, search=0, integer_rounds=0)
+    whole, small = (
+        suppress(cube(3, 4, 4), PatternOptions(work=replace(work, classes=classes))) for classes in (None, 1)
+    )
+    bounds = [moment.bound for moment in whole.history if moment.bound > 0]
+    assert small.bound == bounds[0] < whole.bound
+    flat = suppression_of(table())
+    assert suppress(flat, PatternOptions(work=replace(Work(), classes=1))).ended == "proven"

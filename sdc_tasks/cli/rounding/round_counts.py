@@ -15,6 +15,7 @@ import typer
 from rich.table import Table as Grid
 
 from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, AskedLayout, takes
+from sdc_tasks.cli.rounding.crossings import AskedCrossings
 from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
 from sdc_tasks.cli.terminal import out
@@ -24,7 +25,6 @@ from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.rounding.small_count import (
-        CodeTree,
         CountOptions,
         Crossings,
         Dummy,
@@ -37,30 +37,9 @@ IMAGES: dict[str, Literal["svg", "png"]] = {".svg": "svg", ".png": "png"}
 
 
 @dataclass(frozen=True)
-class AskedPublication:
-    """What is published of the inner cells: all crossings, unless one of these says less."""
+class AskedPublication(AskedCrossings):
+    """Also which inner cells are rounded in any case, or were."""
 
-    max_order: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="publish all crossings of at most this number of dimensions", rich_help_panel=INPUT
-        ),
-    ] = None
-    crossings: Annotated[
-        str | None,
-        typer.Option(help="publish these and their sub-totals, as A:B,C:D:E", rich_help_panel=INPUT),
-    ] = None
-    formula: Annotated[
-        str | None,
-        typer.Option(help="publish the terms of a formula, as ~(A+B)*C", rich_help_panel=INPUT),
-    ] = None
-    hierarchy: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="a dimension's code,parent or .hrc, as FILE (named DIM.csv) or DIM=FILE; repeat",
-            rich_help_panel=INPUT,
-        ),
-    ] = None
     force: Annotated[
         str | None,
         typer.Option(
@@ -277,34 +256,10 @@ def round_counts(
 
 
 def _publication(cells: InnerCells, asked: AskedPublication) -> Crossings:
-    from sdc_tasks.api.rounding import publication_of
-    from sdc_tasks.methods.rounding.small_count import together
+    from sdc_tasks.api.rounding import code_trees, publication_of
 
-    trees: dict[str, list[CodeTree]] = {}
-    for file in asked.hierarchy or []:
-        dimension, tree = _hierarchy(cells, file)
-        trees.setdefault(dimension, []).append(tree)
-    hierarchies = {dimension: together(mine) for dimension, mine in trees.items()}
-    named = (
-        None
-        if asked.crossings is None
-        else [[name.strip() for name in crossing.split(":")] for crossing in asked.crossings.split(",")]
-    )
-    return publication_of(cells, asked.max_order, named, asked.formula, hierarchies)
-
-
-def _hierarchy(cells: InnerCells, given: Path) -> tuple[str, CodeTree]:
-    from sdc_tasks.intake.tables.codes import read_hierarchy
-
-    name, equals, file = str(given).partition("=")
-    path = Path(file) if equals and name in cells.dimensions else given
-    dimension = name if path is not given else given.stem
-    if dimension not in cells.dimensions:
-        raise InvalidInput(
-            f"{given}: the dimension of this hierarchy is missing. Remedy: write DIM=FILE, with DIM one of "
-            f"{', '.join(cells.dimensions)}"
-        )
-    return dimension, read_hierarchy(path)
+    trees = code_trees(cells, asked.hierarchies(cells.dimensions))
+    return publication_of(cells, asked.max_order, asked.named, asked.formula, trees)
 
 
 def _steps(text: str | None) -> Steps:
@@ -377,14 +332,14 @@ def _write(results: list[RoundedCells], files: CountFiles) -> None:
         values = {"rounded" + _suffix(result, results): result.published for result in results}
         made.append((published, table_bytes(published, keys | values), 0o644))
     for path, content, mode in made:
-        _replace(path, content, mode)
+        replace_file(path, content, mode)
 
 
 def _suffix(result: RoundedCells, results: list[RoundedCells]) -> str:
     return f"_{result.options.base}" if len(results) > 1 else ""
 
 
-def _replace(path: Path, content: bytes, mode: int) -> None:
+def replace_file(path: Path, content: bytes, mode: int) -> None:
     """Replaces the file in one step. Only the owner can read a confidential file, from its first byte."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

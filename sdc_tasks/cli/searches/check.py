@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Bools
 
-USUAL_SEARCH = ("auto", GAP, 1)  # method, gap and seed of who asks for no others
+USUAL_SEARCH = ("auto", GAP, False, 1)  # method, gap, prove and seed of who asks for no others
 CheckOption = Annotated[
     Path | None,
     typer.Option(
@@ -44,16 +44,12 @@ def check(
     """
     from sdc_tasks.intake.tables.jj import write_private
 
-    if (asked.place, asked.published, asked.plot, asked.seconds, asked.method, asked.gap, asked.seed) != (
-        None,
-        None,
-        None,
-        None,
-        *USUAL_SEARCH,
-    ):
+    search = (asked.method, asked.gap, asked.prove, asked.seed)
+    written = (asked.place, asked.published, asked.plot, asked.seconds)
+    if (*written, *search) != (None, None, None, None, *USUAL_SEARCH):
         raise InvalidInput(
             "--check judges a pattern and seeks none. Remedy: leave out --out, --published, --plot, "
-            "--seconds, --method, --gap and --seed"
+            "--seconds, --method, --gap, --prove and --seed"
         )
     for file in (*files, pattern):
         refuse_place(asked.facts, file)

@@ -30,7 +30,15 @@ from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_
 from sdc_tasks.cli.shared import refuse_place
 from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.methods.suppression.names import COSTS, METHODS, CellCosts, PatternMethod, refuse_gap
+from sdc_tasks.methods.suppression.names import (
+    COSTS,
+    METHODS,
+    CellCosts,
+    PatternMethod,
+    refuse_gap,
+    refuse_prove,
+)
+from sdc_tasks.model.time.moment import told_gap
 from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
@@ -77,6 +85,15 @@ class PatternSearch:
             rich_help_panel=METHOD,
         ),
     ] = GAP
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="go on until the gap is proven, perhaps for hours; else the search ends where more work "
+            "hardly pays, and tells the gap",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
     seed: Annotated[
         int, typer.Option(min=0, help="another seed searches in another order", rich_help_panel=METHOD)
     ] = 1
@@ -113,6 +130,8 @@ class PatternSearch:
     def __post_init__(self) -> None:
         if self.gap != GAP:
             refuse_gap(self.method)
+        if self.prove:
+            refuse_prove(self.method)
         if self.flow is not None and self.published is None:
             raise InvalidInput("--flow goes with --published. Remedy: give both, or neither")
 
@@ -191,6 +210,7 @@ def search(
     """
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression import engine
+    from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
@@ -202,7 +222,8 @@ def search(
     problem = table.problem
     seconds = math.inf if asked.seconds is None else asked.seconds
     run = SuppressionRun(problem, Limit(seconds), asked.gap)
-    options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed)
+    work = Work() if asked.prove else WHILE_IT_PAYS
+    options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed, work)
     told = Terminal(stderr=True)
     told.print(
         f"{', '.join(map(str, files))}: {len(problem.a)} cells, {problem.M.shape[0]} relations, "
@@ -277,8 +298,7 @@ def _progress(run: SuppressionRun) -> str:
     doing = f"; {run.doing}" if run.doing else ""
     if best is None:
         return f"no safe pattern yet, bound {bound:.6g}{doing}"
-    gap = best.gap_said(bound)
-    return f"pattern {best.cost:.6g}, {gap if bound <= 0 else f'bound {bound:.6g}, gap {gap}'}{doing}"
+    return f"pattern {best.cost:.6g}, bound {bound:.6g}, {told_gap(best.cost, bound)}{doing}"
 
 
 def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interruption: Interruption) -> Status:
@@ -357,7 +377,7 @@ def _show(
     figures = {
         "objective": f"{best.cost:.10g}",
         "bound": f"{bound:.10g}",
-        "gap": best.gap_said(bound, places=3),
+        "gap": told_gap(best.cost, bound, 3).removeprefix("gap "),
         "secondaries": str(int((best.hidden & ~run.problem.primary).sum())),
         "primaries": f"{len(run.problem.primaries)}, all protected",
     }

@@ -9,14 +9,17 @@ concept has few texts: most have.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.groups import MEASURE, UNSAID, Group, spread, unreached
 from sdc_tasks.intake.formats.records import Concepts, Numbers, Records, WireFormat
+from sdc_tasks.intake.formats.sdmx_ml_alike import Stretch
 from sdc_tasks.model.findings import Severity
 
 _WIDER = {127: "h", 2**15 - 1: "i"}  # where a concept has so many texts, its numbers get this type of `array`
@@ -25,6 +28,11 @@ ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Me
 
 
 _WITHOUT = "it has none, so send them, one without a value where there is none, or take the series away"
+
+
+def _numbered() -> defaultdict[str, int]:
+    """Texts, each with its number; one that is new gets the next."""
+    return defaultdict(count().__next__)
 
 
 class UnfitMessage(Exception):
@@ -38,8 +46,8 @@ class Gathered:
 
     def __init__(self, concepts: Concepts, most: int) -> None:
         self.concepts, self._most = concepts, most
-        self.texts: dict[str, dict[str, int]] = {
-            name: {} for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")
+        self.texts: dict[str, MutableMapping[str, int]] = {
+            name: _numbered() for name in (*concepts.required, *concepts.optional, "DATAFLOW", "ACTION")
         }
         self._which: dict[str, array[int]] = {name: array("b") for name in self.texts}
         self._columns = [(name, texts, self._which[name].append) for name, texts in self.texts.items()]
@@ -178,14 +186,54 @@ class Gathered:
             else:
                 self._first(name, text)
 
+    def stretch(self, above: Mapping[str, str], stretch: Stretch, line: int) -> bool:
+        """Many observations at once, of all of which the same is said above, the first of them on this line.
+        False, with nothing done, where one says something twice or there are too many: `record` is for them.
+        """
+        number = len(stretch.down)
+        over = [self.concept(name) for name in above]
+        own = {names: [self.concept(name) for name in names] for names in stretch.alike}
+        if self._records + number > self._most or any(
+            len({*over, *mine}) < len(over) + len(mine) for mine in own.values()
+        ):
+            return False
+        self._records += number
+        lines = [line + down for down in stretch.down]
+        self._lines.extend(lines)
+        which = {name: np.full(number, UNSAID, dtype=np.int32) for name in self.texts}
+        for names, alike in stretch.alike.items():
+            self.seen((*over, *own[names]), lines[alike.at[0]])
+            at = np.array(alike.at)
+            for name, texts in zip(own[names], zip(*alike.texts, strict=True), strict=True):
+                if name in which:
+                    which[name][at] = self._numbers(name, texts)
+        for name, text in zip(over, above.values(), strict=True):
+            if name in which:
+                which[name][:] = self.texts[name][text]
+        for name, numbers in which.items():
+            self._widen(name)
+            self._which[name].frombytes(numbers.astype(self._which[name].typecode).tobytes())
+        return True
+
+    def _numbers(self, name: str, texts: Sequence[str]) -> list[int] | int:
+        """The number of each text, or of all where they are the same."""
+        if texts.count(texts[0]) == len(texts):
+            return self.texts[name][texts[0]]
+        return list(map(self.texts[name].__getitem__, texts))
+
+    def _widen(self, name: str) -> None:
+        """Gives the numbers of a concept a type that holds all of its texts."""
+        for most, wider in _WIDER.items():
+            if len(self.texts[name]) >= most and self._which[name].itemsize < array(wider).itemsize:
+                self._which[name] = array(wider, self._which[name])
+                self._columns = [(each, of, self._which[each].append) for each, of in self.texts.items()]
+
     def _first(self, name: str, text: str) -> None:
         """A text that no record before had."""
         texts = self.texts[name]
-        texts[text] = len(texts)
-        if wider := _WIDER.get(len(texts)):
-            self._which[name] = array(wider, self._which[name])
-            self._columns = [(each, of, self._which[each].append) for each, of in self.texts.items()]
-        self._which[name].append(texts[text])
+        number = texts[text]
+        self._widen(name)
+        self._which[name].append(number)
 
     def records(self, wire: WireFormat, found: Findings) -> Records | None:
         """All that was read, with findings on what is missing, said twice or not known."""
@@ -223,8 +271,10 @@ class Gathered:
             if name in self._names:
                 texts = [self.concepts.plain(name, text) for text in self.texts[name]]
                 self.texts[name] = {}
-                numbers[numbers == UNSAID] = len(texts)
-                columns[name] = [*texts, ""], numbers
+                if (unsaid := numbers == UNSAID).any():
+                    numbers[unsaid] = len(texts)
+                    texts.append("")
+                columns[name] = texts, numbers
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
         return Records(wire, lines, columns)
 

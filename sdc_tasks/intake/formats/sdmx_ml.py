@@ -18,6 +18,7 @@ from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.groups import MEASURE
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat
+from sdc_tasks.intake.formats.sdmx_ml_alike import OPENING, Layouts
 from sdc_tasks.untrusted import xml_parser
 
 SDMX_ML = WireFormat("SDMX-ML", ".", ("DATAFLOW",))
@@ -31,7 +32,7 @@ OF_A_SET = {
     "publicationYear",
     "publicationPeriod",
 }
-TAKEN = 1 << 16  # bytes; what the parser takes at a time, so that too long a file is noticed early
+TAKEN = 1 << 18  # bytes; what the parser takes at a time, so that too long a file is noticed early
 _KIND = re.compile(
     r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_1)/message "
     r"(Generic|StructureSpecific)(TimeSeries)?Data"
@@ -89,9 +90,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     """The records of a data message; None where the whole file cannot be read (the findings say why)."""
     message = _Message(concepts, most)
     try:
-        for at in range(0, len(data), TAKEN):
-            message.parser.Parse(data[at : at + TAKEN], False)
-        message.parser.Parse(b"", True)
+        _feed(message, data)
     except ExpatError as error:
         found.add(
             "140",
@@ -119,6 +118,32 @@ def first(data: bytes, concept: str) -> str:
     return match[1] if match else ""
 
 
+def _feed(message: _Message, data: bytes) -> None:
+    """Gives the parser a whole message. Where an observation begins for certain, as the parser saw the one
+    before it begin and end, observations that are written alike are read many at a time.
+    """
+    at, certain = 0, False
+    while at < len(data):
+        layouts = message.layouts_of(data)
+        if layouts is None:
+            message.parser.Parse(data[at : at + TAKEN], False)
+            at += TAKEN
+            continue
+        last = data.rfind(layouts.opening, at + 1, at + TAKEN)
+        if certain and last > 0 and message.stretch(layouts, data[at:last]):
+            at = last
+            continue
+        first = data.find(layouts.opening, at + TAKEN)
+        end = data.find(layouts.opening, first + 1) if first > 0 else -1
+        if end < 0:
+            message.parser.Parse(data[at:], False)
+            break
+        message.parser.Parse(data[at:first], False)
+        message.parser.Parse(data[first:end], False)
+        at, certain = end, message.began == first and layouts.read(data[first:end]) is not None
+    message.parser.Parse(b"", True)
+
+
 class _Message:
     """Where the parser stands, and what was said on the way there."""
 
@@ -137,11 +162,44 @@ class _Message:
         self._here: dict[str, str] | None = None  # what a generic Value belongs to
         self._value = ""  # the whole name of a Value, as this message writes it
         self._header, self._ref = "", ""
+        self.began = -1  # the byte at which the last observation begins
+        self._layouts: Layouts | None = None
+        self._utf8 = True
         self.parser = xml_parser(lambda why: UnfitMessage(f"{why}: send the message without it"))
+        self.parser.CommentHandler = self._comment
+        self.parser.XmlDeclHandler = self._declared
+        self._listen()
+
+    def _listen(self) -> None:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
-        self.parser.CommentHandler = self._comment
+
+    def layouts_of(self, data: bytes) -> Layouts | None:
+        """How observations of this data set are written; None before the first one, or where nobody knows."""
+        if self._layouts is None and self._utf8 and self.began >= 0:
+            opening = OPENING.match(data, self.began)
+            if opening:
+                at = self._at_observation.get(self._ref, "TIME_PERIOD")
+                self._layouts = Layouts(opening[0], self._generic, at)
+        return self._layouts
+
+    def stretch(self, layouts: Layouts, data: bytes) -> bool:
+        """Reads observations that follow what the parser has; False, with nothing done, where it must read
+        them.
+        """
+        stretch = layouts.read(data)
+        line = self.parser.CurrentLineNumber
+        if stretch is None or not self.gathered.stretch(self._series, stretch, line):
+            return False
+        self.parser.StartElementHandler = self.parser.EndElementHandler = None
+        self.parser.CharacterDataHandler = None
+        self.parser.Parse(data, False)
+        self._listen()
+        return True
+
+    def _declared(self, _: str, encoding: str | None, __: int) -> None:
+        self._utf8 = encoding is None or encoding.upper() == "UTF-8"
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         here = self._here
@@ -175,6 +233,7 @@ class _Message:
             and self._path[1:-1] in _OBSERVED
             and not any(" " in each for each in attributes)
         ):
+            self.began = self.parser.CurrentByteIndex
             self._record(self._with(self._series, attributes))  # as below, of most elements of most messages
             return
         if len(self._path) > 1 and self._path[1] == "Header":
@@ -209,6 +268,7 @@ class _Message:
         for name in plain.keys() & OF_A_SET:  # some write them without a namespace, as a generic message does
             of_format.setdefault(name, plain.pop(name))
         self._ref = of_format.get("structureRef", "")
+        self.began, self._layouts = -1, None
         if self._ref not in self._structure:
             raise UnfitMessage(
                 "the header does not say of which structure this data set is: add it, with agency, id and "
@@ -254,6 +314,8 @@ class _Message:
             raise UnfitMessage(_UNREAD)
         elif local in ("Obs", "Group"):
             self._own = {}
+            if local == "Obs":
+                self.began = self.parser.CurrentByteIndex
         elif local == "Series":
             self._own = self._of_series = {}
             self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber

@@ -46,11 +46,12 @@ USUAL = "COUNT"  # the usual name of a column of counts
 
 @dataclass(frozen=True)
 class Counts:
-    """Inner cells as read; `force` (n): to be rounded in any case; `given` (n): rounded values
-    fixed beforehand, −1 where free.
+    """Inner cells as read; `which` (records,): the cell of each record; `force` (n): to be rounded in any
+    case; `given` (n): rounded values fixed beforehand, −1 where free.
     """
 
     cells: InnerCells
+    which: Ints = field(repr=False)
     force: Bools | None = field(default=None, repr=False)
     given: Ints | None = field(default=None, repr=False)
 
@@ -81,18 +82,38 @@ def read_counts(
     return _counts_in(str(path), columns, line_of, dimensions, frequency, force, given)
 
 
-def counts_of(rows: TextRows, dimensions: Sequence[str], frequency: str | None) -> Counts:
-    """The same of rows that were read already. Raises InvalidInput."""
+def counts_of(
+    rows: TextRows, dimensions: Sequence[str], frequency: str | None, unknown: str | None = None
+) -> Counts:
+    """The same of rows that were read already. `unknown`: the code of records without one, else they are
+    refused. Raises InvalidInput.
+    """
     wanted = _wanted(dimensions, frequency, None, None)
     if frequency is None:
         _refuse_unnamed(rows.name, rows.header, wanted, rows.option("count", USUAL))
     columns: dict[str, _Column] = {}
     for name in wanted:
         texts = rows.column(name)
+        if unknown is not None and name != frequency:
+            texts = _told(rows, name, texts, unknown)
         labels = {text: i for i, text in enumerate(dict.fromkeys(texts))}
         columns[name] = _Column(np.array([labels[text] for text in texts], dtype=np.int32), list(labels))
     numbered = _Lines(rows.word, rows.first + np.arange(len(rows.rows)))
     return _counts_in(rows.name, columns, numbered, dimensions, frequency, None, None)
+
+
+def _told(rows: TextRows, name: str, texts: list[str], unknown: str) -> list[str]:
+    """The codes of a column, with one for what is missing. Raises InvalidInput where that is a code
+    already.
+    """
+    if all(texts):
+        return texts
+    if unknown in texts:
+        raise InvalidInput(
+            f"{rows.at(texts.index(unknown))}: column {name}: {unknown} is a code, and other records have "
+            f"none. Remedy: name another code for what is missing, as {rows.option('unknown', '_MISSING')}"
+        )
+    return [text or unknown for text in texts]
 
 
 def _refuse_unnamed(place: str, names: Sequence[str], wanted: Sequence[str], remedy: str) -> None:
@@ -150,7 +171,7 @@ def _counts_in(
         return None if name is None else _scattered(which, _whole(path, line_of, name, columns[name], what))
 
     forced = at_cells(force, "force")
-    return Counts(cells, None if forced is None else forced > 0, at_cells(given, "given"))
+    return Counts(cells, which, None if forced is None else forced > 0, at_cells(given, "given"))
 
 
 def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> None:

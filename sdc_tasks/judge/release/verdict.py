@@ -97,7 +97,7 @@ def recheck(
     )
     needs = [requirements(case, evidence) for case in cases]
     judged = [_judged(*each) for each in zip(cases, needs, strict=True)]
-    shown = _shown(cases, needs, implied(judged, primaries), publication, evidence)
+    shown = _shown(cases, needs, implied(problem, judged, primaries), publication, evidence)
     return Recheck(
         primaries,
         shown.protected,
@@ -120,20 +120,20 @@ def recheck(
 def _shown(
     cases: Sequence[AdversaryCase],
     needs: Sequence[Needs],
-    spared: Sequence[Bools],
+    by: Sequence[Ints],
     publication: Publication,
     evidence: Evidence,
 ) -> _Shown:
-    """Judges all adversaries. `spared` (primaries,) of each: implied by the requirement against a stronger
-    one.
+    """Judges all adversaries. `by` (primaries,) of each: the number of the stronger one whose requirement
+    implies that against it, −1 where none does.
     """
     problem, primaries = cases[0].problem, cases[0].primaries
     profiles = list(dict.fromkeys(case.who.profile for case in cases))
     protected = np.ones((len(profiles), len(primaries)), dtype=bool)
     exposed, share, faults = np.zeros_like(protected), np.ones((3, len(primaries))), list[str]()
-    for case, need, elsewhere in zip(cases, needs, spared, strict=True):
+    for case, need, elsewhere in zip(cases, needs, by, strict=True):
         profile = case.who.profile
-        asked = replace(case, judged=case.judged & ~elsewhere)
+        asked = replace(case, judged=case.judged & (elsewhere < 0))
         unproven = without_witness(asked, publication, need, evidence)
         attacked, left = proven_attacks(asked, need, evidence)
         protected[profiles.index(profile)] &= ~unproven.any(axis=(0, 2))
@@ -146,6 +146,11 @@ def _shown(
             f"{problem.space.key(int(cell))}, {profile}: not shown by the evidence, neither way"
             for cell in primaries[undecided]
         ]
+    of = np.array([profiles.index(case.who.profile) for case in cases])
+    for _ in profiles:  # who implies a requirement may be spared for a third one
+        for number, elsewhere in enumerate(by):
+            at = np.flatnonzero(elsewhere >= 0)
+            protected[of[number], at] &= protected[of[elsewhere[at]], at]
     return _Shown(protected, exposed, share, tuple(faults))
 
 

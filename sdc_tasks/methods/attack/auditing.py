@@ -28,7 +28,7 @@ from sdc_tasks.methods.attack.witness import of_rows, stacked
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say, silent
 from sdc_tasks.model.results import AuditReport, Evidence, Publication, SharedWitnesses, Weaker
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, NOTICEABLE
 
 # Primaries of a batch share the witnesses of their own searches. A chunk of an audit is a number of complete
@@ -48,11 +48,26 @@ def baseline(
     wanted, work = promised(problem, profiles), Progress(say, "baseline")
     attacker = Attacker(problem, wanted, work=work)
     attacker.prove_all()
-    least = wanted.cut_to(
-        (attack.primary, SIDES[attack.side], attack.insider, attack.reach) for attack in attacker.broken
-    )
-    least = integer_baseline(problem, replace(least, why=proofs_of(attacker.broken, wanted)), work)
-    return complete(problem, least, work) if every else least, attacker.lps
+    broken, lps = attacker.broken, attacker.lps
+    least = _cut_by(wanted, broken)
+    if len(rest := np.flatnonzero(wanted.implied & ~least.implied[_general(least)])):
+        # an adversary who has less may be owed more than the one whose requirement was cut
+        again = Attacker(problem, wanted.rows(rest), work=work)
+        again.prove_all()
+        broken = [*broken, *(replace(each, primary=int(rest[each.primary])) for each in again.broken)]
+        lps += again.lps
+        least = _cut_by(wanted, broken)
+    least = integer_baseline(problem, replace(least, why=proofs_of(broken, wanted)), work)
+    return complete(problem, least, work) if every else least, lps
+
+
+def _cut_by(wanted: Requirements, attacks: Sequence[Attack]) -> Requirements:
+    return wanted.cut_to((each.primary, SIDES[each.side], each.insider, each.reach) for each in attacks)
+
+
+def _general(needs: Requirements) -> Ints:
+    """The rows against all attackers of an adversary."""
+    return np.flatnonzero(needs.insider < 0)
 
 
 @dataclass(frozen=True)
@@ -131,7 +146,22 @@ def audit(
         held=held,
         evidence=_evidence(attacker, rows, requirements),
     )
-    return integer_audit(report, problem, publication, requirements, batches, seed, work)
+    found = integer_audit(report, problem, publication, requirements, batches, seed, work)
+    return replace(found, held=_carried(found.held, requirements, mine))
+
+
+def _carried(held: Bools, requirements: Requirements, mine: Ints) -> Bools:
+    """(profiles, primaries): who faces an implied requirement is withstood as far as the adversary is against
+    whom it was judged.
+    """
+    by = requirements.implied_by
+    rows = np.flatnonzero((by >= 0) & np.isin(requirements.primaries, mine))
+    profile, at = requirements.of_profile, np.searchsorted(mine, requirements.primaries[rows])
+    held = held.copy()
+    for _ in requirements.profiles:  # what implies a row may itself be implied
+        stronger = held[profile[requirements.profile[by[rows]]], at]
+        np.logical_and.at(held, (profile[requirements.profile[rows]], at), stronger)
+    return held
 
 
 def jointly(

@@ -29,7 +29,8 @@ class Requirements:
     `cut`: whether the national tables cut the row; no treatment of the aggregates can repair this
     under-protection, and its NSI is told. `insider`: −1, or the one attacker of the row: if attackers act
     alone and the national tables protect less against him than promised, he has a row of his own. `why`
-    proves the cuts; `whole` (cuts, 5): the cuts by integer knowledge (`Evidence.whole_cut`).
+    proves the cuts; `whole` (cuts, 5): the cuts by integer knowledge (`Evidence.whole_cut`). `linked`:
+    related releases are out, so that most rows of the public repeat those of attackers who kept them.
     """
 
     primaries: Ints = field(repr=False)
@@ -41,6 +42,7 @@ class Requirements:
     insider: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     profiles: tuple[str, ...] = field(kw_only=True)
     weaker: tuple[Adversary, ...] = field(default=(), kw_only=True, repr=False)
+    linked: bool = field(default=False, kw_only=True, repr=False)
     why: Multipliers = field(default_factory=Multipliers, repr=False)
     whole: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
 
@@ -96,22 +98,33 @@ class Requirements:
         ]
 
     @cached_property
-    def implied(self) -> Bools:
-        """(rows,): what another row implies, against an adversary who has more and is owed no
-        less. Nobody needs to attack it.
+    def implied_by(self) -> Ints:
+        """(rows,): the row against an adversary who has more and is owed no less, or −1. Nobody needs to
+        attack an implied row. Of several, the one against the adversary who has most.
         """
-        found, of_cell = np.zeros(len(self.primaries), dtype=bool), dict[tuple[str, int], list[int]]()
+        found, of_cell = np.full(len(self.primaries), -1), dict[tuple[str, int], list[int]]()
         for row in np.flatnonzero(self.insider < 0).tolist():
-            of_cell.setdefault(
-                (self.adversaries[self.profile[row]].profile, int(self.primaries[row])), []
-            ).append(row)
+            of_cell.setdefault((self._family_of(row), int(self.primaries[row])), []).append(row)
         levels = np.column_stack([self.down, self.up, self.slide])
         for rows in of_cell.values():
-            lacks = [frozenset(self.adversaries[self.profile[row]].lacks) for row in rows]
-            for row, mine in zip(rows, lacks, strict=True) if len(rows) > 1 else ():
-                stronger = [other for other, each in zip(rows, lacks, strict=True) if each < mine]
-                found[row] = bool((levels[stronger] >= levels[row] * (1 - FEASIBILITY)).all(axis=1).any())
+            known = [self.adversaries[self.profile[row]] for row in rows]
+            for row, mine in zip(rows, known, strict=True) if len(rows) > 1 else ():
+                stronger = [other for other, each in zip(rows, known, strict=True) if each.has_more(mine)]
+                no_less = (levels[stronger] >= levels[row] * (1 - FEASIBILITY)).all(axis=1)
+                found[row] = next((stronger[i] for i in np.flatnonzero(no_less).tolist()), -1)
         return found
+
+    @property
+    def implied(self) -> Bools:
+        """(rows,): whether another row implies a row."""
+        return np.asarray(self.implied_by >= 0)
+
+    def _family_of(self, row: int) -> str:
+        """Rows of one family are compared: those of a profile, and, beside related releases, those of the
+        public and of whoever kept these.
+        """
+        name = self.adversaries[self.profile[row]].profile
+        return EXTERNAL if self.linked and name in KEEPERS else name
 
     def lacked(self, rows: Ints) -> dict[int, tuple[int, ...]]:
         """Of these rows (by their position) those against a weaker adversary, with the pieces
@@ -168,7 +181,7 @@ class Requirements:
             name: getattr(self, name)[chosen]
             for name in ("primaries", "down", "up", "slide", "cut", "profile", "insider")
         }
-        return Requirements(**parts, profiles=self.profiles, weaker=self.weaker)
+        return Requirements(**parts, profiles=self.profiles, weaker=self.weaker, linked=self.linked)
 
     def cut_to(self, reached: Iterable[tuple[int, str, int, float]]) -> Requirements:
         """The requirements, cut to the levels that are reached: (row, name of the side,
@@ -202,6 +215,7 @@ class Requirements:
             ),
             profiles=self.profiles,
             weaker=self.weaker,
+            linked=self.linked,
         )
         return whole.rows(np.lexsort((whole.insider, whole.primaries, whole.profile)))
 
@@ -237,8 +251,10 @@ def promised(problem: ProtectionProblem, profiles: tuple[str, ...]) -> Requireme
     lpl, upl, spl = (_up(integral, level[p]) for level in (problem.lpl, problem.upl, problem.spl))
     down, up, slide = np.minimum(lpl, below), np.minimum(upl, above), np.minimum(spl, below + above)
     at, profile = np.tile(np.arange(len(p)), len(profiles)), np.repeat(np.arange(len(profiles)), len(p))
+    nothing = np.zeros(len(at), dtype=bool)
+    linked = bool(problem.earlier.related.any())
     return Requirements(
-        p[at], down[at], up[at], slide[at], np.zeros(len(at), dtype=bool), profile, profiles=profiles
+        p[at], down[at], up[at], slide[at], nothing, profile, profiles=profiles, linked=linked
     )
 
 

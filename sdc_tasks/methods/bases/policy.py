@@ -29,7 +29,7 @@ from sdc_tasks.methods.bases.rules import Case
 from sdc_tasks.methods.bases.search.repair import Stuck
 from sdc_tasks.methods.bases.strata import strata_of
 from sdc_tasks.methods.bases.suppression import two_options
-from sdc_tasks.methods.bases.wishes import wishes_of
+from sdc_tasks.methods.bases.wishes import Wishes, wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Progress, Say
 from sdc_tasks.model.results import Adjustment, Publication
@@ -47,9 +47,12 @@ def case_of(
     seed: int,
     progress: Say,
     note: Say,
+    wishes: Wishes | None = None,
 ) -> Case:
-    """The ladder, the weights and the attacker, as the options ask. `seed`: of the attacks."""
-    wishes = wishes_of(problem, options.cells)
+    """The ladder, the weights and the attacker, as the options ask. `seed`: of the attacks. `wishes`: where
+    the patterns of the options do not name the cells of this problem.
+    """
+    wishes = wishes or wishes_of(problem, options.cells)
     weights = aggregate_weights(problem, options.weights) * wishes.cost
     if options.rule_aware:
         floors = floors_of(problem, options, wishes.exact)
@@ -68,9 +71,7 @@ def case_of(
     if options.strata is not None:
         ladder = ladder.in_strata(strata_of(problem, options.strata, wishes.exact))
     attacker = Attacker(problem, requirements, seed, Progress(progress, "attack"))
-    return Case(
-        problem, requirements, attacker, ladder, weights, wishes.exact, options, progress, seed, note=note
-    )
+    return Case(problem, requirements, attacker, ladder, weights, wishes, options, progress, seed, note=note)
 
 
 def safe_bases(
@@ -109,7 +110,7 @@ def safe_bases(
 
 
 def _impossible(case: Case, stuck: Stuck) -> InvalidInput:
-    published = wishes_of(case.problem, case.options.cells).published
+    published = case.wishes.published
     forced = stuck.decided[published[stuck.decided]]
     keys = ", ".join(
         case.problem.space.key(int(case.ladder.cells[k])) for k in sorted(set(forced.tolist()))[:5]
@@ -124,7 +125,7 @@ def _impossible(case: Case, stuck: Stuck) -> InvalidInput:
 
 def _possible(case: Case, publication: Publication) -> Publication:
     """The publication with no printed value that the other values exclude."""
-    kept = wishes_of(case.problem, case.options.cells).published
+    kept = case.wishes.published
     found = possible(case.problem, publication, case.options.mantissas, case.options.smallest, kept)
     if moved := int((found.base != publication.base).sum()):
         gone = int((found.withheld & ~publication.withheld).sum())

@@ -31,6 +31,7 @@ from sdc_tasks.methods.bases.search.extension import Extension
 from sdc_tasks.methods.bases.search.minimum_uncertainty import HalfWidths, minimum_uncertainty
 from sdc_tasks.methods.bases.search.repair import Stuck, repair
 from sdc_tasks.methods.bases.search.witness_guided import WitnessGuidedSearch
+from sdc_tasks.methods.bases.wishes import Wishes
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -49,7 +50,7 @@ LAST_GAIN = 0.005  # relative: a search that promises no larger gain is the last
 @dataclass(frozen=True)
 class Case:
     """One problem with everything that the choice of bases needs. `weights`: loss per unit of
-    half-width of each aggregate cell; `exact`: cells that must stay exact. `progress` receives the
+    half-width of each aggregate cell; `wishes`: what the domain asks for each. `progress` receives the
     progress of the search, `note` the decisions.
     """
 
@@ -58,12 +59,17 @@ class Case:
     attacker: Attacker
     ladder: Ladder
     weights: Floats = field(repr=False)
-    exact: Bools = field(repr=False)
+    wishes: Wishes = field(repr=False)
     options: BasesOptions
     progress: Callable[[str], None]
     seed: int = 1
     cuts: list[Cut] = field(default_factory=list, repr=False)
     note: Callable[[str], None] = lambda _: None
+
+    @property
+    def exact(self) -> Bools:
+        """(aggregate cells,): those that must stay exact."""
+        return self.wishes.exact
 
     def safe(self, choice: Ints) -> Ints:
         """The choice, repaired until no attack succeeds."""

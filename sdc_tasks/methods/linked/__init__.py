@@ -2,7 +2,17 @@
 related one that is out (METHOD §10).
 """
 
-from sdc_tasks.methods.linked.merge import Out, joint
+from sdc_tasks.methods.linked.merge import Out, joint, off_over_time
 from sdc_tasks.methods.linked.repeat import as_it_is_out, shown_elsewhere
+from sdc_tasks.methods.linked.together import TableUnion, merged, union
 
-__all__ = ["Out", "as_it_is_out", "joint", "shown_elsewhere"]
+__all__ = [
+    "Out",
+    "TableUnion",
+    "as_it_is_out",
+    "joint",
+    "merged",
+    "off_over_time",
+    "shown_elsewhere",
+    "union",
+]

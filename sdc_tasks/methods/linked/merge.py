@@ -95,6 +95,26 @@ def joint(
     return replace(problem, space=space, earlier=told.together(), levels=levels, **arrays)
 
 
+def off_over_time(
+    problem: ProtectionProblem,
+    period: str,
+    out: Sequence[Out],
+    rules: Mapping[str, PeriodRule],
+    allowed: Callable[[Floats], Floats],
+) -> Ints:
+    """The cells of a joint problem that are not the sum, or the mean, of the periods within them, although a
+    domain file says so: a revision, or a mistake.
+    """
+    space = problem.space
+    parts = zip(out, space.beside, space.firsts[1:], strict=True)
+    tables = [
+        Linked("this release", period, _national(space), 0),
+        *(Linked(each.name, each.period, part.space, first) for each, part, first in parts),
+    ]
+    time = over_time(tables, rules)
+    return np.unique(time.total[~_fitting(time, problem.a, allowed)])
+
+
 def refuse_unmatched(space: CellSpace, period: str, out: Out) -> None:
     """Raises InvalidInput where a linked table of overlapping time has an indicator and a country of this
     release and no cell in common with it, or names the same codes by another name: then links tell nothing.

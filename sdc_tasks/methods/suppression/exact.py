@@ -50,22 +50,37 @@ NEAR = 0.2  # slack up to which a cut joins the integer master
 
 @dataclass(frozen=True)
 class Work:
-    """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round.
+    """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round,
+    and of all of them.
     `nested`: cuts sought for each unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of
     the LPs that seek bridgeless cuts in a round; `patterns`, `search`: patterns by greedy unsuppression in a
     round and after the last one, for about a thousand classes; fewer for more. With `patterns` 0 only the
-    latter, one at a time.
+    latter, one at a time. `first`: patterns of a chain before the first bound; `shaken`: of each later one.
+    `in_vain`: rounds in a row without a better pattern after which only each TAIL-th round seeks some, and
+    searches after which there are no more. `classes`: of a table that is no network, for which rounds and all
+    nodes are meant; a larger one has fewer rounds in proportion, and fewer nodes by the square.
     """
 
     rounds: int = 400
     integer_rounds: int = 200
     nodes: int = 200_000
+    all_nodes: int = 40_000_000
     nested: int = 4
     cuts: int = 400
     pattern_every: int = 4
     iterations: int = 100_000
     patterns: int = 6
     search: int = 200
+    first: int = 0
+    shaken: int = 150
+    in_vain: int = 400
+    classes: int | None = None
+
+
+# For somebody who waits: a good pattern first, then as long as it pays.
+WHILE_IT_PAYS = Work(
+    rounds=24, nodes=4_000, all_nodes=6_000, search=18, first=12, shaken=40, in_vain=1, classes=400
+)
 
 
 def suppress_exactly(run: SuppressionRun, work: Work | None = None, seed: int = 1) -> str:
@@ -84,6 +99,11 @@ class _Search:
         )
         k = len(table.cost)
         self.bridges = None if table.network else BridgeCuts(table)
+        self.rounds, self.all_nodes = work.rounds, work.all_nodes
+        if self.bridges is not None and work.classes is not None and k > work.classes:
+            share = work.classes / k
+            self.rounds = max(1, int(work.rounds * share))
+            self.all_nodes = max(1, int(work.all_nodes * share**2))
         self.pool = CutPool(k, None if self.bridges is None else self.bridges.rows)
         positive = table.cost[table.cost > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
@@ -99,7 +119,7 @@ class _Search:
             self.patterns.begin()
         else:
             self.patterns.hide_everything()
-            self.patterns.first_pattern()
+            self.patterns.first_pattern(self.work.first)
         self.items = np.flatnonzero(~self.patterns.cover.met(self.table.forced))
         if self.bridges is None:
             self.relax()
@@ -113,8 +133,9 @@ class _Search:
         """
         table = self.table
         k = len(table.cost)
-        before, live = 0.0, self._relaxation()
-        for count in range(self.work.rounds):
+        before, failed, live = 0.0, 0, self._relaxation()
+        for count in range(self.rounds):
+            self.run.doing = f"round {count + 1} of the relaxation"
             if k > SIMPLEX:
                 live = self._relaxation()
                 live.interior()
@@ -126,8 +147,10 @@ class _Search:
             bound = self.prove(result.dual)
             if self.run.over():
                 return
-            if self.work.patterns:
-                self.patterns.unsuppress(self.y, f"LP round {count + 1}", self.work.patterns)
+            if self.work.patterns and (failed < self.work.in_vain or count % TAIL == TAIL - 1):
+                cost = self.run.objective
+                self._unsuppress(f"LP round {count + 1}", self.work.patterns)
+                failed = 0 if self.run.objective < cost else failed + 1
             if count % TAIL == TAIL - 1:
                 if bound < before * (1 + RISES):
                     break
@@ -140,15 +163,21 @@ class _Search:
         self._search_patterns()
 
     def _search_patterns(self) -> None:
-        """Patterns priced by the last solution of the relaxation, until IN_VAIN searches bring none."""
+        """Patterns priced by the last solution of the relaxation, until IN_VAIN searches, or fewer, bring
+        none.
+        """
         failed = 0
         at_once = max(1, self.work.patterns)
-        for _ in range(self.work.search // at_once):
+        for count in range(self.work.search // at_once):
+            self.run.doing = f"further patterns, {at_once * count} of at most {self.work.search}"
             cost = self.run.objective
-            self.patterns.unsuppress(self.y, "search", at_once)
+            self._unsuppress("search", at_once)
             failed = 0 if self.run.objective < cost else failed + 1
-            if failed == IN_VAIN or self.run.over():
+            if failed == min(IN_VAIN, self.work.in_vain) or self.run.over():
                 break
+
+    def _unsuppress(self, step: str, most: int) -> None:
+        self.patterns.unsuppress(self.y, step, most, self.work.shaken)
 
     def _relaxation(self) -> LiveLP:
         right = self.pool.right
@@ -251,14 +280,19 @@ class _Search:
 
     def integer(self) -> str:
         """Integer rounds on the cuts that matter."""
-        table = self.table
+        table, nodes = self.table, self.all_nodes
         for count in range(self.work.integer_rounds):
+            if nodes <= 0:
+                break
+            self.run.doing = f"integer round {count + 1} of at most {self.work.integer_rounds}"
             rows, right = self.pool.rows, self.pool.right
             if count == 0:
                 chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)
             model = self._master(rows[chosen], right[chosen])
             left = self.run.left
-            result = LiveMilp(model).solve(self._start(), left, self.run.gap_wanted / 2, self.work.nodes)
+            most = min(nodes, self.work.nodes)
+            result = LiveMilp(model).solve(self._start(), left, self.run.gap_wanted / 2, most)
+            nodes -= max(1, result.nodes or 0)
             if result.bound is not None:
                 self.run.raise_bound(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:

@@ -44,6 +44,7 @@ COSTS: Mapping[CellCosts, str] = {
     "log": "log (1 + |a|)",
     "distance": "how many relations away the nearest primary is: near cells first",
 }
+PROVING: tuple[PatternMethod, ...] = ("auto", "exact")
 ENDING_AT_A_GAP: tuple[PatternMethod, ...] = ("auto", "exact", "hitas")
 
 
@@ -53,4 +54,13 @@ def refuse_gap(method: PatternMethod) -> None:
         raise InvalidInput(
             f"gap: method {method} proves no bound, so it does not end at a gap. Remedy: leave the gap out, "
             f"or choose one of {', '.join(ENDING_AT_A_GAP)}"
+        )
+
+
+def refuse_prove(method: PatternMethod) -> None:
+    """Raises InvalidInput where somebody asked to go on until the gap is proven, and nothing proves one."""
+    if method not in PROVING:
+        raise InvalidInput(
+            f"prove: method {method} proves no bound, so it has nothing to go on for. Remedy: leave it out, "
+            f"or choose one of {', '.join(PROVING)}"
         )

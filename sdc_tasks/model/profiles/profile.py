@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sdc_tasks.model.attackers import KEEPERS, PUBLIC
 from sdc_tasks.model.table import Bools
 
 if TYPE_CHECKING:
@@ -31,6 +32,19 @@ class Adversary:
     def __post_init__(self) -> None:
         if list(self.lacks) != sorted(set(self.lacks)):
             raise ValueError("the pieces that an adversary lacks ascend, each once")
+
+    def has_more(self, other: Adversary) -> bool:
+        """Does this adversary know everything that the other one knows, and more? Only the public and those
+        who keep earlier releases are compared across profiles.
+        """
+        if self.profile == other.profile:
+            return set(self.lacks) < set(other.lacks)
+        if self.profile not in KEEPERS or other.profile not in (PUBLIC, *KEEPERS):
+            return False
+        if other.profile == PUBLIC:
+            return True
+        stronger = KEEPERS.index(self.profile) > KEEPERS.index(other.profile)
+        return stronger and set(self.lacks) <= set(other.lacks)
 
 
 class Profile(ABC):

@@ -58,7 +58,7 @@ def to_bytes(item: Artefact) -> bytes:
         value = getattr(item, each.name)
         # An earlier version did not know these fields, and its artefacts keep their bytes.
         unknown_before = value is None and each.name == "levels"
-        unknown_before |= each.name in ("weaker", "unjudged") and not value
+        unknown_before |= each.name in ("weaker", "unjudged", "linked") and not value
         if unknown_before:
             continue
         stored = _STORED_AS.get(each.name, each.name) if isinstance(item, Requirements) else each.name

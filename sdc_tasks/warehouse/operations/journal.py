@@ -210,6 +210,7 @@ def record_step(
 
 # The steps under which a run notes what it was opened with.
 DELIVERY = "delivery"  # the digest of a file as key, its country and name as note
+PARTNER = "partner"  # domain and digest of a file of a table that is decided together with this one
 RELATED = "related"  # the id of a published release of another table or period as key, its place as note
 VERSION = "version"  # the id of a published release of the period as key, its version as note
 # The step under which a run notes what its steps counted, and the names of what they count.
@@ -225,14 +226,19 @@ def note_inputs(
     deliveries: Mapping[str, str],
     versions: Sequence[str],
     related: Sequence[str] = (),
+    partners: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Notes what the release is made of: the deliveries, digest → country and name, the versions that are
-    out, and the related releases that are out. A repetition changes nothing.
+    out, the related releases that are out, and the deliveries (domain, digest) of tables that are decided
+    together with it. A repetition changes nothing.
     """
     when = datetime.now(UTC)
     noted = [(DELIVERY, key, name) for key, name in sorted(deliveries.items())]
     noted += [(VERSION, key, f"{number:06d}") for number, key in enumerate(versions, 1)]
     noted += [(RELATED, key, f"{number:06d}") for number, key in enumerate(related, 1)]
+    noted += [
+        (PARTNER, f"{domain} {key}", f"{number:06d}") for number, (domain, key) in enumerate(partners, 1)
+    ]
     rows = [
         {
             "release_id": release_id,

@@ -18,6 +18,7 @@ import sdmx
 from frictionless import Checklist, Package, validate
 from pysdmx.io import read_sdmx
 from sdmx.model import v30
+from sdmxthon.api.api import read_sdmx as read_by_sdmxthon
 
 Rows = list[dict[str, str]]
 
@@ -61,6 +62,12 @@ def of_sdmx1_beside(file: Path, attributes: tuple[str, ...]) -> Rows:
     )
 
 
+def of_sdmxthon(file: Path) -> Rows:
+    message = read_by_sdmxthon(str(file), validate=False)
+    (data,) = message.payload.values()
+    return texts(data.data.to_dict("records"))
+
+
 def of_pandas(file: Path) -> Rows:
     return texts(pd.read_csv(file).to_dict("records"))
 
@@ -97,6 +104,9 @@ READERS: Mapping[str, Callable[[Path], Rows]] = {
         folder / "table.xml", ("OBS_STATUS", "CONF_STATUS", "UNIT_MEASURE", "UNIT_MULT", "DECIMALS")
     ),
     "sdmx1 table.json": lambda folder: of_sdmx1(folder / "table.json"),
+    "sdmxthon table.csv": lambda folder: of_sdmxthon(folder / "table.csv"),
+    "sdmxthon table.xml": lambda folder: of_sdmxthon(folder / "table.xml"),
+    "sdmxthon table.json": lambda folder: of_sdmxthon(folder / "table.json"),
     "pandas table.csv": lambda folder: of_pandas(folder / "table.csv"),
     "DuckDB table.csv": lambda folder: of_duckdb(folder / "table.csv"),
     "DuckDB table.csv, all_varchar": lambda folder: of_duckdb(folder / "table.csv", ", all_varchar = true"),

@@ -24,6 +24,12 @@ from pysdmx.model import Component, Components, Concept, DataType, Role, Schema
 from sdmx.format.csv import v1, v2
 from sdmx.message import DataMessage, Header
 from sdmx.model import common, v21
+from sdmxthon.model.component import Attribute, Dimension, PrimaryMeasure, TimeDimension
+from sdmxthon.model.dataset import Dataset
+from sdmxthon.model.definitions import DataStructureDefinition
+from sdmxthon.model.descriptors import AttributeDescriptor, DimensionDescriptor, MeasureDescriptor
+from sdmxthon.model.itemScheme import Agency
+from sdmxthon.utils.enums import MessageTypeEnum
 
 DIMENSIONS = ("FREQ", "REF_AREA", "INDICATOR", "ACTIVITY", "SIZECLASS", "TIME_PERIOD")
 VALUE, AGENCY, ID, VERSION = "OBS_VALUE", "NSI", "ACCOUNTS", "1.0"
@@ -110,6 +116,39 @@ def of_sdmx1(rows: Rows, folder: Path) -> None:
     (folder / "sdmx1 xml with an action.xml").write_bytes(sdmx.to_xml(message))
 
 
+def of_sdmxthon(rows: Rows, folder: Path) -> None:
+    measure = PrimaryMeasure(id_=VALUE)
+    dimensions = {
+        name: (TimeDimension if name == "TIME_PERIOD" else Dimension)(id_=name, position=place)
+        for place, name in enumerate(DIMENSIONS, start=1)
+    }
+    attributes = {
+        name: Attribute(id_=name, relatedTo=measure, assignmentStatus="Conditional")
+        for name in rows[0]
+        if name not in (*DIMENSIONS, VALUE)
+    }
+    structure = DataStructureDefinition(
+        id_=ID,
+        version=VERSION,
+        maintainer=Agency(id_=AGENCY),
+        dimension_list=DimensionDescriptor(components=dimensions),
+        measure_list=MeasureDescriptor(components={VALUE: measure}),
+        attribute_list=AttributeDescriptor(components=attributes),
+    )
+    for name, kind in (
+        ("specific", MessageTypeEnum.StructureSpecificDataSet),
+        ("generic", MessageTypeEnum.GenericDataSet),
+    ):
+        for how, at in (("flat", "AllDimensions"), ("by series", "TIME_PERIOD")):
+            data = Dataset(structure=structure, data=pd.DataFrame(rows))
+            data.set_dimension_at_observation(at)
+            path = folder / f"sdmxthon xml {name} {how}.xml"
+            data.to_xml(str(path), message_type=kind, test="false")
+    for version in (1, 2):
+        data = Dataset(structure=structure, data=pd.DataFrame(rows))
+        data.to_sdmx_csv(version, str(folder / f"sdmxthon csv {version}.0.csv"))
+
+
 def named(rows: Rows) -> Rows:
     """With the column of the structure, which a plain table needs."""
     return [{"DATAFLOW": f"{AGENCY}:{ID}({VERSION})", **row} for row in rows]
@@ -146,6 +185,7 @@ def of_polars(rows: Rows, folder: Path) -> None:
 WRITERS: tuple[Callable[[Rows, Path], None], ...] = (
     of_pysdmx,
     of_sdmx1,
+    of_sdmxthon,
     of_frictionless,
     of_duckdb,
     of_polars,

@@ -18,7 +18,7 @@ import numpy as np
 
 from sdc_tasks.judge.release.knowledge import attackers, countries_of, insight_of
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
 
 Pieces = frozenset[int]
@@ -72,20 +72,34 @@ def _judged_for(cell: int, profile: str, asked: Sequence[Judged]) -> dict[Pieces
     return {each.lacks: each.needs[cell] for each in asked if each.profile == profile and cell in each.needs}
 
 
-def implied(asked: Sequence[Judged], primaries: Ints) -> list[Bools]:
-    """For each adversary (primaries,): whether another one who has more is owed no less, so that nobody
-    needs to show this requirement.
+def implied(problem: ProtectionProblem, asked: Sequence[Judged], primaries: Ints) -> list[Ints]:
+    """For each adversary (primaries,): the number of another one who has more and is owed no less, so that
+    nobody needs to show this requirement; or −1. The public is compared with whoever kept earlier releases
+    where related ones are out.
     """
-    found = []
+    across, found = bool(problem.earlier.related.any()), list[Ints]()
     for each in asked:
-        stronger = [other for other in asked if other.profile == each.profile and other.lacks < each.lacks]
+        stronger = [n for n, other in enumerate(asked) if _has_more(other, each, across)]
         found.append(
             np.array(
-                [any(_no_less(other, each, cell) for other in stronger) for cell in primaries.tolist()],
-                dtype=bool,
+                [
+                    next((n for n in stronger if _no_less(asked[n], each, cell)), -1)
+                    for cell in primaries.tolist()
+                ],
+                dtype=np.int64,
             )
         )
     return found
+
+
+def _has_more(other: Judged, each: Judged, across: bool) -> bool:
+    if other.profile == each.profile:
+        return other.lacks < each.lacks
+    mine, theirs = insight_of(each.profile), insight_of(other.profile)
+    if not across or mine.cells is not None or theirs.cells is not None or not theirs.published:
+        return False
+    more = not mine.published or (theirs.revised and not mine.revised)
+    return more and (not mine.published or other.lacks <= each.lacks)
 
 
 def _no_less(other: Judged, each: Judged, cell: int) -> bool:

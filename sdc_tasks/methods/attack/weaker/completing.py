@@ -93,6 +93,7 @@ def _together(found: Sequence[Requirements], weaker: tuple[Adversary, ...]) -> R
         **{name: array[order] for name, array in parts.items()},
         profiles=found[0].profiles,
         weaker=weaker,
+        linked=found[0].linked,
         why=joined([each.why for each in found]),
         whole=np.array(sorted(row for each in found for row in each.whole.tolist()), dtype=np.int64).reshape(
             -1, 5

@@ -445,13 +445,8 @@ class _PatternSearch:
         if (met & ~self.met_by.any(axis=0)).any():
             self.witnesses = np.concatenate([self.witnesses, witness[:, None]], axis=1)
             self.met_by = np.concatenate([self.met_by, met[None]])
-            useful = np.array(
-                [
-                    (row & ~np.delete(self.met_by, i, axis=0).any(axis=0)).any()
-                    for i, row in enumerate(self.met_by)
-                ]
-            )
-            useful[-1] = True
+            alone = self.met_by.sum(axis=0) == 1  # the last one meets one of these
+            useful = (self.met_by & alone).any(axis=1)
             self.witnesses, self.met_by = self.witnesses[:, useful], self.met_by[useful]
         return np.asarray(met)
 

@@ -24,8 +24,8 @@ from sdc_tasks.model.tolerances import INTEGRALITY, TINY
 
 EVERY = 4  # rounds of the relaxation between grown patterns, of a table too large for greedy unsuppression
 ELITE = 12  # patterns of greedy unsuppression that are kept
-SHAKEN = 150  # patterns of a chain, where there are about a thousand classes
 FREE = 100  # the freedom below which a chain is shorter
+GROWN = 400_000  # classes times linear programs, of the pattern that is grown before the first one
 KEPT = (0.7, 1.3)  # times the freedom: how many open classes stay open in a pattern that is shaken all over
 MOSTLY = 4  # patterns of a chain of which one is shaken all over, the others in one place
 AROUND = (0.1, 0.8)  # of the open classes: how many are hidden in a pattern that is shaken in one place
@@ -80,8 +80,13 @@ class Patterns:
         if not self.run.offer(self.table.pattern(everything, self.run.problem), "everything hidden"):
             self._refuse()
 
-    def first_pattern(self) -> None:
-        """A first pattern by greedy unsuppression without LPs; by growing if that fails."""
+    def first_pattern(self, shaken: int = 0) -> None:
+        """A first pattern by greedy unsuppression without LPs; by growing if that fails. With `shaken` one is
+        grown before, if that takes few LPs, as where primaries protect one another; and so many patterns of
+        a chain follow the cheaper one.
+        """
+        if shaken:
+            self._grow_quickly()
         greedy = self._greedy
         if greedy is not None:
             self._rounds += 1
@@ -92,13 +97,27 @@ class Patterns:
             if found is not None:
                 self._offer(found, "first pattern")
                 self._keep(found.hidden)
+            if shaken and self._elite:
+                times = self._times(greedy, shaken)
+                self._keep(self._shaken(self._elite[0], greedy, rng, "first pattern", times))
         if not self._elite and not self.run.over():
             self.complete(self.table.forced, self.table.cost, "first pattern")
 
-    def unsuppress(self, y: Floats, step: str, most: int) -> None:
+    def _grow_quickly(self) -> None:
+        """Offers and keeps a grown pattern, if GROWN programs in proportion to the table are enough."""
+        most = self.cover.programs + GROWN // max(1, len(self.table.cost))
+
+        def over() -> bool:
+            return self.run.over() or self.cover.programs > most
+
+        hidden = self.complete(self.table.forced, self.table.cost, "first pattern", over)
+        if hidden is not None:
+            self._keep(hidden)
+
+    def unsuppress(self, y: Floats, step: str, most: int, shaken: int) -> None:
         """Patterns by greedy unsuppression: from everything hidden, with prices that a solution y (k) of the
-        LP relaxation varies, or from the union of two patterns; then a chain of patterns: from the best of
-        these, and every other time from the best one so far.
+        LP relaxation varies, or from the union of two patterns; then a chain of `shaken` patterns: from the
+        best of these, and every other time from the best one so far.
         """
         greedy = self._greedy
         if greedy is None:
@@ -106,9 +125,8 @@ class Patterns:
             if self._rounds % EVERY == 0:
                 self.complete(y > 1 - INTEGRALITY, self.table.cost * (1 - y), step)
             return
-        share = min(1.0, SIZE / greedy.size)
         fresh: list[Bools] = []
-        for _ in range(max(1, int(most * share))):
+        for _ in range(max(1, int(most * self._share(greedy)))):
             if self.run.over():
                 return
             self._rounds += 1
@@ -125,14 +143,24 @@ class Patterns:
                 self._offer(found, step + ", thinned")
                 fresh.append(found.hidden)
         if fresh:
-            times = int(SHAKEN * share * min(1.0, greedy.freedom / FREE))
             self._chains += 1
             known = self._elite if self._chains % 2 == 0 else []
             fresh.append(
-                self._shaken(min([*known, *fresh], key=self._cost), greedy, rng, step, max(1, times))
+                self._shaken(
+                    min([*known, *fresh], key=self._cost), greedy, rng, step, self._times(greedy, shaken)
+                )
             )
         for hidden in fresh:
             self._keep(hidden)
+
+    @staticmethod
+    def _share(greedy: GreedyUnsuppression) -> float:
+        """Of the patterns that are asked for, how many a table of this size gets."""
+        return min(1.0, SIZE / greedy.size)
+
+    def _times(self, greedy: GreedyUnsuppression, most: int) -> int:
+        """The patterns of a chain, for a table of this size and freedom."""
+        return max(1, int(most * self._share(greedy) * min(1.0, greedy.freedom / FREE)))
 
     def _shaken(
         self, start: Bools, greedy: GreedyUnsuppression, rng: np.random.Generator, step: str, times: int
@@ -212,15 +240,18 @@ class Patterns:
     def _greedy(self) -> GreedyUnsuppression | None:
         return GreedyUnsuppression.of(self.table, self.run.over)
 
-    def complete(self, start: Bools, price: Floats, step: str) -> Bools | None:
+    def complete(
+        self, start: Bools, price: Floats, step: str, over: Callable[[], bool] | None = None
+    ) -> Bools | None:
         """The classes of a pattern that holds `start` (k), grown and offered, pruned and offered;
-        None when the run is over before.
+        None when the run, or what else is `over`, is over before.
         """
-        hidden = self.cover.grown(start, price * self._taste, self.run.over)
+        over = over or self.run.over
+        hidden = self.cover.grown(start, price * self._taste, over)
         if hidden is None:
             return None
         self.run.offer(self.table.pattern(hidden, self.run.problem), step)
-        hidden = self.cover.pruned(hidden, self.run.over)
+        hidden = self.cover.pruned(hidden, over)
         self.run.offer(self.table.pattern(hidden, self.run.problem), step + ", pruned")
         self.cover.forget()
         return hidden

@@ -26,10 +26,6 @@ class Pattern:
         """(cost − bound) / cost; 0 where nothing is suppressed."""
         return 0.0 if self.cost <= 0 else max(0.0, (self.cost - bound) / self.cost)
 
-    def gap_said(self, bound: float, places: int = 2) -> str:
-        """The gap in percent; in words where no bound above 0 was computed, for 100 % looks like one."""
-        return "no bound" if self.cost > 0 and bound <= 0 else f"{self.gap(bound):.{places}%}"
-
 
 @dataclass(frozen=True)
 class Alone:

@@ -1,0 +1,292 @@
+"""The exact set of counts that each published cell may have: every value with a witness, and no other.
+
+A witness is a true table, a whole number for each inner cell, that can have been published as this one: each
+cell's count is one of its origins, and cells with the same records are published alike (`audit.py`). For each
+value of each cell a depth-first search finds one or proves that there is none: bounds go through all
+relations, then the range of an inner cell is halved. All in whole numbers; work is counted, so that the same
+table gives the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sdc_tasks.methods.perturb.audit import CountBounds
+from sdc_tasks.methods.perturb.grid import HIDDEN, PublishedGrid
+from sdc_tasks.methods.perturb.ptable import PerturbationTable
+
+MOST_EXACT = 250  # cells of a grid that is enumerated unless somebody asks for it: seconds
+WORK = 50_000  # relations through which bounds are taken, for one value of one cell
+WALKS = 30  # witnesses from which a next one is sought by single steps
+
+
+@dataclass(frozen=True)
+class PossibleCounts:
+    """`counts[c]`: the counts that published cell c may have, increasing; none for a hidden cell.
+    `undecided`: the cells with a value for which the work ran out: it is among their counts, though it may be
+    impossible.
+    """
+
+    counts: tuple[tuple[int, ...], ...] = field(repr=False)
+    undecided: frozenset[int]
+
+
+@dataclass(frozen=True)
+class AdditiveCells:
+    """The cells of a grid, by number: `relations` (total, its parts), the finest `inner` cells, and what is
+    `published`, HIDDEN where nothing is.
+    """
+
+    relations: tuple[tuple[int, tuple[int, ...]], ...] = field(repr=False)
+    inner: tuple[int, ...] = field(repr=False)
+    published: tuple[int, ...] = field(repr=False)
+
+    @cached_property
+    def touching(self) -> dict[int, list[int]]:
+        """Cell → the relations that it stands in."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for r, (total, parts) in enumerate(self.relations):
+            for cell in (total, *parts):
+                found[cell].append(r)
+        return dict(found)
+
+    @cached_property
+    def members(self) -> tuple[frozenset[int], ...]:
+        """The inner cells of each cell."""
+        found: list[frozenset[int]] = [frozenset()] * len(self.published)
+        for cell in self.inner:
+            found[cell] = frozenset({cell})
+        waiting = deque(self.relations)
+        while waiting:
+            total, parts = waiting.popleft()
+            if all(found[part] for part in parts):
+                found[total] = frozenset().union(*(found[part] for part in parts))
+            else:
+                waiting.append((total, parts))
+        return tuple(found)
+
+
+def additive_cells(grid: PublishedGrid) -> AdditiveCells:
+    """The relations of a grid one by one."""
+    numbers = np.arange(len(grid.published))
+    relations: list[tuple[int, tuple[int, ...]]] = []
+    for edge in grid.edges:
+        fine, coarse = grid.blocks[edge.fine], grid.blocks[edge.coarse]
+        parts = np.moveaxis(numbers[fine.cells].reshape(fine.shape), edge.axis, -1)
+        totals = numbers[coarse.cells].reshape(coarse.shape)
+        if edge.codes is None:
+            rows = parts.reshape(-1, fine.shape[edge.axis]).tolist()
+            relations += [
+                (total, tuple(row)) for total, row in zip(totals.ravel().tolist(), rows, strict=True)
+            ]
+            continue
+        totals = np.moveaxis(totals, edge.axis, -1).reshape(-1, coarse.shape[edge.axis])
+        for code in range(coarse.shape[edge.axis]):
+            own = parts.reshape(-1, fine.shape[edge.axis])[:, edge.codes == code].tolist()
+            relations += [
+                (total, tuple(row)) for total, row in zip(totals[:, code].tolist(), own, strict=True)
+            ]
+    finest = max(grid.blocks, key=lambda block: (len(block.axes), block.size))
+    inner = tuple(numbers[finest.cells].tolist())
+    return AdditiveCells(tuple(relations), inner, tuple(grid.published.tolist()))
+
+
+def possible_values(bounds: CountBounds, table: PerturbationTable, work: int = WORK) -> PossibleCounts:
+    """For every published cell of a grid. `bounds`: those that `narrowed` found, or wider ones."""
+    cells = additive_cells(bounds.grid)
+    low, high = bounds.low.tolist(), bounds.high.tolist()
+    origins = [None if y == HIDDEN else frozenset(table.origins(y).tolist()) for y in cells.published]
+    rules = WitnessRules(cells, origins)
+    seen: list[set[int]] = [set() for _ in cells.published]
+    known: deque[list[int]] = deque(maxlen=WALKS)
+    undecided = set()
+    for cell, allowed in enumerate(origins):
+        for count in sorted(allowed or ()):
+            if count in seen[cell] or not low[cell] <= count <= high[cell]:
+                continue
+            witness = next((own for start in known if (own := rules.walked(start, cell, count))), None)
+            if witness is None:
+                search = _Search(rules, work)
+                witness = search.with_count(low, high, cell, count)
+                if witness is None and search.left < 0:
+                    seen[cell].add(count)
+                    undecided.add(cell)
+            if witness is not None:
+                known.appendleft(witness)
+                for other, value in enumerate(witness):
+                    seen[other].add(value)
+    counts = tuple(
+        tuple(sorted(own)) if there is not None else () for own, there in zip(seen, origins, strict=True)
+    )
+    return PossibleCounts(counts, frozenset(undecided))
+
+
+@dataclass(frozen=True)
+class WitnessRules:
+    """What makes a table a witness. `origins[c]`: the counts of published cell c that its value leaves, None
+    for a hidden cell.
+    """
+
+    cells: AdditiveCells
+    origins: Sequence[frozenset[int] | None] = field(repr=False)
+
+    @cached_property
+    def above(self) -> dict[int, list[int]]:
+        """Inner cell → the cells that it is in, itself too."""
+        found: dict[int, list[int]] = {cell: [] for cell in self.cells.inner}
+        for cell, members in enumerate(self.cells.members):
+            for i in members:
+                found[i].append(cell)
+        return found
+
+    @cached_property
+    def masks(self) -> tuple[int, ...]:
+        """The inner cells of each cell, as bits."""
+        place = {cell: bit for bit, cell in enumerate(self.cells.inner)}
+        return tuple(sum(1 << place[i] for i in members) for members in self.cells.members)
+
+    def is_witness(self, values: Sequence[int]) -> bool:
+        """Whether a whole additive table can have been published so."""
+        filled = sum(1 << bit for bit, i in enumerate(self.cells.inner) if values[i] > 0)
+        alike: dict[int, int] = {}
+        for value, allowed, mask, y in zip(
+            values, self.origins, self.masks, self.cells.published, strict=True
+        ):
+            if allowed is None:
+                continue
+            records = mask & filled
+            if value not in allowed or (records and alike.setdefault(records, y) != y):
+                return False
+        return True
+
+    def walked(self, start: Sequence[int], cell: int, count: int) -> list[int] | None:
+        """A witness with this count of a cell, some single steps away from another one; None where the steps
+        find none, which proves nothing.
+        """
+        values = list(start)
+        members = sorted(self.cells.members[cell])
+        while values[cell] != count:
+            way = 1 if values[cell] < count else -1
+            # the fullest first where it loses, the emptiest first where it gains: fewest become empty
+            turn = sorted(members, key=lambda i: way * values[i])
+            if not any(self._stepped(values, i, way) or self._swapped(values, cell, i, way) for i in turn):
+                return None
+        return values if self.is_witness(values) else None
+
+    def _stepped(self, values: list[int], inner: int, way: int) -> bool:
+        """Moves an inner cell and all cells that it is in by one, if they may; in place."""
+        if values[inner] + way < 0 or any(
+            (allowed := self.origins[c]) is not None and values[c] + way not in allowed
+            for c in self.above[inner]
+        ):
+            return False
+        for c in self.above[inner]:
+            values[c] += way
+        return True
+
+    def _swapped(self, values: list[int], cell: int, inner: int, way: int) -> bool:
+        """The same, while another inner cell outside of the cell moves the other way, in place."""
+        inside = self.cells.members[cell]
+        for other in self.cells.inner:
+            if other in inside:
+                continue
+            before = values.copy()
+            for c in self.above[other]:
+                values[c] -= way
+            if values[other] >= 0 and self._stepped(values, inner, way) and self._fits(values, other):
+                return True
+            values[:] = before
+        return False
+
+    def _fits(self, values: Sequence[int], inner: int) -> bool:
+        """Whether the cells that an inner cell is in may have these values."""
+        return all((allowed := self.origins[c]) is None or values[c] in allowed for c in self.above[inner])
+
+
+class _Search:
+    """One depth-first search. `left`: the work that is left; below 0 it ended without an answer."""
+
+    def __init__(self, rules: WitnessRules, work: int) -> None:
+        self._rules, self._cells, self.left = rules, rules.cells, work
+
+    def with_count(self, low: list[int], high: list[int], cell: int, count: int) -> list[int] | None:
+        """A witness (cells,) in which one cell has this count; None where there is none or work ran out."""
+        start = low.copy(), high.copy()
+        start[0][cell] = start[1][cell] = count
+        waiting = [(*start, self._cells.touching.get(cell, []))]
+        while waiting and self.left >= 0:
+            lows, highs, changed = waiting.pop()
+            if not self._taken_through(lows, highs, changed):
+                continue
+            open_cells = [i for i in self._cells.inner if lows[i] < highs[i]]
+            if not open_cells:
+                if self._rules.is_witness(lows):
+                    return lows
+                continue
+            halved = min(open_cells, key=lambda i: (highs[i] - lows[i], i))
+            waiting += list(self._halves(lows, highs, halved))
+        return None
+
+    def _halves(
+        self, lows: list[int], highs: list[int], cell: int
+    ) -> Iterator[tuple[list[int], list[int], list[int]]]:
+        """The two problems with the lower and the upper half of the range of a cell."""
+        middle = (lows[cell] + highs[cell]) // 2
+        touching = self._cells.touching.get(cell, [])
+        below = highs.copy()
+        below[cell] = middle
+        above = lows.copy()
+        above[cell] = middle + 1
+        yield lows.copy(), below, touching
+        yield above, highs.copy(), touching
+
+    def _taken_through(self, low: list[int], high: list[int], changed: Sequence[int]) -> bool:
+        """Takes bounds through the relations until none moves, in place; False where one is empty."""
+        queue, queued = deque(changed), set(changed)
+        published = self._cells.published
+        while queue:
+            r = queue.popleft()
+            queued.discard(r)
+            total, parts = self._cells.relations[r]
+            self.left -= 1
+            if self.left < 0:
+                return False
+            lows, highs = sum(low[i] for i in parts), sum(high[i] for i in parts)
+            moved = []
+            least, most = max(low[total], lows), min(high[total], highs)
+            differing = [
+                i
+                for i in parts
+                if HIDDEN not in (published[i], published[total]) and published[i] != published[total]
+            ]
+            least = max([least, *(low[i] + 1 for i in differing)])
+            if least > most:
+                return False
+            if (least, most) != (low[total], high[total]):
+                low[total], high[total] = least, most
+                moved.append(total)
+            apart = set(differing)
+            for i in parts:
+                over = max(low[i], least - (highs - high[i]))
+                under = min(high[i], most - (lows - low[i]), most - (i in apart))
+                for other in differing:  # somebody is in a part other than this one
+                    if other != i:
+                        over = max(over, 1 - (highs - high[other] - high[i]))
+                if over > under:
+                    return False
+                if (over, under) != (low[i], high[i]):
+                    lows += over - low[i]
+                    highs += under - high[i]
+                    low[i], high[i] = over, under
+                    moved.append(i)
+            for i in moved:
+                for other in self._cells.touching[i]:
+                    if other not in queued:
+                        queued.add(other)
+                        queue.append(other)
+        return True

@@ -1,0 +1,142 @@
+"""Two tables of one statistic whose deliveries are there at once: whichever is released first decides for
+both, each has its own audit, and the other one takes what was decided.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.desk import Ended, sdc
+from support.statistic import Office
+
+MAIN = "T 1000 F\nX 700 {x}\nY 300 {y}"
+SIZES = """
+    T _T 1000 F
+    T S  600  F
+    T L  400  F
+    X _T 700  {x}
+    X S  500  D
+    X L  200  A
+    Y _T 300  {y}
+    Y S  100  D
+    Y L  200  D
+"""
+OTHERS = {
+    "BE": ("T 900 F\nX 400 F\nY 500 F", "T _T 900 F\nT S 500 F\nT L 400 F\nX _T 400 F\nX S 300 F\n"
+           "X L 100 F\nY _T 500 F\nY S 200 F\nY L 300 F"),
+    "DE": ("T 1700 F\nX 900 F\nY 800 F", "T _T 1700 F\nT S 900 F\nT L 800 F\nX _T 900 F\nX S 500 F\n"
+           "X L 400 F\nY _T 800 F\nY S 400 F\nY L 400 F"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Austria hides X and Y in both tables; X is primary, and so is X of large ones."""
+    office = Office.new(tmp_path)
+    office.domain("main", more="linked: {tables: [sizes], together: true}")
+    office.domain("sizes", "ACTIVITY SIZECLASS", more="linked: {tables: [main], together: true}")
+    office.deliver("main", "2024", AT=MAIN.format(x="A", y="D"), BE=OTHERS["BE"][0], DE=OTHERS["DE"][0])
+    drawn = {country: each[1] for country, each in OTHERS.items()}
+    office.deliver("sizes", "2024", "ACTIVITY SIZECLASS", AT=SIZES.format(x="A", y="D"), **drawn)
+    return office
+
+
+def release(office: Office, name: str, *also: str) -> Ended:
+    at = office.folder
+    more = [part for each in also for part in ("--also", f"{at / each}.yaml,{at / each}-2024")]
+    where = ("--inbox", at / f"{name}-2024", "--warehouse", office.warehouse)
+    asked = ("--domain", at / f"{name}.yaml", "--period", "2024", *where, "--out", office.out(name, "2024"))
+    return sdc("release", *asked, *more)
+
+
+@pytest.mark.parametrize(("first", "second"), [("main", "sizes"), ("sizes", "main")])
+def test_the_first_table_decides_for_both(office: Office, first: str, second: str):
+    ended = release(office, first, second)
+    assert ended.code == 0, ended.text
+    assert f"decided together with {second}" in ended.text
+    ended = release(office, second)
+    assert ended.code == 0, ended.text
+    assert f"decided together with {first}" in ended.text
+    main, sizes = office.published("main", "2024"), office.published("sizes", "2024")
+    assert {code: sizes[f"{code}._T"] for code in "TXY"} == {code: main[code] for code in "TXY"}
+
+
+def test_running_a_release_again_makes_no_version(office: Office):
+    assert release(office, "main", "sizes").code == 0
+    once = office.out("main", "2024").joinpath("table.csv").read_bytes()
+    ended = release(office, "main")
+    assert ended.code == 0, ended.text
+    assert office.out("main", "2024").joinpath("table.csv").read_bytes() == once
+    assert office.certificate("main", "2024")["verdict"] == "passed"
+
+
+def test_without_the_other_deliveries_a_table_is_decided_alone(office: Office):
+    ended = release(office, "main")
+    assert ended.code == 0, ended.text
+    assert "decided together" not in ended.text
+
+
+def test_another_table_must_be_one_that_the_domain_names(office: Office):
+    office.domain("main", more="linked: {tables: [sizes]}")
+    ended = release(office, "main", "sizes")
+    assert ended.code == 2
+    assert "linked: {tables: [sizes], together: true}" in ended.text
+
+
+def test_the_domain_file_of_the_other_table_must_be_there(office: Office):
+    """The deliveries of the main table are in the warehouse, and its domain file has another name."""
+    assert release(office, "sizes", "main").code == 0
+    office.domain("again", more="linked: {tables: [main, sizes], together: true}")
+    office.deliver("again", "2024", AT=MAIN.format(x="A", y="D"), BE=OTHERS["BE"][0], DE=OTHERS["DE"][0])
+    (office.folder / "main.yaml").rename(office.folder / "elsewhere.yaml")
+    ended = release(office, "again")
+    assert ended.code == 2
+    assert "main.yaml is no file. Remedy: put the domain file of main there" in ended.text
+
+
+def test_other_bases_are_no_reason_to_stop(office: Office):
+    office.domain(
+        "main", more="linked: {tables: [sizes], together: true}\nbases: {maximum_relative_base: 0.1}"
+    )
+    ended = release(office, "main", "sizes")
+    assert ended.code == 0, ended.text
+    assert "not decided together: sizes asks for other bases than main" in ended.text
+
+
+def test_the_demonstration_of_a_statistic_is_decided_together(tmp_path: Path):
+    """Three tables of the same enterprises, as `sdc demo --statistic` writes them."""
+    asked = ("--countries", "4", "--activities", "16", "--sizes", "2", "--regions", "2")
+    assert sdc("demo", tmp_path, "--statistic", *asked).code == 0
+    names, told = ("main", "sizes", "regions"), {}
+    for number, name in enumerate(names):
+        also = [
+            part
+            for each in names[number + 1 :]
+            for part in ("--also", f"{tmp_path / f'sbs_{each}.yaml'},{tmp_path / 'inbox' / each}")
+        ]
+        ended = sdc(
+            "release", "--domain", tmp_path / f"sbs_{name}.yaml", "--period", "2024",
+            "--inbox", tmp_path / "inbox" / name, "--warehouse", f"sqlite:///{tmp_path / 'w.db'}",
+            "--out", tmp_path / "out" / name, *also,
+        )  # fmt: skip
+        assert ended.code == 0, ended.text
+        told[name] = ended.text
+    assert "decided together with sbs_regions, sbs_sizes" in told["main"]
+    assert "decided together with sbs_main" in told["sizes"]
+    assert "decided together with sbs_main" in told["regions"]
+
+
+def test_a_statistic_too_small_for_three_tables_is_refused(tmp_path: Path):
+    ended = sdc("demo", tmp_path, "--statistic", "--activities", "4")
+    assert ended.code == 2
+    assert "a statistic needs at least 2 countries, 12 activities" in ended.text
+
+
+def test_a_table_of_which_nothing_is_known_is_told(office: Office):
+    office.domain("main", more="linked: {tables: [sises]}")
+    ended = release(office, "main")
+    assert ended.code == 0, ended.text
+    assert "nothing is known of sises, so that this release is attacked without it" in ended.text
+    assert "Did you mean sizes?" in ended.text
