@@ -49,6 +49,7 @@ $(READY): requirements-dev.lock requirements.lock pyproject.toml
 		{ echo "uv could not. pip does, which takes longer" >&2; $(BIN)/python -m pip install $(HASHED) --requirement requirements-dev.lock; }
 	@echo "[3/3] sdc"
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@rm -rf $(UV_CACHE_DIR)/simple-*  # what the index answered; the packages there are links to those installed
 	@touch $@
 
 lock: $(READY)  ## pins anew what pyproject.toml asks for, for every Python and machine; keeps the pins that still fit

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,7 @@ from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.compositions import together
 from sdc_tasks.model.claim import Claim, Proof, claim_of
+from sdc_tasks.model.findings import Severity
 from sdc_tasks.model.public_files import PUBLIC_FILES
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
@@ -55,6 +57,7 @@ class Summary:
     superseded: int
     warnings: Mapping[str, tuple[str, ...]]
     first: tuple[str, ...]  # countries of which no earlier period stands beside the delivery
+    left_out: Mapping[str, str]  # country → why it is not in the release
     exact: int
     rounded: int
     visible: int
@@ -250,6 +253,36 @@ def first_ones(desk: Desk) -> tuple[str, ...]:
     return tuple(sorted({*accepted.values()} - compared))
 
 
+NO_FILE = "no file"
+
+
+def left_out(desk: Desk, there: Collection[str]) -> dict[str, str]:
+    """Country → why it is not there: the last of its files that was refused, with the number of its errors,
+    or `NO_FILE`. Of the countries of the domain that are not `there`.
+    """
+    here = (desk.engine, desk.domain.id, desk.period)
+    errors = Counter(row["digest"] for row in reader.findings(*here) if row["severity"] == Severity.ERROR)
+    errors += Counter(
+        row["digest"]
+        for row in reader.check_results(*here)
+        if not row["passed"] and row["severity"] == Severity.ERROR
+    )
+    refused = {
+        each.country: f"{each.file} was refused, {errors[each.key.digest]} "
+        f"{'error' if errors[each.key.digest] == 1 else 'errors'}"
+        for each in sorted(store.deliveries(*here), key=lambda each: each.received_at)
+        if each.state is DeliveryState.REFUSED
+    }
+    return {
+        country: refused.get(country, NO_FILE) for country in desk.domain.countries if country not in there
+    }
+
+
+def missing(desk: Desk) -> dict[str, str]:
+    """As `left_out`, of the countries without an accepted delivery."""
+    return left_out(desk, set(_accepted(desk).values()))
+
+
 def _accepted(desk: Desk) -> dict[str, str]:
     """digest → country of each accepted file of the period."""
     return {
@@ -378,7 +411,7 @@ def _since(desk: Desk, release_id: str, publication: Publication, space: CellSpa
 
 def summary(desk: Desk, release_id: str) -> Summary:
     """The release in figures."""
-    _, publication, merged = decided(desk, release_id)
+    problem, publication, merged = decided(desk, release_id)
     audit = reader.audits(desk.engine, release_id)[-1]
     states = [state for _, state in _states(desk, release_id)]
     rounded = publication.rounded & (
@@ -401,6 +434,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         superseded=states.count(DeliveryState.SUPERSEDED),
         warnings=warnings(desk),
         first=first_ones(desk),
+        left_out=left_out(desk, problem.space.countries),
         exact=int(publication.exact.sum()),
         rounded=int(publication.rounded.sum()),
         visible=int(publication.visible.sum()),

@@ -13,12 +13,14 @@ import numpy as np
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.options import AuditKeywords, keywords
+from sdc_tasks.api.origins import origin_of
 from sdc_tasks.api.progress import Progress
-from sdc_tasks.api.results import Explanation, Picture
+from sdc_tasks.api.results import Explanation, Picture, Result
 from sdc_tasks.api.suppression import OfTable, SuppressResult
 from sdc_tasks.api.tables import layout_of
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
+from sdc_tasks.intake.tables.keyed import numbers_in
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
 from sdc_tasks.judge.pattern import PatternVerdict, verify
 from sdc_tasks.model.table import Bools
@@ -122,7 +124,7 @@ class PatternAudit(OfTable):
 
 
 @overload
-def audit(df: SuppressResult) -> PatternAudit: ...
+def audit(df: SuppressResult | pd.DataFrame) -> PatternAudit: ...
 
 
 @overload
@@ -152,7 +154,7 @@ def audit(
 @checks_options
 @keywords(AuditKeywords, status="STATUS")
 def audit(
-    df: Table | SuppressResult,
+    df: Table | Result,
     dims: Sequence[str] | None = None,
     value: str = "VALUE",
     *,
@@ -171,8 +173,8 @@ def audit(
     EU aggregates: `df` is the published table as SDMX-CSV has it (ROUNDING_BASE, LOWER and UPPER optional);
     `tables`, `domain` and `period` as for `release`. A cell without a row counts as withheld.
 
-    What `suppress` returned: the same, with all that its rules know of contributors, by code that
-    shares nothing with the search.
+    What `suppress` returned, or its `.table`, in which statuses may have been changed: the same, with all
+    that its rules know of contributors, by code that shares nothing with the search.
 
     Raises InvalidInput with row, column, key and remedy.
 
@@ -192,7 +194,16 @@ def audit(
                 "what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims"
             )
         return PatternAudit(df._crossed, df._hidden, verify(df._crossed.problem, df._hidden))
+    if isinstance(df, Result):
+        raise InvalidInput(
+            f"{df.title}: has no pattern of hidden cells, which an audit judges; it was verified when it was "
+            "made. Remedy: .intervals() says what a reader concludes of it; give what suppress returned, or "
+            "a frame with dims"
+        )
     if not of_aggregates:
+        origin = origin_of(df) if dims is None else None
+        if origin is not None:
+            return _audit_of_made(df, origin)
         return _audit_of_pattern(df, dims, value, options)
     if tables is None or domain is None or period is None or dims is not None:
         raise InvalidInput(
@@ -203,6 +214,20 @@ def audit(
     from sdc_tasks.api.releases import audit_aggregates
 
     return audit_aggregates(df, tables, domain, period, progress)
+
+
+def _audit_of_made(df: Table, origin: CrossedSuppression) -> PatternAudit:
+    """The audit of the table of a result, whose statuses may have been changed since."""
+    records = rows_of(as_frame(df), CALLED)
+    keys = list(zip(*(records.column(name) for name in origin.dimensions), strict=True))
+    values = numbers_in(records, origin.value)
+    if keys != list(origin.keys) or not np.array_equal(values, origin.problem.a):
+        raise InvalidInput(
+            f"{CALLED}: cells or values were changed since the result made it. Remedy: name its columns, "
+            f"as dims=[{', '.join(map(repr, origin.dimensions))}], with statuses and levels"
+        )
+    hidden = np.isin(records.column("STATUS"), HIDDEN)
+    return PatternAudit(origin, hidden, verify(origin.problem, hidden))
 
 
 def _audit_of_pattern(

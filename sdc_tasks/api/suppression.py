@@ -15,6 +15,7 @@ from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
 from sdc_tasks.api.masked import MaskedTable
 from sdc_tasks.api.options import DimensionKeywords, SuppressKeywords, keywords
+from sdc_tasks.api.origins import remember
 from sdc_tasks.api.progress import Progress, of_moments, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result, made_consistent, relative
 from sdc_tasks.api.tables import costs_of, layout_of
@@ -85,11 +86,13 @@ class OfTable(Result):
     @cached_property
     def table(self) -> pd.DataFrame:
         """Confidential: the dimensions, the true value and STATUS (u primary, m secondary, z
-        stays open, s open) of every cell.
+        stays open, s open) of every cell. `audit` takes it as it is.
         """
-        return self.cells.frame(
+        found = self.cells.frame(
             **{self._crossed.value: self._crossed.problem.a, "STATUS": self._crossed.statuses(self._hidden)}
         )
+        remember(found, self._crossed)
+        return found
 
     @cached_property
     def public(self) -> pd.DataFrame:

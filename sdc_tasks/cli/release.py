@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ from sdc_tasks.cli.evidence import WITNESSES, write_evidence
 from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, WarehouseOption
 from sdc_tasks.cli.terminal import out
-from sdc_tasks.errors import NAMED_CELLS, InvalidInput
+from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput
 
 if TYPE_CHECKING:
     from sdc_tasks.outputs import Summary
@@ -149,12 +150,13 @@ def release(
     from sdc_tasks.cli import side_by_side
     from sdc_tasks.domains import load_domain
 
-    load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
+    read = load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
     if out_folder.resolve() == inbox.resolve():
         raise InvalidInput(
             f"--out {out_folder}: is the inbox, and what a release writes would count as deliveries. Remedy: "
             f"another folder"
         )
+    _refuse_another(out_folder, read.id, period)
     others = [_also(each, domain, period) for each in also or ()]
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
@@ -168,6 +170,8 @@ def release(
     say(f"deliveries read and checked, {_warned(outputs.warnings(desk))}; see {place_of}")
     try:
         release_id = steps.assemble(desk)
+    except CountryMissing as error:
+        raise _of_refused(error, outputs.missing(desk)) from None
     finally:
         outputs.write_findings(desk, out_folder)  # with what the comparison of the countries found
     say(release_id)
@@ -186,6 +190,43 @@ def release(
             problem, _, report = steps.decided(desk, release_id)
             write_evidence(witnesses, problem.salt, report.evidence, steps.drawn_by(desk))
         show(outputs.summary(desk, release_id), warehouse or url, page)
+
+
+def _refuse_another(folder: Path, domain: str, period: str) -> None:
+    """Raises InvalidInput where the files of another period, or of another domain, are in the folder: those
+    of this release would take their names.
+    """
+    certificate = folder / "audit.json"
+    if not certificate.is_file():
+        return
+    try:
+        told = json.loads(certificate.read_text(encoding="utf-8"))
+        there = (str(told["domain"]), str(told["period"]))
+    except (ValueError, KeyError, TypeError):  # none of ours
+        return
+    if there != (domain, period):
+        raise InvalidInput(
+            f"--out {folder}: holds the release of {' '.join(there)}, which this one would overwrite. "
+            f"Remedy: another folder, with --warehouse sqlite:///{(folder / 'warehouse.db').resolve()} where "
+            f"both belong to one warehouse"
+        )
+
+
+def _of_refused(error: CountryMissing, missing: Mapping[str, str]) -> CountryMissing:
+    """The last line of a release that did not begin: which files were refused. Another setting of the domain
+    is no remedy for them.
+    """
+    from sdc_tasks.outputs import NO_FILE
+
+    refused = [told for told in missing.values() if told != NO_FILE]
+    if not refused:
+        return error
+    silent = [country for country, told in missing.items() if told == NO_FILE]
+    more = f"; no accepted delivery from {', '.join(silent)}" if silent else ""
+    return CountryMissing(
+        f"{_and_more('; '.join(refused[:NAMED_CELLS]), len(refused))}, see findings.csv{more}. Remedy: "
+        f"correct {'it' if len(refused) == 1 else 'them'}, and release again"
+    )
 
 
 def _also(given: str, domain: str, period: str) -> tuple[Path, Path]:
@@ -271,6 +312,9 @@ def show(summary: Summary, warehouse: str, page: Path) -> None:
         f"{summary.accepted} accepted, {summary.refused} refused, {summary.superseded} superseded by later "
         f"ones",
     )
+    if summary.left_out:
+        told = [f"{country}: {why}" for country, why in summary.left_out.items()]
+        table.add_row("left out", _and_more("; ".join(told[:NAMED_CELLS]), len(told)))
     visible = f"{summary.visible} as sum of the visible countries, " if summary.visible else ""
     table.add_row("warnings", _warned(summary.warnings))
     if summary.first:

@@ -183,7 +183,7 @@ def test_a_flag_that_tells_that_a_count_is_small_is_refused(tmp_path):
     small[names.index("CONF_STATUS")] = "A"
     file.write_text("\n".join([head, *map(separator.join, rows), ""]))
     ended = sdc("release", *where)
-    assert ended.refused(f"no accepted delivery from {small[names.index('REF_AREA')]}")
+    assert ended.refused(f"{file.name} was refused", "see findings.csv")
     assert "flagged as primary, which tells everybody that the count is 1 to 2" in ended.said
 
 

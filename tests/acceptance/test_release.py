@@ -277,7 +277,11 @@ def test_a_wrong_delivery_stops_the_release_until_it_is_corrected(desk, wrong):
     content, named = WRONG[wrong]
     desk.deliver("BE", content)
     ended = desk.release()
-    assert ended.refused("no accepted delivery from BE", "Remedy")
+    said = " ".join(ended.complained.split())
+    assert re.search(r"BE_2024\.csv was refused, \d+ errors?, see findings\.csv\. Remedy: correct it", said)
+    assert ended.refused("was refused", "Remedy")
+    assert "no accepted delivery from BE" not in ended.text, "it came, and was refused"
+    assert "missing_country" not in ended.text, "a partial release is no remedy for a wrong file"
     refusal = next(line for line in ended.said.splitlines() if "BE_2024.csv refused" in line)
     assert re.search(named, refusal), refusal
     assert [secret for secret in SECRETS if secret in ended.text] == []
@@ -300,6 +304,20 @@ def test_a_wrong_delivery_stops_the_release_until_it_is_corrected(desk, wrong):
     )
 
 
+def test_another_period_does_not_overwrite_what_is_in_the_folder(desk):
+    """The certificate in the folder says whose files these are."""
+    assert desk.release().code == 0
+    table = (desk.folder / "out" / "table.csv").read_bytes()
+    before = sorted(each.name for each in (desk.folder / "out").iterdir())
+    where = ("--domain", desk.domain, "--inbox", desk.inbox, "--out", desk.folder / "out")
+    ended = sdc("release", *where, "--period", "2025")
+    assert ended.refused(
+        "holds the release of small 2024, which this one would overwrite", "--warehouse sqlite:"
+    )
+    assert (desk.folder / "out" / "table.csv").read_bytes() == table
+    assert sorted(each.name for each in (desk.folder / "out").iterdir()) == before
+
+
 def test_a_country_without_a_file_is_named(desk):
     (desk.inbox / "BE_2024.csv").unlink()
     assert desk.release().refused(
@@ -319,11 +337,14 @@ def test_a_domain_may_publish_the_sum_of_those_who_delivered(tmp_path, absent):
     ended = desk.release()
     assert ended.code == 0, ended.text
     assert {row["REF_AREA"] for row in rows(desk.folder / "out" / "table.csv")} == {"EU_PARTIAL"}
+    left = "no file" if absent else r"BE_2024\.csv was refused, 1 error"
+    assert re.search(rf"left out\W+BE: {left}", " ".join(ended.said.split()))
 
     desk.deliver("BE", PROTECTED)
     ended = desk.release()
     assert ended.code == 0, ended.text
     assert {row["REF_AREA"] for row in rows(desk.folder / "out" / "table.csv")} == {"EU"}
+    assert "left out" not in ended.said
     stored = warehouse(desk.folder / "out")
     assert (stored.versions, stored.unsound) == ([1, 2], [])
 
