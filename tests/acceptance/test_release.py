@@ -364,7 +364,7 @@ def test_no_country_at_all_is_no_partial_release(desk):
     desk.settle("flags:", "missing_country: partial\nflags:")
     for country in ("AT", "BE"):
         desk.deliver(country, f"{country}\n")
-    assert desk.release().refused("AT, BE")
+    assert desk.release().refused("AT_2024.csv was refused, 1 error", "BE_2024.csv was refused, 1 error")
     assert not (desk.folder / "out" / "table.csv").exists()
 
 
