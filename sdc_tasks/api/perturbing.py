@@ -435,5 +435,5 @@ def perturb_values(
     dummy = published_cells(keyed, options)
     sums, moved = value_noise(dummy, keyed.which, values, keyed.record_keys, keyed.keying, noise, value)
     # digits that no record has would tell the noise
-    x = np.round(np.maximum(sums + moved, 0.0), decimals)
+    x: Floats = np.maximum(sums + moved, 0.0).round(decimals)
     return PerturbValuesResult(dummy, value, noise, sums, x, decimals)
