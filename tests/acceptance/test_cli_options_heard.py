@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import typer
 
+import sdc_tasks.api.rounding  # noqa: F401 - before anything is patched, or it would keep the patch
 from sdc_tasks.cli.options import as_command
 from sdc_tasks.cli.rounding.perturb import perturb
 from sdc_tasks.cli.rounding.round_counts import round_counts
@@ -283,7 +284,7 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     rounding = small_count.round_counts
 
-    def rounded(dummy: Any, options: Any, *more: Any) -> Any:
+    def rounded(dummy: Any, options: Any, *more: Any, **named: Any) -> Any:
         asked.append(
             (
                 options,
@@ -292,7 +293,7 @@ def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 *(None if each is None else each.tobytes() for each in more[:2]),
             )
         )
-        return rounding(dummy, options, *more)
+        return rounding(dummy, options, *more, **named)
 
     for room in (suppress, protect):
         monkeypatch.setattr(room, "search", caught)

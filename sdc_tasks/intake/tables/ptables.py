@@ -17,7 +17,8 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.rows import TextRows, read_rows
-from sdc_tasks.methods.perturb.ptable import SUM_TOLERANCE, NoiseRow, PerturbationTable
+from sdc_tasks.methods.perturb.ptable import NoiseRow, PerturbationTable
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 PROBABILITIES = ("i", "j", "p", "v", "p_int_ub")
 KEYS = ("pcv", "ckey", "pvalue")
@@ -59,14 +60,14 @@ def _by_probabilities(rows: TextRows) -> PerturbationTable:
         for k in own:
             if published[k] != of + step[k]:
                 raise InvalidInput(f"{rows.at(k)}: j is not i + v. Remedy: correct it")
-        if abs(sum(p[k] for k in own) - 1) > SUM_TOLERANCE:
+        if abs(sum(p[k] for k in own) - 1) > FEASIBILITY:
             raise InvalidInput(
                 f"{at}: the probabilities of count {of} do not sum to 1. Remedy: correct p, and p_int_ub "
                 f"with it"
             )
         begin = 0.0
         for k in own:
-            if abs(upper[k] - begin - p[k]) > SUM_TOLERANCE:
+            if abs(upper[k] - begin - p[k]) > FEASIBILITY:
                 raise InvalidInput(
                     f"{rows.at(k)}: p_int_ub does not go on by p. Remedy: the upper end of each interval is "
                     f"the sum of p so far"
@@ -132,7 +133,7 @@ def _numbers(rows: TextRows, name: str) -> list[float]:
             number = float(text)
         except ValueError:
             number = float("nan")
-        if not 0 <= number <= 1 + SUM_TOLERANCE:
+        if not 0 <= number <= 1 + FEASIBILITY:
             raise InvalidInput(f"{rows.at(i)}: column {name}: no number from 0 to 1. Remedy: correct it")
         found.append(number)
     return found

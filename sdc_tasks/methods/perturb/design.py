@@ -26,13 +26,12 @@ from scipy.optimize import linprog
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.perturb.ptable import NoiseRow, PerturbationTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
+from sdc_tasks.model.tolerances import EPSILON, FEASIBILITY, ZERO
 
 DIGITS = 50  # of the arithmetic of a proof
 MOST_STEP = 100  # D: a larger one is no noise of a count
 NEWTON_STEPS = 500
-STEEPNESS = 1e-13  # of the dual at its minimum: what the constraints miss
-ROUNDING = 4e-16  # of one float near 1
-INSIDE = 1e-6  # share of the attainable variances that V keeps from their ends: there the noise is fixed
+ARMIJO = 2.0**-13  # share of the promised descent that a step must keep
 
 
 def is_number(told: object) -> bool:
@@ -176,7 +175,7 @@ def _row(design: NoiseDesign, count: int) -> tuple[NoiseRow, RowProof]:
     theta = minimised(program)
     p = likely(program, theta)
     proof = proof_of(program, p, theta)
-    if proof.gap > 1e-9 or proof.broken > 1e-9:
+    if proof.gap > ZERO or proof.broken > ZERO:
         raise InvalidInput(
             f"count {count}: the variance is too near to the end of what is possible. Remedy: change it a "
             f"little"
@@ -204,7 +203,7 @@ def _refuse_impossible(design: NoiseDesign, count: int, program: RowProgram) -> 
         )
         ends.append(float(v2 @ found.x))
     low, high = ends
-    room = INSIDE * max(high - low, 1.0)
+    room = FEASIBILITY * max(high - low, 1.0)  # at the ends of the attainable variances the noise is fixed
     if design.variance < low + room or (not design.at_most and design.variance > high - room):
         raise InvalidInput(
             f"count {count}: its variance can only be between {low:g} and {high:g}. Remedy: a variance "
@@ -234,11 +233,11 @@ def minimised(program: RowProgram) -> Floats:
         slope = program.b - program.f @ p
         held = signed & (theta <= 0) & (slope >= 0)
         free = np.flatnonzero(~held)
-        if not len(free) or np.abs(slope[free]).max() < STEEPNESS:
+        if not len(free) or np.abs(slope[free]).max() < 10 * EPSILON:
             break
         centred = program.f[free] - (program.f[free] @ p)[:, None]
         move = np.zeros(len(theta))
-        move[free] = -np.linalg.lstsq((centred * p) @ centred.T, slope[free], rcond=1e-14)[0]
+        move[free] = -np.linalg.lstsq((centred * p) @ centred.T, slope[free], rcond=EPSILON)[0]
         theta, before = _shortened(program, theta, move, slope), theta
         if (theta == before).all():  # rounding errors are all that is left
             break
@@ -253,8 +252,8 @@ def _shortened(program: RowProgram, theta: Floats, move: Floats, slope: Floats) 
     for halved in range(60):
         trial = theta + 0.5**halved * move
         trial[~program.equal] = np.maximum(trial[~program.equal], 0.0)
-        allowed = value + 1e-4 * float(slope @ (trial - theta))
-        if dual(program, trial) <= allowed + ROUNDING * max(1.0, abs(value)):
+        allowed = value + ARMIJO * float(slope @ (trial - theta))
+        if dual(program, trial) <= allowed + 2 * np.finfo(float).eps * max(1.0, abs(value)):
             return trial
     return theta
 

@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sdc_tasks.model.table import Floats, Ints, read_only
-
-SUM_TOLERANCE = 1e-6  # files tell probabilities in 8 digits, so a row of 21 sums to 1 ± 2e-7
+from sdc_tasks.model.tolerances import FEASIBILITY
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class NoiseRow:
             raise ValueError("a row has as many probabilities as steps, at least one")
         if not np.isfinite(upper).all() or (np.diff(upper, prepend=0.0) < 0).any():
             raise ValueError("a probability is below 0")
-        if abs(upper[-1] - 1) > SUM_TOLERANCE:
+        if abs(upper[-1] - 1) > FEASIBILITY:  # files tell probabilities in 8 digits
             raise ValueError("the probabilities of the row do not sum to 1")
         upper[upper > 1] = 1.0
         upper[-1] = 1.0
