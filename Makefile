@@ -29,7 +29,7 @@ LOUDNESS := $(shell test -t 2 || echo --quiet)  # a terminal sees how far it is
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-rival bench-readers lint clean
+.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-rival bench-readers compare lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -154,6 +154,9 @@ bench-rival: $(READY)  ## cell suppression of 60 random tables beside pytauargus
 
 bench-readers: $(READY)  ## every reader of deliveries on a million records, minutes: tests/benchmarks/READERS.md; ARGS="--share 0.01"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.readers_run $(ARGS)
+
+compare: $(READY)  ## methods of this program and of others on 42 tables, judged alike, half an hour: docs/comparison.md; ARGS="--only even"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.compare_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment
 	@rm -rf var build *.egg-info .hypothesis .mypy_cache .ruff_cache .import_linter_cache
