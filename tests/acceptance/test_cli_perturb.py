@@ -82,6 +82,7 @@ def test_what_is_told_is_a_confidential_file_of_numbers_of_cells(folder: Path) -
 KEYED = ("--record", "ID", "--secret", "secret.hex")
 WRONG = {
     "no noise": ((*KEYED,), "which noise"),
+    "a rule beside a table": ((*KEYED, "--ptable", "noise.csv", "--js", "2"), "leave out --js"),
     "two noises": ((*KEYED, *NOISE, "--ptable", "noise.csv"), "which noise"),
     "half of a design": ((*KEYED, "--max-step", "5"), "from --max-step and --variance"),
     "no variance that a row has": (

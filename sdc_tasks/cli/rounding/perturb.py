@@ -119,6 +119,14 @@ class AskedNoise:
                 "which noise? Remedy: give --ptable FILE, or --max-step and --variance of one to be designed"
             )
         if self.ptable is not None:
+            given = {
+                "--js": self.js, "--at-most": self.at_most, "--monotone": self.monotone, "--stay": self.stay
+            }  # fmt: skip
+            if idle := [name for name, value in given.items() if value]:
+                raise InvalidInput(
+                    f"{', '.join(idle)}: of a table that is designed; this one is given. Remedy: leave out "
+                    f"{', '.join(idle)}, or design one by --max-step and --variance"
+                )
             return self.ptable
         if self.max_step is None or self.variance is None:
             raise InvalidInput("a table is designed from --max-step and --variance. Remedy: give both")
