@@ -49,6 +49,10 @@ class InvalidInput(SdcError):
     exit_code = 2
 
 
+class NotTogether(InvalidInput):
+    """Tables that cannot be decided together, although each of them can be released."""
+
+
 class CountryMissing(InvalidInput):
     """A country has no accepted delivery, and the domain file makes no release without it:
     the release waits for its file.

@@ -32,7 +32,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, NotTogether
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept, forget
 from sdc_tasks.methods.attack import merge
@@ -351,13 +351,14 @@ def choose_together(
     """What is decided for several tables of one period together, table by table (METHOD §10), with every
     indicator withheld that does not go to bases. `domains`: of each.
 
-    Raises InvalidInput where the tables cannot be decided together.
+    Raises NotTogether where the tables cannot be decided together, InvalidInput where they contradict each
+    other.
     """
     _require_alike(domains)
     blocks = [to_bases(problem.own, domain) for problem, domain in zip(problems, domains, strict=True)]
     kept = [(block, domain) for block, domain in zip(blocks, domains, strict=True) if block is not None]
     if len(kept) < len(blocks):
-        raise InvalidInput("a table has no indicator that goes to bases")
+        raise NotTogether("a table has no indicator that goes to bases")
     first = domains[0]
     whole = union([block.problem for block, _ in kept], [each.id for each in domains], first.checks.allowed)
     profiles = tuple(dict.fromkeys(name for each in domains for name in each.audit.profiles))
@@ -378,20 +379,31 @@ def choose_together(
 
 
 def _require_alike(domains: Sequence[Domain]) -> None:
-    """Raises InvalidInput for options that differ between the tables, or that are not offered for several."""
+    """Raises NotTogether for options that differ between the tables, or that are not offered for several;
+    InvalidInput for an indicator in two units."""
     first, names = domains[0], ", ".join(each.id for each in domains)
+    units = dict[str, tuple[str, str | None, int | None]]()
+    for domain in domains:
+        for each in domain.indicators:
+            name, *unit = units.setdefault(each.code, (domain.id, each.unit, each.unit_multiplier))
+            if unit != [each.unit, each.unit_multiplier]:
+                raise InvalidInput(
+                    f"{domain.id} is linked with {name}, and its {each.code} has another unit, so that no "
+                    "cell of both can be compared. Remedy: give the indicator one unit in both domain "
+                    "files, or another code"
+                )
     asked = [each.bases.model_copy(update={"cells": ()}) for each in domains]
     if other := [each.id for each, bases in zip(domains, asked, strict=True) if bases != asked[0]]:
-        raise InvalidInput(
+        raise NotTogether(
             f"{other[0]} asks for other bases than {first.id}. Remedy: write bases alike in both domain files"
         )
     if any(each.suppression.active for each in domains):
-        raise InvalidInput(f"the receiver sets secondaries in one of {names}")
+        raise NotTogether(f"the receiver sets secondaries in one of {names}")
     if first.bases.strata is not None:
-        raise InvalidInput("bases.strata is of one table")
+        raise NotTogether("bases.strata is of one table")
     decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
     if first.bases.additive and len(decimals) > 1:
-        raise InvalidInput(f"bases.additive, and the indicators of {names} have different decimals")
+        raise NotTogether(f"bases.additive, and the indicators of {names} have different decimals")
 
 
 def withstands(
@@ -411,9 +423,14 @@ def repeated(
     note: Say,
 ) -> Publication:
     """The publication with every total as it is out already in a related table of the period, if that
-    withstands the attack: then nobody reads two values for one cell (METHOD §10).
+    withstands the attack: then nobody reads two values for one cell (METHOD §10). Where values must add up,
+    or cells of a stratum share a base, nothing is repeated; nor where the domain wishes an exact value.
     """
-    found = as_it_is_out(problem.space, period, publication, out)
+    if domain.bases.additive or domain.bases.strata is not None:
+        return publication
+    wishes = wishes_of(problem, domain.bases.cells)
+    as_out = as_it_is_out(problem.space, period, publication, out)
+    found = publication.where(~(wishes.exact & (as_out.base > 0)), as_out)
     same = (found.value == publication.value) & (found.base == publication.base)
     if not (changed := int((~same & ~found.withheld).sum())):
         return publication

@@ -28,7 +28,10 @@ def demo(
     folder: Annotated[Path, typer.Argument(help="where to write domain.yaml and inbox/")],
     countries: Annotated[int, typer.Option(min=2, help="number of countries", rich_help_panel=METHOD)] = 27,
     activities: Annotated[
-        int, typer.Option(min=3, help="codes of the activity, totals included", rich_help_panel=METHOD)
+        int,
+        typer.Option(
+            min=3, max=10_000, help="codes of the activity, totals included", rich_help_panel=METHOD
+        ),
     ] = 120,
     sizes: Annotated[
         int, typer.Option(min=2, help="size classes, beside their total", rich_help_panel=METHOD)
@@ -62,15 +65,20 @@ def demo(
         ),
     ] = False,
     regions: Annotated[
-        int,
-        typer.Option(min=2, help="with --statistic: regions of each country", rich_help_panel=METHOD),
-    ] = 8,
+        int | None,
+        typer.Option(
+            min=2, help="with --statistic: regions of each country; default: 8", rich_help_panel=METHOD
+        ),
+    ] = None,
 ) -> None:
     """Writes synthetic national deliveries, protected within each country, and their domain file.
 
     Example: sdc demo demo --countries 4 --activities 6 --sizes 2
     """
     from sdc_tasks.demo import write_deliveries, write_domain, write_statistic
+
+    if regions is not None and not statistic:
+        raise InvalidInput("--regions is of --statistic. Remedy: give both, or neither")
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -87,7 +95,16 @@ def demo(
         if statistic:
             try:
                 files = write_statistic(
-                    folder, countries, activities, sizes, regions, seed, period, indicators, euro_area, told
+                    folder,
+                    countries,
+                    activities,
+                    sizes,
+                    regions or 8,
+                    seed,
+                    period,
+                    indicators,
+                    euro_area,
+                    told,
                 )
             except ValueError as error:
                 raise InvalidInput(f"--statistic: {error}. Remedy: ask for more of them") from None
@@ -151,13 +168,16 @@ def release(
     from sdc_tasks.domains import load_domain
 
     read = load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
-    if out_folder.resolve() == inbox.resolve():
-        raise InvalidInput(
-            f"--out {out_folder}: is the inbox, and what a release writes would count as deliveries. Remedy: "
-            f"another folder"
-        )
-    _refuse_another(out_folder, read.id, period)
     others = [_also(each, domain, period) for each in also or ()]
+    for folder in (inbox, *(folder for _, folder in others)):
+        if out_folder.resolve() == folder.resolve():
+            raise InvalidInput(
+                f"--out {out_folder}: is the inbox, and what a release writes would count as deliveries. "
+                f"Remedy: another folder"
+            )
+    if others and not inbox.is_dir():
+        raise InvalidInput(f"--inbox {inbox}: no such folder. Remedy: the folder with the deliveries")
+    _refuse_another(out_folder, read.id, period)
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     place = side_by_side.Place(url, domain, period, time.monotonic())
@@ -235,8 +255,8 @@ def _also(given: str, domain: str, period: str) -> tuple[Path, Path]:
     """
     from sdc_tasks.domains import load_domain
 
-    file, _, folder = given.partition(",")
-    if not folder:
+    file, _, folder = given.rpartition(",")
+    if not file or not folder:
         raise InvalidInput(
             f"--also {given}: no DOMAIN,INBOX. Remedy: the domain file, a comma, and the folder with its "
             "deliveries"
@@ -246,6 +266,15 @@ def _also(given: str, domain: str, period: str) -> tuple[Path, Path]:
         raise InvalidInput(
             f"--also {given}: {spec.id} is not decided together with {other.id}. Remedy: in its domain file, "
             f"linked: {{tables: [{other.id}], together: true}}"
+        )
+    if Path(file).resolve() != (spec.folder / f"{other.id}.yaml").resolve():
+        raise InvalidInput(
+            f"--also {given}: the domain file of {other.id} is looked for as "
+            f"{spec.folder / f'{other.id}.yaml'}. Remedy: put it there"
+        )
+    if not Path(folder).is_dir():
+        raise InvalidInput(
+            f"--also {given}: {folder} is no folder. Remedy: the folder with the deliveries of {other.id}"
         )
     return Path(file), Path(folder)
 

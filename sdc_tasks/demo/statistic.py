@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -32,6 +33,7 @@ from sdc_tasks.demo.shape import (
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import CellSpace, Ints
+from sdc_tasks.model.time.periods import canonical
 
 MAIN, SIZES, REGIONS = TABLES = ("main", "sizes", "regions")
 FINEST = {SIZES: (2, 120), REGIONS: (4, 60)}  # of so many activities each one, and at most so many
@@ -54,6 +56,7 @@ def write_statistic(
     tables; returns the domain files by the name of the table. `progress(country, done, total)` is called
     after the deliveries of each country. Raises ValueError for a shape without room for three tables.
     """
+    canonical(period)  # refused before anything is written
     files = _write_domains(folder, (countries, activities, sizes, regions), indicators, euro_area)
     domains = {name: load_domain(path).of(period) for name, path in files.items()}
     economy = Economy(seed)
@@ -86,7 +89,6 @@ def _write_domains(
         raise ValueError(
             "a statistic needs at least 2 countries, 12 activities, 2 size classes and 2 regions"
         )
-    (folder / "codelists").mkdir(parents=True, exist_ok=True)
     every = activities_of(activities)
     lists: dict[str, Rows] = {
         "areas": areas_of(countries),
@@ -96,32 +98,41 @@ def _write_domains(
         "region": [(NATION, "", "Whole country")]
         + [(f"R{i}", NATION, f"Region {i} of {regions}") for i in range(1, regions + 1)],
     }
+    written = {name: _settings(name, shape, lists, indicators, euro_area) for name in TABLES}
+    (folder / "codelists").mkdir(parents=True, exist_ok=True)
     for name, rows in lists.items():
         (folder / "codelists" / f"{name}.csv").write_bytes(csv_of(rows))
-    second = {SIZES: ("SIZECLASS", "size"), REGIONS: ("REGION", "region")}
-    files = {}
-    for name in TABLES:
-        settings = settings_of(countries, activities, sizes, indicators)
-        if euro_area:
-            add_euro_area(settings, [code for code, *_ in lists["areas"]])
-        settings["id"] = f"sbs_{name}"
-        settings["title"] = f"A statistic of three tables (demonstration): {name}"
-        settings["structure_id"] = f"ESTAT:SBS_{name.upper()}(1.0)"
-        settings["areas"]["codelist"] = "codelists/areas.csv"
-        settings["hierarchies"] = [
-            {"dimension": "ACTIVITY", "codelist": f"codelists/{name}.csv", "label": "activity"},
-            *(
-                {"dimension": d, "codelist": f"codelists/{code}.csv", "label": code}
-                for d, code in ([second[name]] if name in second else [])
-            ),
-        ]
-        others = [f"sbs_{other}" for other in TABLES if other != name]
-        settings["linked"] = {"tables": others, "periods": "sum", "together": True}
-        files[name] = folder / f"sbs_{name}.yaml"
-        files[name].write_text(
-            yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=140), encoding="utf-8"
-        )
+    files = {name: folder / f"sbs_{name}.yaml" for name in TABLES}
+    for name, settings in written.items():
+        text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=140)
+        files[name].write_text(text, encoding="utf-8")
     return files
+
+
+def _settings(
+    name: str,
+    shape: tuple[int, int, int, int],
+    lists: Mapping[str, Rows],
+    indicators: int,
+    euro_area: bool,
+) -> dict[str, Any]:
+    """The keys of the domain file of a table."""
+    settings = settings_of(*shape[:3], indicators)
+    if euro_area:
+        add_euro_area(settings, [code for code, *_ in lists["areas"]])
+    settings["id"] = f"sbs_{name}"
+    settings["title"] = f"A statistic of three tables (demonstration): {name}"
+    settings["structure_id"] = f"ESTAT:SBS_{name.upper()}(1.0)"
+    settings["areas"]["codelist"] = "codelists/areas.csv"
+    of = {"ACTIVITY": name} | ({"SIZECLASS": "size"} if name == SIZES else {})
+    of |= {"REGION": "region"} if name == REGIONS else {}
+    settings["hierarchies"] = [
+        {"dimension": dimension, "codelist": f"codelists/{code}.csv", "label": dimension.lower()}
+        for dimension, code in of.items()
+    ]
+    others = [f"sbs_{other}" for other in TABLES if other != name]
+    settings["linked"] = {"tables": others, "periods": "sum", "together": True}
+    return settings
 
 
 def _regions_of(economy: Economy, number: int, found: Enterprises, regions: int) -> Ints:

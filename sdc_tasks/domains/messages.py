@@ -42,7 +42,8 @@ def told(error: ErrorDetails, root: type[BaseModel]) -> str:
     """The key and what is wrong with it; for a key that does not belong there, those that do."""
     keys, models = _place(error["loc"], root)
     said = WANTED.get(error["type"], error["msg"].removeprefix("Value error, "))
-    text = f"{'.'.join(key for key in keys if '[' not in key)}: {said}"
+    key = ".".join(name for name in keys if "[" not in name)
+    text = f"{key}: {said}" if key else said
     if error["type"] == "extra_forbidden" and len(models) == 1:
         [model] = models
         known = sorted(field.alias or name for name, field in model.model_fields.items())

@@ -78,6 +78,18 @@ class Publication:
         """The publication that withholds every aggregate cell."""
         return cls(cells, np.full(len(cells), np.nan), np.full(len(cells), np.inf))
 
+    def where(self, cells: Bools, other: Publication) -> Publication:
+        """The publication with what another one says of these cells. `cells` (aggregate cells,) is a mask."""
+        told = (
+            np.where(cells, theirs, mine)
+            for theirs, mine in (
+                (other.value, self.value),
+                (other.base, self.base),
+                (other.covers, self.covers),
+            )
+        )
+        return Publication(self.cells, *told)
+
     def without(self, cells: Bools) -> Publication:
         """The publication that withholds these cells too. `cells` (aggregate cells,) is a mask."""
         told = (

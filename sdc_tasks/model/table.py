@@ -442,6 +442,8 @@ class CellSpace:
     @cached_property
     def national_relations(self) -> sp.csr_array:
         """(relations, national_size): the relations within the table of one area."""
+        if not self.national_size:  # a table beside a release of which no indicator is left
+            return sp.csr_array((0, 0))
         shape = self.national_shape
         cells = np.arange(self.national_size).reshape(shape)
         rows: list[Ints] = []

@@ -121,6 +121,19 @@ def unknown_tables(desk: Desk) -> list[str]:
     ]
 
 
+def not_there(desk: Desk, release_id: str) -> list[str]:
+    """What to say of each table that is not decided together with a release, although the domain file asks
+    for it, because it is neither out nor complete.
+    """
+    decided = {name for name, _ in reader.made_with(desk.engine, release_id)}
+    out = {each.domain for each in reader.releases(desk.engine) if each.period == desk.period}
+    return [
+        f"decided without {name}: it has no accepted deliveries of {desk.period} from all of its countries"
+        for name in desk.domain.linked.tables
+        if name not in decided | out
+    ]
+
+
 def partner(desk: Desk, name: str) -> Desk:
     """The desk of another table of the statistic, whose domain file stands beside that of this one. Raises
     InvalidInput where it does not.
@@ -132,5 +145,10 @@ def partner(desk: Desk, name: str) -> Desk:
         raise InvalidInput(
             f"{desk.domain.id}: linked: together: {file} {said}. Remedy: put the domain file of {name} "
             "there, or leave out together"
+        )
+    if desk.domain.id not in domain.linked.tables:
+        raise InvalidInput(
+            f"{desk.domain.id}: linked: together: {name} does not link {desk.domain.id}, and would be "
+            f"refused beside it. Remedy: linked: {{tables: [{desk.domain.id}]}} in its domain file"
         )
     return replace(desk, domain=domain, publishing=None)

@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 from sdc_tasks import pipeline
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, NotTogether
 from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import CELL_ARRAYS, ProtectionProblem
 from sdc_tasks.model.progress import Say
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.comparison import read_files
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.linked import of_release, partner
+from sdc_tasks.steps.linked import not_there, of_release, partner
 from sdc_tasks.steps.memory import load, load_from, once
+from sdc_tasks.steps.secondaries import failed
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.confidential.secret import salt_of
@@ -36,6 +37,8 @@ def propose(desk: Desk, release_id: str) -> None:
         desk.say(message)
 
     found = _decided_before(desk, release_id, problem) or _decide(desk, release_id, problem, note)
+    for missing in not_there(desk, release_id):
+        note(missing)
     if found is None:
         return
     publication, names = found
@@ -85,9 +88,11 @@ def _decide(
     problems = [problem, *(each for _, each in others)]
     try:
         decided = pipeline.choose_together(problems, domains, desk.say, note)
-    except InvalidInput as error:
+    except NotTogether as error:
         note(f"not decided together: {error}")
         return None
+    except InvalidInput as error:  # the tables contradict each other: the second one would be refused
+        raise failed(desk, release_id, error) from None
     for (at, each), publication in zip(others, decided[1:], strict=True):
         _keep(desk, release_id, _name_of(at, each), publication)
     return decided[0], ", ".join(names)

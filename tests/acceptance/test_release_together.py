@@ -140,3 +140,70 @@ def test_a_table_of_which_nothing_is_known_is_told(office: Office):
     assert ended.code == 0, ended.text
     assert "nothing is known of sises, so that this release is attacked without it" in ended.text
     assert "Did you mean sizes?" in ended.text
+
+
+def test_an_output_folder_is_no_inbox_of_another_table(office: Office):
+    at = office.folder
+    ended = sdc(
+        "release", "--domain", at / "main.yaml", "--period", "2024", "--inbox", at / "main-2024",
+        "--out", at / "sizes-2024", "--also", f"{at / 'sizes.yaml'},{at / 'sizes-2024'}",
+    )  # fmt: skip
+    assert ended.refused("is the inbox", "Remedy: another folder")
+
+
+@pytest.mark.parametrize(
+    ("also", "named"),
+    [
+        ("sizes.yaml", "no DOMAIN,INBOX"),
+        ("sizes.yaml,nowhere", "nowhere is no folder"),
+        ("sizes.yaml,sizes.yaml", "sizes.yaml is no folder"),
+        ("copy/sizes.yaml,sizes-2024", "is looked for as"),
+    ],
+)
+def test_what_is_wrong_with_another_table_is_told_before_anything_is_written(
+    office: Office, monkeypatch: pytest.MonkeyPatch, also: str, named: str
+):
+    (office.folder / "copy").mkdir()
+    for file in [*office.folder.glob("*.yaml"), *office.folder.glob("*.csv")]:
+        (office.folder / "copy" / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(office.folder)
+    asked = ("--domain", "main.yaml", "--period", "2024", "--inbox", "main-2024", "--out", "written")
+    ended = sdc("release", *asked, "--also", also)
+    assert ended.refused(named, "Remedy")
+    assert not Path("written").exists()
+
+
+def test_a_table_that_does_not_link_back_is_refused_at_once(office: Office):
+    office.domain("sizes", "ACTIVITY SIZECLASS")
+    ended = release(office, "main", "sizes")
+    assert ended.refused("sizes does not link main", "Remedy: linked: {tables: [main]}")
+
+
+def test_two_values_for_one_cell_stop_the_first_table_too(office: Office):
+    other = MAIN.format(x="A", y="D").replace("700", "710").replace("1000", "1010")
+    office.deliver("main", "2024", AT=other)
+    ended = release(office, "main", "sizes")
+    assert ended.refused("has another value in another of the tables main, sizes", "Remedy")
+
+
+def test_a_table_that_is_not_complete_is_told(office: Office):
+    (office.folder / "sizes-2024" / "DE_2024.csv").unlink()
+    ended = release(office, "main", "sizes")
+    assert ended.code == 0, ended.text
+    assert "decided without sizes: it has no accepted deliveries of 2024 from all" in ended.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (("--statistic", "--period", "2024-X"), "2024-X"),
+        (("--statistic", "--countries", "2", "--euro-area"), "euro area"),
+        (("--regions", "4"), "--regions is of --statistic"),
+    ],
+)
+def test_a_demonstration_that_cannot_be_made_leaves_nothing(
+    tmp_path: Path, asked: tuple[str, ...], named: str
+):
+    ended = sdc("demo", tmp_path / "demo", *asked)
+    assert ended.refused(named, "Remedy")
+    assert not (tmp_path / "demo").exists()

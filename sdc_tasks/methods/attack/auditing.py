@@ -50,13 +50,17 @@ def baseline(
     attacker.prove_all()
     broken, lps = attacker.broken, attacker.lps
     least = _cut_by(wanted, broken)
-    if len(rest := np.flatnonzero(wanted.implied & ~least.implied[_general(least)])):
-        # an adversary who has less may be owed more than the one whose requirement was cut
-        again = Attacker(problem, wanted.rows(rest), work=work)
+    left = wanted.implied
+    # An adversary who has less may be owed more than the one whose requirement was cut, and so on down to the
+    # public.
+    while len(rest := np.flatnonzero(left & ~least.implied[_general(least)])):
+        part = wanted.rows(rest)
+        again = Attacker(problem, part, work=work)
         again.prove_all()
         broken = [*broken, *(replace(each, primary=int(rest[each.primary])) for each in again.broken)]
         lps += again.lps
         least = _cut_by(wanted, broken)
+        left[rest[~part.implied]] = False
     least = integer_baseline(problem, replace(least, why=proofs_of(broken, wanted)), work)
     return complete(problem, least, work) if every else least, lps
 

@@ -28,7 +28,7 @@ from sdc_tasks.methods.linked.relations import (
 from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Earlier, Levels, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
-from sdc_tasks.model.time.periods import PeriodRule, bounds
+from sdc_tasks.model.time.periods import PeriodRule, overlap
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ def joint(
     if any(rule is not PeriodRule.NONE for rule in rules.values()):
         refuse_crossing(sorted({period, *(each.period for each in out)}))
     for each in out:
-        refuse_unmatched(problem.space, period, each)
+        if overlap(period, each.period):
+            refuse_unmatched(problem.space, each.name, each.problem.space)
     beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
     space = replace(problem.space, beside=beside)
     tables = [
@@ -115,18 +116,17 @@ def off_over_time(
     return np.unique(time.total[~_fitting(time, problem.a, allowed)])
 
 
-def refuse_unmatched(space: CellSpace, period: str, out: Out) -> None:
-    """Raises InvalidInput where a linked table of overlapping time has an indicator and a country of this
-    release and no cell in common with it, or names the same codes by another name: then links tell nothing.
+def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
+    """Raises InvalidInput where a linked table of overlapping time (`name`) has an indicator and a country of
+    this release and no cell in common with it, or names the same codes by another name: then links tell
+    nothing.
     """
-    other = out.problem.space
-    (first, after), (begins, ends) = bounds(period), bounds(out.period)
-    if after <= begins or ends <= first or not set(space.countries) & set(other.countries):
+    if not set(space.countries) & set(other.countries):
         return
     ours, theirs = ({each.upper() for each in of.indicators} for of in (space, other))
     if ours & theirs and not (partners(space.alone, other) >= 0).any():
         raise InvalidInput(
-            f"{out.name} is linked and has an indicator of this release, but no cell in common with it. "
+            f"{name} is linked and has an indicator of this release, but no cell in common with it. "
             "Remedy: give a dimension that only one of the two tables has one root, and write "
             "indicators and codes alike; or, where they are not the same, say why they are unrelated"
         )
@@ -136,14 +136,14 @@ def refuse_unmatched(space: CellSpace, period: str, out: Out) -> None:
         if one.dimension == two.dimension and len(alike) > len(same):
             wrong = sorted(alike - {code.upper() for code in same})[0]
             raise InvalidInput(
-                f"{out.name} is linked, and writes code {wrong} of {one.dimension} in other letters. Remedy: "
+                f"{name} is linked, and writes code {wrong} of {one.dimension} in other letters. Remedy: "
                 "write codes alike in both code lists"
             )
         apart = one.dimension not in {each.dimension for each in other.hierarchies}
         apart &= two.dimension not in {each.dimension for each in space.hierarchies}
         if apart and len(alike) >= ALIKE and 2 * len(alike) > min(len(one.codes), len(two.codes)):
             raise InvalidInput(
-                f"{out.name} is linked, and its {two.dimension} has the codes of {one.dimension}: if it is "
+                f"{name} is linked, and its {two.dimension} has the codes of {one.dimension}: if it is "
                 "one dimension, nobody would find the cells that are the same. Remedy: give it one name"
             )
 

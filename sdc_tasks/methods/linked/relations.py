@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
-from sdc_tasks.model.time.periods import PeriodRule, bounds, months_of
+from sdc_tasks.model.time.periods import PeriodRule, bounds, months_of, overlap
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,7 @@ def refuse_crossing(periods: Sequence[str]) -> None:
     """
     for i, one in enumerate(periods):
         for other in periods[:i]:
-            (first, after), (begins, ends) = bounds(one), bounds(other)
-            crossing = first < ends and begins < after
-            if crossing and one != other and not _within(one, other) and not _within(other, one):
+            if overlap(one, other) and one != other and not _within(one, other) and not _within(other, one):
                 raise InvalidInput(
                     f"{other} and {one} overlap, and neither is within the other, so that nobody can say "
                     "what the figures of one tell of those of the other. Remedy: release periods that "

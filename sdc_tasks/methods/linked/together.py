@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, NotTogether
+from sdc_tasks.methods.linked.merge import refuse_unmatched
 from sdc_tasks.methods.linked.relations import partners
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import CELL_ARRAYS, ProtectionProblem
@@ -71,14 +72,18 @@ def union(
     """The union of the own tables of these problems. `names`: of the tables, for messages. `allowed`: how far
     a value may be off, as the domain allows for totals.
 
-    Raises InvalidInput where the tables are not of the same countries and compositions, where two have other
-    values for one cell, and where their sums contradict each other.
+    Raises NotTogether where the tables are not of the same countries and compositions, and where their sums
+    contradict each other; InvalidInput where two have other values for one cell, or name cells that are the
+    same by other names.
     """
     tables = [each.own for each in problems]
     first = tables[0].space
+    for number, (each, name) in enumerate(zip(tables, names, strict=True)):
+        for other in tables[:number]:
+            refuse_unmatched(other.space, name, each.space)
     for each, name in zip(tables[1:], names[1:], strict=True):
         if (each.space.countries, each.space.aggregates) != (first.countries, first.aggregates):
-            raise InvalidInput(
+            raise NotTogether(
                 f"{name} has other countries or compositions than {names[0]}, so that they cannot be decided "
                 "together. Remedy: release them one after the other"
             )
@@ -92,8 +97,10 @@ def union(
         apart = np.flatnonzero(np.abs(there - each.a) > allowed(np.abs(each.a)))
         if len(apart):
             raise InvalidInput(
-                f"{each.space.key(int(apart[0]))} of {name} has another value in another table. Remedy: have "
-                "the office correct one of the two"
+                f"{each.space.key(int(apart[0]))} of {name} has another value in another of the tables "
+                f"{', '.join(names)}. "
+                "Remedy: have the office correct one of the two; or, where they are not the same, say in the "
+                "domain file that the tables are unrelated, and why"
             )
     arrays["primary"] &= ~arrays["public"]
     arrays["lb"], arrays["ub"] = np.minimum(arrays["lb"], arrays["a"]), np.maximum(arrays["ub"], arrays["a"])
@@ -149,7 +156,7 @@ def _codes(spaces: Sequence[CellSpace], places: Sequence[Ints], keys: Sequence[s
             tuple((keys[total], tuple(keys[part] for part in parts)) for total, parts in sums),
         )
     except ValueError as error:
-        raise InvalidInput(
+        raise NotTogether(
             f"the tables cannot be decided together, because their sums contradict each other: {error}. "
             "Remedy: correct the code lists, or release the tables one after the other"
         ) from None

@@ -44,6 +44,12 @@ def bounds(period: str) -> tuple[date, date]:
         raise ValueError(f"period {period} is not in any calendar") from None
 
 
+def overlap(one: str, other: str) -> bool:
+    """Have two reference periods a day in common? Raises ValueError as `bounds`."""
+    (first, after), (begins, ends) = bounds(one), bounds(other)
+    return first < ends and begins < after
+
+
 def months_of(period: str) -> int:
     """The length of a reference period in months; 0 for a week. Raises ValueError as `bounds`."""
     first, after = bounds(period)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from sdc_tasks.model.time.periods import bounds
+from sdc_tasks.model.time.periods import overlap
 
 
 def same_time(one: str, other: str) -> bool:
@@ -19,10 +19,9 @@ def same_time(one: str, other: str) -> bool:
     where one of them is no period.
     """
     try:
-        (first, after), (second, until) = bounds(one), bounds(other)
+        return overlap(one, other)
     except ValueError:
         return True
-    return first < until and second < after
 
 
 def akin(one: str | None, other: str | None) -> bool:
