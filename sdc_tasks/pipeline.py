@@ -37,6 +37,7 @@ from sdc_tasks.methods import attack
 from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept, forget
 from sdc_tasks.methods.attack import merge
 from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, uses_witness_guided_search
+from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
 from sdc_tasks.methods.bases.wishes import Wishes, require_fitting, wishes_of
 from sdc_tasks.methods.cta.fallback import climb as climb_rung
@@ -59,7 +60,7 @@ from sdc_tasks.model.results import (
     ReceiverSuppression,
     SharedWitnesses,
 )
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import CellSpace, Floats
 from sdc_tasks.model.time.periods import PeriodRule
 from sdc_tasks.model.weights import aggregate_weights
 from sdc_tasks.releases.assembly import (
@@ -367,8 +368,7 @@ def choose_together(
     wishes = Wishes(
         *(whole.largest([getattr(w, name) for w in asked]) for name in ("exact", "published", "cost"))
     )
-    searches = first.bases.passes * len(domains)  # as many as the tables have one after the other
-    options = first.bases.model_copy(update={"passes": searches})
+    options = _union_options([block.problem.space for block, _ in kept], profiles, first.bases)
     case = case_of(whole.problem, requirements, options, first.audit.seed, progress, note, wishes)
     decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
     found = safe_bases(case, Adjustment(), first.cta.accept_short, [max(decimals)], lambda name, item: None)
@@ -376,6 +376,22 @@ def choose_together(
         block.into(Publication.nothing(np.flatnonzero(block.whole.aggregate)), part)
         for (block, _), part in zip(kept, whole.parts(found), strict=True)
     ]
+
+
+def _union_options(
+    spaces: Sequence[CellSpace], profiles: tuple[str, ...], options: BasesOptions
+) -> BasesOptions:
+    """The options for the union of several tables: searched as often as they are one after the other, and grown
+    from tables only where one of them is.
+    """
+    grown = (
+        uses_witness_guided_search(space, group, profiles, options)
+        for space in spaces
+        for group in space.groups
+    )
+    cells = sum(space.first_aggregate for space in spaces)
+    least = options.grown_from if any(grown) else max(options.grown_from, cells + 1)
+    return options.model_copy(update={"passes": options.passes * len(spaces), "grown_from": least})
 
 
 def _require_alike(domains: Sequence[Domain]) -> None:
