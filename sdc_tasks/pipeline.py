@@ -381,8 +381,8 @@ def choose_together(
 def _union_options(
     spaces: Sequence[CellSpace], profiles: tuple[str, ...], options: BasesOptions
 ) -> BasesOptions:
-    """The options for the union of several tables: searched as often as they are one after the other, and grown
-    from tables only where one of them is.
+    """The options for the union of several tables: searched as often as they are one after the other, and
+    grown from tables only where one of them is.
     """
     grown = (
         uses_witness_guided_search(space, group, profiles, options)
