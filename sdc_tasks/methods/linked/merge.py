@@ -65,13 +65,7 @@ def joint(
             refuse_unmatched(problem.space, each.name, each.problem.space)
     beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
     space = replace(problem.space, beside=beside)
-    tables = [
-        Linked("this release", period, _national(problem.space), 0),
-        *(
-            Linked(each.name, each.period, part.space, first)
-            for each, part, first in zip(out, beside, space.firsts[1:], strict=True)
-        ),
-    ]
+    tables = _linked_tables(space, period, out)
     arrays: dict[str, Any] = {name: _with_beside(name, problem, out, beside) for name in CELL_ARRAYS}
     same, time = same_cells(tables), over_time(tables, rules)
     fits = _fitting(time, arrays["a"], allowed)
@@ -106,14 +100,17 @@ def off_over_time(
     """The cells of a joint problem that are not the sum, or the mean, of the periods within them, although a
     domain file says so: a revision, or a mistake.
     """
-    space = problem.space
-    parts = zip(out, space.beside, space.firsts[1:], strict=True)
-    tables = [
-        Linked("this release", period, _national(space), 0),
-        *(Linked(each.name, each.period, part.space, first) for each, part, first in parts),
-    ]
-    time = over_time(tables, rules)
+    time = over_time(_linked_tables(problem.space, period, out), rules)
     return np.unique(time.total[~_fitting(time, problem.a, allowed)])
+
+
+def _linked_tables(space: CellSpace, period: str, out: Sequence[Out]) -> list[Linked]:
+    """The national tables of a joint space, and where each of them begins."""
+    beside = zip(out, space.beside, space.firsts[1:], strict=True)
+    return [
+        Linked("this release", period, _national(space), 0),
+        *(Linked(each.name, each.period, part.space, first) for each, part, first in beside),
+    ]
 
 
 def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
