@@ -29,7 +29,7 @@ LOUDNESS := $(shell test -t 2 || echo --quiet)  # a terminal sees how far it is
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-rival bench-readers compare lint clean
+.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-rival bench-linked bench-readers compare lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -151,6 +151,9 @@ bench-suppression: $(READY)  ## every method of cell suppression on named tables
 
 bench-rival: $(READY)  ## cell suppression of 60 random tables beside pytauargus, hours: tests/benchmarks/SUPPRESSION_RIVAL.md; ARGS="--every 10"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.suppression_rival_run $(ARGS)
+
+bench-linked: $(READY)  ## tables of one statistic decided together and one after the other, minutes: tests/benchmarks/TOGETHER.md; ARGS="--orders 1"
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.together_run $(ARGS)
 
 bench-readers: $(READY)  ## every reader of deliveries on a million records, minutes: tests/benchmarks/READERS.md; ARGS="--share 0.01"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.readers_run $(ARGS)
