@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import Field
 
 from sdc_tasks.domains.codelists import CODELIST_BYTES, Code, CodelistSource, printable_codes
+from sdc_tasks.domains.registry.maps import MAPS, read_map
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.untrusted import settings_text
 
@@ -29,7 +30,8 @@ class HierarchySource(CodelistSource):
     tree with its one parent. A total that the code list lacks is a code from then on, with the label of the
     file; a part must be in the code list, or a total of a grouping. A total needs records as any other cell.
 
-    `correspondences: [nace2_to_nace21.csv]`, with the columns `from,to,label`: a code is the sum of the codes
+    `correspondences: [nace2_to_nace21.csv]`, with the columns `from,to,label`, or a representation map of
+    SDMX (.xml, .json): a code is the sum of the codes
     that it comes from, where these have gone nowhere else, or the sum of those that it was divided into. What
     both classifications have unchanged may stand there. Where a code was split, and one of its parts has more
     than that, no code is a sum, and the lines are refused.
@@ -42,8 +44,9 @@ class HierarchySource(CodelistSource):
     )
     correspondences: tuple[str, ...] = Field(
         default=(),
-        description="CSV files `from,to` and perhaps `label` (of `to`): which codes of one classification "
-        "are those of another one, both among the codes of the dimension",
+        description="CSV files `from,to` and perhaps `label` (of `to`), or structure messages of SDMX with "
+        "one representation map: which codes of one classification are those of another one, both among the "
+        "codes of the dimension",
     )
 
     @property
@@ -161,7 +164,10 @@ def _grouping(path: Path) -> Iterator[_Stated]:
 
 def _correspondence(path: Path) -> Iterator[_Stated]:
     """The codes of one classification that are sums of codes of the other one."""
-    _, lines = _lines(path, (CORRESPONDENCE,))
+    if path.suffix.lower() in MAPS:
+        lines = [_Line(*each, label="") for each in read_map(path, CODELIST_BYTES)]
+    else:
+        _, lines = _lines(path, (CORRESPONDENCE,))
     _refuse_second_pair(lines)
     onward: dict[str, list[_Line]] = {}
     back: dict[str, list[_Line]] = {}

@@ -96,7 +96,8 @@ def test_together_less_is_lost_and_nothing_is_given_away():
 
 def test_a_profile_is_owed_the_same_beside_others_as_alone():
     """The last table is off over time, so that up to three attackers are judged, each of whom has more than
-    the one before. Who is implied by a stronger one is owed what he would be owed alone, where that one's is cut.
+    the one before. Who is implied by a stronger one is owed what he would be owed alone, where that one's is
+    cut.
     """
     domain, three, cut = drawn_domain(), 0, 0
     for seed in (seed for seed in range(30) if len({table.period for table in drawn(seed).tables}) > 1):

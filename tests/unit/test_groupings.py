@@ -4,6 +4,7 @@ delivery must add up to.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -171,6 +172,68 @@ def test_codes_that_were_joined_divided_or_renamed_are_sums(grouped):
 def test_a_correspondence_that_is_no_sum(grouped, text, words):
     with pytest.raises(InvalidInput, match=words):
         grouped(", correspondences: [c.csv]", {"c.csv": text}, NEW_LIST)
+
+
+ML = """<?xml version="1.0" encoding="UTF-8"?>
+<mes:Structure xmlns:mes="http://www.sdmx.org/resources/sdmxml/schemas/v3_0/message"
+  xmlns:str="http://www.sdmx.org/resources/sdmxml/schemas/v3_0/structure">
+<mes:Structures><str:RepresentationMaps><str:RepresentationMap id="REV" agencyID="NSI" version="1.0">
+<str:SourceCodelist>urn:a</str:SourceCodelist><str:TargetCodelist>urn:b</str:TargetCodelist>
+{pairs}
+</str:RepresentationMap></str:RepresentationMaps></mes:Structures></mes:Structure>
+"""
+ML_21 = """<mes:Structure xmlns:mes="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message"
+  xmlns:str="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/structure">
+<mes:Structures><str:StructureSets><str:StructureSet id="S"><str:CodelistMap id="REV">
+{pairs}
+</str:CodelistMap></str:StructureSet></str:StructureSets></mes:Structures></mes:Structure>
+"""
+
+
+def ml(*pairs: tuple[str, str], attributes: str = "") -> str:
+    mapping = "<str:RepresentationMapping{2}><str:SourceValue>{0}</str:SourceValue><str:TargetValue>{1}"
+    mapping += "</str:TargetValue></str:RepresentationMapping>"
+    return ML.format(pairs="\n".join(mapping.format(*pair, attributes) for pair in pairs))
+
+
+def ml_21(*pairs: tuple[str, str]) -> str:
+    code = '<str:CodeMap><str:Source><Ref id="{0}"/></str:Source><str:Target><Ref id="{1}"/></str:Target>'
+    return ML_21.format(pairs="\n".join(f"{code}</str:CodeMap>".format(*pair) for pair in pairs))
+
+
+def sdmx_json(*pairs: tuple[str, str], **more: object) -> str:
+    mappings = [{"sourceValues": [{"value": one}], "targetValues": [two], **more} for one, two in pairs]
+    return json.dumps({"data": {"representationMaps": [{"id": "REV", "representationMappings": mappings}]}})
+
+
+PAIRS = (("B", "B"), ("C26", "N1"), ("C27", "N1"), ("J61", "K1"), ("J61", "K2"), ("J62", "N2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("c.xml", ml(*PAIRS)), ("c.xml", ml_21(*PAIRS)), ("c.json", sdmx_json(*PAIRS))]
+)
+def test_a_map_of_sdmx_is_a_correspondence(grouped, name, text):
+    domain = grouped(f", correspondences: [{name}]", {name: text}, NEW_LIST)
+    assert sums(domain) == (("N1", ("C26", "C27")), ("N2", ("J62",)), ("J61", ("K1", "K2")))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("c.xml", ml(("C26", "K1"), ("C26", "K9")), r"c\.xml, line 7: K9, a part of C26, is no code"),
+        ("c.xml", ml(("C26", "")), r"c\.xml, line 6: an empty code"),
+        ("c.xml", ml(("C26", "N1"), attributes=' validTo="2020"'), r"line 6: validTo: a condition.*Remedy"),
+        ("c.xml", ml(), r"c\.xml: no map of codes.*Remedy"),
+        ("c.xml", ml(("C26", "N1")).replace("<str:TargetValue>", "<str:TargetValue/><str:TargetValue>"),
+         r"line 6: not one code on each side.*Remedy"),
+        ("c.xml", "from,to\nC26,N1\n", r"c\.xml, line 1: not well-formed XML"),
+        ("c.json", sdmx_json(("C26", "N1"), isRegEx=True), r"mapping 1: isRegEx: a condition.*Remedy"),
+        ("c.json", "{}", r"c\.json: no structure message of SDMX-JSON with a map.*Remedy"),
+    ],
+)  # fmt: skip
+def test_a_map_that_is_not_understood_is_refused(grouped, name, text, words):
+    with pytest.raises(InvalidInput, match=words):
+        grouped(f", correspondences: [{name}]", {name: text}, NEW_LIST)
 
 
 def test_small_counts_need_the_same_inner_codes(grouped):

@@ -66,18 +66,20 @@ _OF_CONSTRAINT = (
 
 
 @dataclass
-class _Node:
+class Element:
+    """An element of a structure message: its local name, and the line where it begins."""
+
     name: str
     attributes: dict[str, str]
     line: int
-    parts: list[_Node] = field(default_factory=list)
+    parts: list[Element] = field(default_factory=list)
     text: str = ""
 
-    def all(self, *names: str) -> Iterator[_Node]:
+    def all(self, *names: str) -> Iterator[Element]:
         """What stands directly in this element."""
         return (each for each in self.parts if each.name in names)
 
-    def within(self, *names: str) -> Iterator[_Node]:
+    def within(self, *names: str) -> Iterator[Element]:
         """What stands anywhere in it, in order."""
         left = list(reversed(self.parts))
         while left:
@@ -86,8 +88,8 @@ class _Node:
                 yield node
             left.extend(reversed(node.parts))
 
-    def one(self, *path: str) -> _Node | None:
-        node: _Node | None = self
+    def one(self, *path: str) -> Element | None:
+        node: Element | None = self
         for name in path:
             node = next(node.all(name), None) if node else None
         return node
@@ -95,7 +97,7 @@ class _Node:
 
 def read(text: str, path: object) -> Artefacts:
     """The artefacts of a message. Raises InvalidInput naming the file, the line and the remedy."""
-    found, root = Artefacts(), _tree(text, path)
+    found, root = Artefacts(), tree(text, path)
     for node in root.within(
         "Codelist", "ConceptScheme", "DataStructure", "Dataflow", "ContentConstraint", "DataConstraint"
     ):
@@ -142,9 +144,10 @@ def read(text: str, path: object) -> Artefacts:
     return found
 
 
-def _tree(text: str, path: object) -> _Node:
-    root = _Node("", {}, 0)
-    open_: list[_Node] = [root]
+def tree(text: str, path: object) -> Element:
+    """A structure message as a tree below a nameless root. Raises InvalidInput with the line."""
+    root = Element("", {}, 0)
+    open_: list[Element] = [root]
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if len(open_) == 1 and _MESSAGE.fullmatch(name) is None:
@@ -154,7 +157,7 @@ def _tree(text: str, path: object) -> _Node:
             )
         if len(open_) > _DEEPEST:
             raise refused(f"more than {_DEEPEST} levels. Remedy: get the structure again")
-        node = _Node(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber)
+        node = Element(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber)
         open_[-1].parts.append(node)
         open_.append(node)
 
@@ -179,7 +182,7 @@ def _tree(text: str, path: object) -> _Node:
     return root
 
 
-def _row(code: _Node) -> Row:
+def _row(code: Element) -> Row:
     parent = code.one("Parent")
     above = (
         ""
@@ -191,7 +194,7 @@ def _row(code: _Node) -> Row:
     return name, above, names.get("en") or next(iter(names.values()), "") or name
 
 
-def _components(structure: _Node) -> Iterator[Component]:
+def _components(structure: Element) -> Iterator[Component]:
     for parts in structure.all("DataStructureComponents"):
         for listed in parts.all("DimensionList", "AttributeList", "MeasureList"):
             for node in listed.all(*_KINDS):
@@ -202,12 +205,12 @@ def _components(structure: _Node) -> Iterator[Component]:
                 )
 
 
-def _enumerated(represented: _Node | None) -> Identity | None:
+def _enumerated(represented: Element | None) -> Identity | None:
     found = _reference(represented.one("Enumeration") if represented else None)
     return found[0] if found else None
 
 
-def _reference(node: _Node | None) -> tuple[Identity, str] | None:
+def _reference(node: Element | None) -> tuple[Identity, str] | None:
     """The artefact that an element refers to, and an item of it: by Ref or URN in 2.1, by a text
     since 3.0.
     """
@@ -224,13 +227,13 @@ def _reference(node: _Node | None) -> tuple[Identity, str] | None:
     return referred((urn or node).text)
 
 
-def _attached(constraint: _Node) -> Iterator[tuple[str, tuple[Identity, str] | None]]:
+def _attached(constraint: Element) -> Iterator[tuple[str, tuple[Identity, str] | None]]:
     for attachment in constraint.all("ConstraintAttachment"):
         for node in attachment.parts:
             yield node.name, _reference(node)
 
 
-def _regions(constraint: _Node) -> Iterator[Region]:
+def _regions(constraint: Element) -> Iterator[Region]:
     for node in constraint.all("CubeRegion"):
         if node.one("Attribute") or node.one("Component"):
             raise InvalidInput(
@@ -246,7 +249,7 @@ def _regions(constraint: _Node) -> Iterator[Region]:
             yield Region(_yes(keys, "isIncluded", True), keys_of(map(_listed, key.all("KeyValue"))))
 
 
-def _listed(node: _Node) -> tuple[str, Listed]:
+def _listed(node: Element) -> tuple[str, Listed]:
     name = node.attributes.get("id", "")
     cascaded = {each.attributes.get("cascadeValues", "false").strip() for each in (node, *node.all("Value"))}
     if node.one("TimeRange") or cascaded - {*_NO}:
@@ -263,7 +266,7 @@ def _listed(node: _Node) -> tuple[str, Listed]:
     )
 
 
-def _said(node: _Node) -> list[str]:
+def _said(node: Element) -> list[str]:
     """The names of its attributes and of what stands in it. Where the schema lies is none."""
     return [
         *(name for name in node.attributes if "XMLSchema-instance" not in name),
@@ -271,7 +274,7 @@ def _said(node: _Node) -> list[str]:
     ]
 
 
-def _yes(node: _Node, name: str, usual: bool) -> bool:
+def _yes(node: Element, name: str, usual: bool) -> bool:
     text = node.attributes.get(name, "true" if usual else "false").strip()
     if text not in (*_YES, *_NO):
         raise InvalidInput(f"{name} is neither true nor false. Remedy: get the structure again")
