@@ -5,10 +5,10 @@ method.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.model.tolerances import ZERO
-from sdc_tasks.solver.lp import as_numbers
+from sdc_tasks.solver.lp import without_small
 from sdc_tasks.solver.milp import LiveMilp
 from sdc_tasks.solver_api import asked
 
@@ -19,18 +19,13 @@ class GrowingMilp(LiveMilp):
     def add_row(self, columns: Ints, coefficients: Floats, least: float) -> None:
         """Adds the row Σ coefficient · column ≥ least.
 
-        HiGHS leaves out entries up to `ZERO`. Here the row is weakened by the most that they can add within
-        the bounds of the model: what a cut proves, it still proves.
+        Entries that HiGHS would leave out weaken it (`without_small`).
         """
-        small = np.abs(as_numbers(coefficients)) <= ZERO
-        model, left, entries = self._model, columns[small], coefficients[small]
-        given = np.where(entries > 0, entries * model.upper[left], entries * model.lower[left])
-        kept = columns[~small].astype(np.int32)
-        asked(
-            self._highs.addRow,
-            least - float(given[entries != 0].sum()),
-            np.inf,
-            len(kept),
-            kept,
-            np.asarray(coefficients[~small], dtype=float),
+        model, coefficients = self._model, np.asarray(coefficients, dtype=float)
+        row = sp.csr_array(
+            (coefficients, np.asarray(columns, dtype=np.int64), [0, len(columns)]),
+            shape=(1, len(model.lower)),
         )
+        row, ends, _ = without_small(row, np.array([least]), np.array([np.inf]), model.lower, model.upper)
+        kept = row.indices.astype(np.int32)
+        asked(self._highs.addRow, float(ends[0]), np.inf, len(kept), kept, row.data)

@@ -83,7 +83,7 @@ class LiveMilp:
         asked(highs.setOptionValue, "mip_rel_gap", gap)
         asked(highs.setOptionValue, "time_limit", seconds)  # HiGHS counts from 0 for every MILP
         asked(highs.setOptionValue, "mip_max_nodes", highspy.kHighsIInf if nodes is None else nodes)
-        if start is not None:
+        if start is not None and len(start):  # HiGHS refuses a start without columns
             solution = highspy.HighsSolution()
             solution.col_value = start.tolist()
             asked(highs.setSolution, solution)

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import SolverRefused
 from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.tolerances import ZERO
 from sdc_tasks.quiet import made_quietly
 from sdc_tasks.solver.tally import count_lp
 from sdc_tasks.solver_api import asked
@@ -87,13 +88,37 @@ def as_numbers(numbers: Floats) -> Floats:
     return numbers
 
 
+def without_small(
+    A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats
+) -> tuple[sp.csr_array, Floats, Floats]:
+    """(rows, their lower and upper ends) without entries up to `ZERO`, which HiGHS leaves out with a warning:
+    each row is weakened by the most that these can add within the bounds of the columns. So no point is cut
+    off, and what a row proves it still proves.
+    """
+    as_numbers(A.data)
+    small = (np.abs(A.data) <= ZERO) & (A.data != 0)
+    if not small.any():
+        return A, row_lower, row_upper
+    A = sp.csr_array(A, copy=True)
+    small = (np.abs(A.data) <= ZERO) & (A.data != 0)
+    row, column = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[small], A.indices[small]
+    ends = np.array([A.data[small] * lower[column], A.data[small] * upper[column]])
+    row_lower, row_upper = np.array(row_lower, dtype=float), np.array(row_upper, dtype=float)
+    np.subtract.at(row_lower, row, ends.max(axis=0))
+    np.subtract.at(row_upper, row, ends.min(axis=0))
+    A.data[small] = 0.0
+    A.eliminate_zeros()
+    return A, row_lower, row_upper
+
+
 def highs_lp(
     cost: Floats, A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats
 ) -> highspy.HighsLp:
     """The program min cost·x with row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper, as an object
-    of HiGHS.
+    of HiGHS, with its rows `without_small` entries.
     """
     model = highspy.HighsLp()
+    A, row_lower, row_upper = without_small(A, row_lower, row_upper, lower, upper)
     by_column = sp.csc_array(A)
     model.num_col_, model.num_row_ = by_column.shape[1], by_column.shape[0]
     model.col_cost_ = as_numbers(cost)
@@ -150,7 +175,15 @@ class LiveLP:
         )
 
     def add_rows(self, A: sp.csr_array, lower: Floats, upper: Floats) -> None:
-        """Appends rows. The basis stays, so the next solve only repairs it."""
+        """Appends rows. The basis stays, so the next solve only repairs it.
+
+        HiGHS leaves out entries up to `ZERO`: such rows are weakened by the most that these can add within
+        the bounds of the columns, so that what a cut proves, it still proves.
+        """
+        if (np.abs(A.data) <= ZERO).any():
+            model = self._highs.getLp()
+            columns = np.asarray(model.col_lower_, dtype=float), np.asarray(model.col_upper_, dtype=float)
+            A, lower, upper = without_small(A, lower, upper, *columns)
         asked(
             self._highs.addRows,
             A.shape[0], np.asarray(lower, dtype=float), np.asarray(upper, dtype=float), A.nnz,

@@ -44,8 +44,8 @@ FILES = {
     + "".join(f"{r},{b},{v}\n" for r in "NS" for b in "CDE" for v in FIRMS[r == "S" or b == "C"]),
     "counted.csv": "REGION,BRANCH,VALUE,COUNT\n"
     + "".join(f"{r},{b},{10 + i},{2 + i}\n" for i, (r, b) in enumerate((r, b) for r in "NS" for b in "CDE")),
-    "people.csv": "AGE,SEX,N\n"
-    + "".join(f"{i},{s},{(5 * i + len(s)) % 7}\n" for i in range(4) for s in "fm"),
+    "people.csv": "AGE,SEX,N,ID\n"
+    + "".join(f"{i},{s},{(5 * i + len(s)) % 7},{s}{i}\n" for i in range(4) for s in "fm"),
     "table.jj": "\n".join(
         [
             "0",
@@ -61,6 +61,7 @@ FILES = {
     ),
     "m.asc": "x,1,9\nx,1,4\nx,1,3\nx,2,8\nx,2,7\nx,2,9\ny,1,7\ny,1,6\ny,1,9\ny,2,90\n",
     "m.rda": '<SEPARATOR> ","\nA\n <RECODEABLE>\nB\n <RECODEABLE>\nV\n <NUMERIC>\n',
+    "secret.hex": "5" * 63 + "6\n",
     "BATCH.arb": '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "A""B"|"V"||\n'
     '<SAFETYRULE> P(10,1)\n<READMICRODATA>\n<SUPPRESS> OPT(1)\n<WRITETABLE> (1,3,,"o.txt")\n',
 }

@@ -416,7 +416,7 @@ def test_another_domain_over_the_same_cells_is_no_way_round_the_first_version(de
     """
     desk.settle("id: small", "id: small_again")
     desk.deliver("CY", HIDDEN)
-    ended = desk.release()
+    ended = desk.release("again", "--warehouse", f"sqlite:///{desk.folder / 'out' / 'warehouse.db'}")
     assert ended.refused(
         "TURNOVER of NSI:SMALL 2024 is published by domain small",
         "Remedy: release a further version of domain small",

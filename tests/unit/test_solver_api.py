@@ -74,7 +74,6 @@ def program(entry: float = 1.0, cost: float = 1.0, upper: float = 5.0) -> LiveLP
     ("make", "why"),
     [
         (lambda: program(entry=1e16), "passModel: kError"),  # and then solves the model before it
-        (lambda: program(entry=1e-10), "passModel: kWarning"),  # and leaves the entry out
         (lambda: program(entry=np.nan), "not finite"),  # and calls the model optimal
         (lambda: program(cost=np.nan), "not finite"),
         (lambda: program(cost=np.inf), "not finite"),
@@ -100,9 +99,15 @@ def test_a_change_that_highs_would_leave_out_is_refused() -> None:
     assert live.solve().objective == pytest.approx(2.0)
 
 
-def test_a_row_that_highs_would_change_is_refused() -> None:
-    with pytest.raises(SolverRefused, match="addRows: kWarning"):
-        program().add_rows(sp.csr_array(np.array([[1e-12]])), np.ones(1), np.ones(1))
+def test_a_row_with_small_entries_cuts_no_point_off_that_it_allows() -> None:
+    """x + 1e-12 y ≥ 1, y ≤ 1e12, allows x = 0."""
+    nothing, bounds = sp.csr_array((0, 2)), (np.zeros(2), np.array([5.0, 1e12]))
+    row = sp.csr_array(np.array([[1.0, 1e-12]]))
+    grown = LiveLP(np.array([1.0, 0.0]), nothing, np.zeros(0), np.zeros(0), *bounds)
+    grown.add_rows(row, np.ones(1), np.full(1, np.inf))
+    whole = LiveLP(np.array([1.0, 0.0]), row, np.ones(1), np.full(1, np.inf), *bounds)
+    assert grown.solve().objective == pytest.approx(0.0, abs=1e-9)
+    assert whole.solve().objective == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_cut_with_small_entries_cuts_no_point_off_that_it_allows() -> None:
