@@ -32,7 +32,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.errors import InvalidInput, NotTogether
+from sdc_tasks.errors import NotTogether
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept, forget
 from sdc_tasks.methods.attack import merge
@@ -46,7 +46,6 @@ from sdc_tasks.methods.cta.model import release_problem
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
 from sdc_tasks.methods.linked import Out, as_it_is_out, union
 from sdc_tasks.methods.linked import joint as joint_problem
-from sdc_tasks.methods.linked import off_over_time as cells_off_over_time
 from sdc_tasks.methods.receiver.secondaries import secondaries
 from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
@@ -93,7 +92,6 @@ __all__ = [
     "joint",
     "merge",
     "of_group",
-    "off_over_time",
     "period_rules",
     "profiles_of",
     "read_before",
@@ -143,23 +141,12 @@ def joint(
     out: Sequence[Out],
     domain: Domain,
     rules: Mapping[str, PeriodRule] | None = None,
+    say: Say = silent,
 ) -> ProtectionProblem:
     """The problem together with the related releases that are out (METHOD §10). `rules`: of every indicator
     of all tables, what a period is to those within it; without them, as the domain says of its own.
     """
-    return joint_problem(problem, period, out, rules or period_rules(domain), domain.checks.allowed)
-
-
-def off_over_time(
-    problem: ProtectionProblem,
-    period: str,
-    out: Sequence[Out],
-    domain: Domain,
-    rules: Mapping[str, PeriodRule],
-) -> list[str]:
-    """The keys of the cells of a joint problem that are not what the domain files say of their periods."""
-    found = cells_off_over_time(problem, period, out, rules, domain.checks.allowed)
-    return [problem.space.key(cell) for cell in found.tolist()]
+    return joint_problem(problem, period, out, rules or period_rules(domain), domain.checks.allowed, say)
 
 
 def period_rules(domain: Domain) -> dict[str, PeriodRule]:
@@ -356,26 +343,31 @@ def choose_together(
     other.
     """
     _require_alike(domains)
-    blocks = [to_bases(problem.own, domain) for problem, domain in zip(problems, domains, strict=True)]
-    kept = [(block, domain) for block, domain in zip(blocks, domains, strict=True) if block is not None]
-    if len(kept) < len(blocks):
+    some = [to_bases(problem.own, domain) for problem, domain in zip(problems, domains, strict=True)]
+    blocks = [block for block in some if block is not None]
+    if len(blocks) < len(some):
         raise NotTogether("a table has no indicator that goes to bases")
-    first = domains[0]
-    whole = union([block.problem for block, _ in kept], [each.id for each in domains], first.checks.allowed)
+    first, parts = domains[0], [block.problem for block in blocks]
+    whole = union(parts, [each.id for each in domains], first.checks.allowed)
     profiles = tuple(dict.fromkeys(name for each in domains for name in each.audit.profiles))
     requirements, _ = attack.baseline(whole.problem, profiles, progress)
-    asked = [wishes_of(block.problem, each.bases.cells) for block, each in kept]
+    asked = [wishes_of(part, each.bases.cells) for part, each in zip(parts, domains, strict=True)]
     wishes = Wishes(
         *(whole.largest([getattr(w, name) for w in asked]) for name in ("exact", "published", "cost"))
     )
-    options = _union_options([block.problem.space for block, _ in kept], profiles, first.bases)
+    options = _union_options([part.space for part in parts], profiles, first.bases)
     case = case_of(whole.problem, requirements, options, first.audit.seed, progress, note, wishes)
-    decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
-    found = safe_bases(case, Adjustment(), first.cta.accept_short, [max(decimals)], lambda name, item: None)
+    decimals = max(_decimals_of(domains))
+    found = safe_bases(case, Adjustment(), first.cta.accept_short, [decimals], lambda name, item: None)
     return [
         block.into(Publication.nothing(np.flatnonzero(block.whole.aggregate)), part)
-        for (block, _), part in zip(kept, whole.parts(found), strict=True)
+        for block, part in zip(blocks, whole.parts(found), strict=True)
     ]
+
+
+def _decimals_of(domains: Sequence[Domain]) -> set[int]:
+    """Those of the indicators that go to bases."""
+    return {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
 
 
 def _union_options(
@@ -395,19 +387,8 @@ def _union_options(
 
 
 def _require_alike(domains: Sequence[Domain]) -> None:
-    """Raises NotTogether for options that differ between the tables, or that are not offered for several;
-    InvalidInput for an indicator in two units."""
+    """Raises NotTogether for options that differ between the tables, or that are not offered for several."""
     first, names = domains[0], ", ".join(each.id for each in domains)
-    units = dict[str, tuple[str, str | None, int | None]]()
-    for domain in domains:
-        for each in domain.indicators:
-            name, *unit = units.setdefault(each.code, (domain.id, each.unit, each.unit_multiplier))
-            if unit != [each.unit, each.unit_multiplier]:
-                raise InvalidInput(
-                    f"{domain.id} is linked with {name}, and its {each.code} has another unit, so that no "
-                    "cell of both can be compared. Remedy: give the indicator one unit in both domain "
-                    "files, or another code"
-                )
     asked = [each.bases.model_copy(update={"cells": ()}) for each in domains]
     if other := [each.id for each, bases in zip(domains, asked, strict=True) if bases != asked[0]]:
         raise NotTogether(
@@ -417,8 +398,7 @@ def _require_alike(domains: Sequence[Domain]) -> None:
         raise NotTogether(f"the receiver sets secondaries in one of {names}")
     if first.bases.strata is not None:
         raise NotTogether("bases.strata is of one table")
-    decimals = {each.decimals for domain in domains for each in domain.indicators if each.rounding is None}
-    if first.bases.additive and len(decimals) > 1:
+    if first.bases.additive and len(_decimals_of(domains)) > 1:
         raise NotTogether(f"bases.additive, and the indicators of {names} have different decimals")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -709,6 +709,10 @@ class Domain(Strict):
         for span in stretches(span for _, span in self._valid()):
             if any(spec.span.covers(span) for spec in self.aggregates):
                 self._within(span, f"{self.id} {span}")
+
+    def can_release(self, countries: Collection[str | None]) -> bool:
+        """Whether a release can be made of the deliveries of these countries."""
+        return self.missing_country is MissingCountry.PARTIAL or set(self.countries) <= {*countries}
 
     @property
     def folder(self) -> Path:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from sdc_tasks import intake
 from sdc_tasks.confidential import keeps_to_itself
-from sdc_tasks.domains.schema import MissingCountry
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import inputs_of, release_id_of, terms_of
@@ -132,7 +131,7 @@ def ready(desk: Desk) -> tuple[str, str] | None:
         return None
     accepted = [each for each in known if each.state is DeliveryState.ACCEPTED]
     countries = {each.country for each in accepted}
-    if not countries or not _enough(desk, countries):
+    if not countries or not desk.domain.can_release(countries):
         return None
     release_id = release_id_of(desk, inputs_of(desk, accepted))
     if release_id in {each["release_id"] for each in reader.runs(desk.engine, desk.domain.id)}:
@@ -143,11 +142,6 @@ def ready(desk: Desk) -> tuple[str, str] | None:
     )
     desk.say(said)
     return release_id, said
-
-
-def _enough(desk: Desk, countries: Collection[str | None]) -> bool:
-    """Whether a release can be made of these countries."""
-    return desk.domain.missing_country is MissingCountry.PARTIAL or set(desk.domain.countries) <= {*countries}
 
 
 def receive(desk: Desk, inbox: Path, name: str) -> store.StoredDelivery:

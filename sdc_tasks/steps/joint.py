@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdc_tasks import pipeline
-from sdc_tasks.errors import InvalidInput, ReleaseBlocked, some_of
+from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.judge.release import Part, differs
 from sdc_tasks.methods.linked import Out
 from sdc_tasks.model.problem import ProtectionProblem
@@ -30,13 +30,7 @@ def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) 
     rules = _common_rules(desk, releases)
     out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
-    joint = pipeline.joint(problem, desk.period, out, desk.domain, rules)
-    if off := pipeline.off_over_time(joint, desk.period, out, desk.domain, rules):
-        desk.say(
-            f"{some_of(off)}: not what linked: periods says of the periods within it; where that is no "
-            "revision, have the office correct it"
-        )
-    return joint
+    return pipeline.joint(problem, desk.period, out, desk.domain, rules, desk.say)
 
 
 def out_of(desk: Desk, release_id: str) -> list[Out]:
@@ -82,13 +76,21 @@ def _out(desk: Desk, release: ReleaseInfo) -> Out:
 
 
 def _common_rules(desk: Desk, releases: Sequence[ReleaseInfo]) -> dict[str, PeriodRule]:
-    """Of every indicator of all tables, what a period is to those within it. Raises InvalidInput where two
-    tables say otherwise or have other units, where nobody said it, and for what is not offered beside others.
+    """`agreed_rules` with the releases that are out, as each version of them was released."""
+    return agreed_rules(desk, [(each.domain, each.period, _settings(desk, each)) for each in releases])
+
+
+def agreed_rules(desk: Desk, others: Sequence[tuple[str, str, Mapping[str, Any]]]) -> dict[str, PeriodRule]:
+    """Of every indicator of all tables, what a period is to those within it. `others`: domain, period and
+    settings of the tables beside that of the desk.
+
+    Raises InvalidInput where two tables say otherwise or have other units, where nobody said it, and for what
+    is not offered beside others.
     """
     said = dict[str, tuple[str, dict[str, Any]]]()
     periods = dict[str, set[str]]()
     mine = (desk.domain.id, desk.period, desk.domain.settings)
-    for domain, period, settings in (mine, *((e.domain, e.period, _settings(desk, e)) for e in releases)):
+    for domain, period, settings in (mine, *others):
         where = f"{desk.domain.id} {desk.period}: {domain} {period}"
         if aware := _aware(settings):
             raise InvalidInput(

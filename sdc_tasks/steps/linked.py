@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sdc_tasks.domains import load_domain
-from sdc_tasks.domains.schema import MissingCountry
 from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.model.results import Related
 from sdc_tasks.steps.desk import Desk
@@ -101,8 +100,7 @@ def partners_of(desk: Desk) -> tuple[tuple[str, str], ...]:
         if (name, desk.period) in there or not accepted or unjudged:
             continue
         domain = partner(desk, name).domain
-        countries = {each.country for each in accepted}
-        if domain.missing_country is MissingCountry.PARTIAL or set(domain.countries) <= countries:
+        if domain.can_release({each.country for each in accepted}):
             found += [(name, domain.digest), *((name, each.key.digest) for each in accepted)]
     return tuple(found)
 

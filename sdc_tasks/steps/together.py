@@ -12,9 +12,10 @@ from sdc_tasks.model.progress import Say
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.comparison import read_files
 from sdc_tasks.steps.desk import Desk
+from sdc_tasks.steps.joint import agreed_rules
 from sdc_tasks.steps.linked import not_there, of_release, partner
 from sdc_tasks.steps.memory import load, load_from, once
-from sdc_tasks.steps.secondaries import failed
+from sdc_tasks.steps.secondaries import by_country, failed
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.confidential.secret import salt_of
@@ -87,6 +88,7 @@ def _decide(
     domains = [desk.domain, *(at.domain for at, _ in others)]
     problems = [problem, *(each for _, each in others)]
     try:
+        agreed_rules(desk, [(each.id, desk.period, each.settings) for each in domains[1:]])
         decided = pipeline.choose_together(problems, domains, desk.say, note)
     except NotTogether as error:
         note(f"not decided together: {error}")
@@ -113,11 +115,7 @@ def _of_partner(desk: Desk, name: str, noted: set[str]) -> tuple[Desk, Protectio
             "decided. Remedy: run the release again; it gets a new id"
         )
     sent = [each for each in store.deliveries(at.engine, name, at.period) if each.key.digest in noted]
-    countries = sorted({str(each.country) for each in sent})
-    read = [
-        read_files(at, sorted((e for e in sent if e.country == c), key=lambda each: each.file))
-        for c in countries
-    ]
+    read = [read_files(at, files) for files in by_country(sent).values()]
     tables = [each.table for each in read if each.table is not None]
     return at, pipeline.build_problem(tables, at.domain, salt_of(at.engine, name, at.period))
 

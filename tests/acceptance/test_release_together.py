@@ -186,6 +186,21 @@ def test_two_values_for_one_cell_stop_the_first_table_too(office: Office):
     assert ended.refused("has another value in another of the tables main, sizes", "Remedy")
 
 
+@pytest.mark.parametrize(
+    ("more", "unit", "named"),
+    [
+        ("bases: {rule_aware: true}", "EUR", "bases.rule_aware, and what that tells beside linked releases"),
+        ("", "USD", "its TURNOVER has another unit"),
+    ],
+)
+def test_what_would_refuse_the_second_table_stops_the_first(office: Office, more: str, unit: str, named: str):
+    file = office.domain("sizes", "ACTIVITY SIZECLASS", f"linked: {{tables: [main], together: true}}\n{more}")
+    file.write_text(file.read_text().replace("unit: EUR", f"unit: {unit}"))
+    for each in (office.folder / "sizes-2024").iterdir():
+        each.write_text(each.read_text().replace("EUR", unit))
+    assert release(office, "main", "sizes").refused(named, "Remedy")
+
+
 def test_a_table_that_is_not_complete_is_told(office: Office):
     (office.folder / "sizes-2024" / "DE_2024.csv").unlink()
     ended = release(office, "main", "sizes")

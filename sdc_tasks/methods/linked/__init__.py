@@ -2,7 +2,7 @@
 related one that is out (METHOD §10).
 """
 
-from sdc_tasks.methods.linked.merge import Out, joint, off_over_time
+from sdc_tasks.methods.linked.merge import Out, joint
 from sdc_tasks.methods.linked.repeat import as_it_is_out, shown_elsewhere
 from sdc_tasks.methods.linked.together import TableUnion, merged, union
 
@@ -12,7 +12,6 @@ __all__ = [
     "as_it_is_out",
     "joint",
     "merged",
-    "off_over_time",
     "shown_elsewhere",
     "union",
 ]

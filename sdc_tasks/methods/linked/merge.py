@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import InvalidInput, and_more
+from sdc_tasks.errors import InvalidInput, and_more, some_of
 from sdc_tasks.methods.attack.polyhedron import contradicted
 from sdc_tasks.methods.linked.relations import (
     Linked,
@@ -26,6 +26,7 @@ from sdc_tasks.methods.linked.relations import (
     same_cells,
 )
 from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
 from sdc_tasks.model.time.periods import PeriodRule, overlap
@@ -49,10 +50,11 @@ def joint(
     out: Sequence[Out],
     rules: Mapping[str, PeriodRule],
     allowed: Callable[[Floats], Floats],
+    say: Say = silent,
 ) -> ProtectionProblem:
     """The problem of the release, with everything that is out. `rules`: of each indicator, what a period is
     to the periods within it (nothing where nothing is said). `allowed`: how far a value may be off, as the
-    domain allows for totals.
+    domain allows for totals. `say` is told which cells are not what `rules` says of the periods within them.
 
     Raises InvalidInput where two tables have other values for one cell, and for periods that cross.
     """
@@ -69,6 +71,11 @@ def joint(
     arrays: dict[str, Any] = {name: _with_beside(name, problem, out, beside) for name in CELL_ARRAYS}
     same, time = same_cells(tables), over_time(tables, rules)
     fits = _fitting(time, arrays["a"], allowed)
+    if len(off := np.unique(time.total[~fits])):
+        say(
+            f"{some_of([space.key(cell) for cell in off.tolist()])}: not what linked: periods says of the "
+            "periods within it; where that is no revision, have the office correct it"
+        )
     _refuse_two_values(space, same, arrays["a"], allowed)
     holds = time.whole & fits
     links = sp.csr_array(
@@ -88,20 +95,6 @@ def joint(
         more = np.zeros(space.size - problem.space.size)
         levels = Levels(np.concatenate([levels.slope, more]), np.concatenate([levels.least, more]))
     return replace(problem, space=space, earlier=told.together(), levels=levels, **arrays)
-
-
-def off_over_time(
-    problem: ProtectionProblem,
-    period: str,
-    out: Sequence[Out],
-    rules: Mapping[str, PeriodRule],
-    allowed: Callable[[Floats], Floats],
-) -> Ints:
-    """The cells of a joint problem that are not the sum, or the mean, of the periods within them, although a
-    domain file says so: a revision, or a mistake.
-    """
-    time = over_time(_linked_tables(problem.space, period, out), rules)
-    return np.unique(time.total[~_fitting(time, problem.a, allowed)])
 
 
 def _linked_tables(space: CellSpace, period: str, out: Sequence[Out]) -> list[Linked]:
