@@ -67,9 +67,7 @@ class PerturbResult(Result):
     @cached_property
     def cells(self) -> Cells:
         """The published cells that somebody is in."""
-        dummy = self.perturbed.dummy
-        labels = dummy.labels(np.arange(dummy.published))
-        return Cells(dummy.cells.dimensions, tuple(zip(*(each.tolist() for each in labels), strict=True)))
+        return Cells.published(self.perturbed.dummy)
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -332,9 +330,7 @@ class PerturbValuesResult(Result):
     @cached_property
     def cells(self) -> Cells:
         """The published cells that somebody is in."""
-        labels = self.dummy.labels(np.arange(self.dummy.published))
-        keys = zip(*(each.tolist() for each in labels), strict=True)
-        return Cells(self.dummy.cells.dimensions, tuple(keys))
+        return Cells.published(self.dummy)
 
     @cached_property
     def table(self) -> pd.DataFrame:

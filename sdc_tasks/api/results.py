@@ -17,6 +17,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.keys import codes_in, printed_key
 from sdc_tasks.model.time.moment import Moment
@@ -24,6 +26,7 @@ from sdc_tasks.model.time.moment import Moment
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_tasks.methods.rounding.small_count import Dummy
     from sdc_tasks.report.cta_figures import ImageFormat
 
 HTML_ROWS = 12  # of a table in a notebook
@@ -156,6 +159,12 @@ class Cells:
 
     dimensions: tuple[str, ...]
     keys: tuple[Key, ...] = field(repr=False)
+
+    @classmethod
+    def published(cls, dummy: Dummy) -> Cells:
+        """The published cells of counts or sums that somebody is in."""
+        labels = dummy.labels(np.arange(dummy.published))
+        return cls(dummy.cells.dimensions, tuple(zip(*(each.tolist() for each in labels), strict=True)))
 
     @cached_property
     def _place(self) -> Mapping[Key, int]:

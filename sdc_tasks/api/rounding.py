@@ -287,9 +287,7 @@ class CountResult(Result):
     @cached_property
     def cells(self) -> Cells:
         """The published cells."""
-        dummy = self.rounded.dummy
-        labels = dummy.labels(np.arange(dummy.published))
-        return Cells(dummy.cells.dimensions, tuple(zip(*(each.tolist() for each in labels), strict=True)))
+        return Cells.published(self.rounded.dummy)
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput
 
 if TYPE_CHECKING:
+    from sdc_tasks.domains import Domain
     from sdc_tasks.outputs import Summary
     from sdc_tasks.steps import Desk
 
@@ -168,7 +169,7 @@ def release(
     from sdc_tasks.domains import load_domain
 
     read = load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
-    others = [_also(each, domain, period) for each in also or ()]
+    others = [_also(each, read, period) for each in also or ()]
     for folder in (inbox, *(folder for _, folder in others)):
         if out_folder.resolve() == folder.resolve():
             raise InvalidInput(
@@ -249,7 +250,7 @@ def _of_refused(error: CountryMissing, missing: Mapping[str, str]) -> CountryMis
     )
 
 
-def _also(given: str, domain: str, period: str) -> tuple[Path, Path]:
+def _also(given: str, spec: Domain, period: str) -> tuple[Path, Path]:
     """The domain file and the inbox of another table. Raises InvalidInput where it is none that is decided
     together with this one.
     """
@@ -261,7 +262,7 @@ def _also(given: str, domain: str, period: str) -> tuple[Path, Path]:
             f"--also {given}: no DOMAIN,INBOX. Remedy: the domain file, a comma, and the folder with its "
             "deliveries"
         )
-    spec, other = load_domain(domain).of(period), load_domain(file).of(period)
+    other = load_domain(file).of(period)
     if not spec.linked.together or other.id not in spec.linked.tables:
         raise InvalidInput(
             f"--also {given}: {spec.id} is not decided together with {other.id}. Remedy: in its domain file, "

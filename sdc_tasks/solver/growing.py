@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.solver.lp import without_small
+from sdc_tasks.solver.lp import as_numbers, without_small
 from sdc_tasks.solver.milp import LiveMilp
 from sdc_tasks.solver_api import asked
 
@@ -28,4 +28,4 @@ class GrowingMilp(LiveMilp):
         )
         row, ends, _ = without_small(row, np.array([least]), np.array([np.inf]), model.lower, model.upper)
         kept = row.indices.astype(np.int32)
-        asked(self._highs.addRow, float(ends[0]), np.inf, len(kept), kept, row.data)
+        asked(self._highs.addRow, float(ends[0]), np.inf, len(kept), kept, as_numbers(row.data))

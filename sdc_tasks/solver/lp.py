@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import SolverRefused
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import ZERO
 from sdc_tasks.quiet import made_quietly
 from sdc_tasks.solver.tally import count_lp
@@ -88,6 +88,11 @@ def as_numbers(numbers: Floats) -> Floats:
     return numbers
 
 
+def _are_small(A: sp.csr_array) -> Bools:
+    """(entries,): those that HiGHS leaves out, but for zeros."""
+    return np.asarray((np.abs(A.data) <= ZERO) & (A.data != 0))
+
+
 def without_small(
     A: sp.csr_array, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats
 ) -> tuple[sp.csr_array, Floats, Floats]:
@@ -95,12 +100,10 @@ def without_small(
     each row is weakened by the most that these can add within the bounds of the columns. So no point is cut
     off, and what a row proves it still proves.
     """
-    as_numbers(A.data)
-    small = (np.abs(A.data) <= ZERO) & (A.data != 0)
-    if not small.any():
+    if not _are_small(A).any():
         return A, row_lower, row_upper
-    A = sp.csr_array(A, copy=True)
-    small = (np.abs(A.data) <= ZERO) & (A.data != 0)
+    A = sp.csr_array(A, copy=True)  # by rows, whatever it was
+    small = _are_small(A)
     row, column = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[small], A.indices[small]
     ends = np.array([A.data[small] * lower[column], A.data[small] * upper[column]])
     row_lower, row_upper = np.array(row_lower, dtype=float), np.array(row_upper, dtype=float)
@@ -180,7 +183,7 @@ class LiveLP:
         HiGHS leaves out entries up to `ZERO`: such rows are weakened by the most that these can add within
         the bounds of the columns, so that what a cut proves, it still proves.
         """
-        if (np.abs(A.data) <= ZERO).any():
+        if _are_small(A).any():
             model = self._highs.getLp()
             columns = np.asarray(model.col_lower_, dtype=float), np.asarray(model.col_upper_, dtype=float)
             A, lower, upper = without_small(A, lower, upper, *columns)

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import redirect_stderr, redirect_stdout
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,9 +15,9 @@ import pandas as pd
 import pytest
 
 import sdc_tasks as sdc
-from sdc_tasks import cli
 from sdc_tasks.api.masked import MaskedTable
 from sdc_tasks.errors import InvalidInput
+from support.desk import in_one_line
 
 FLOW = "OFFICE:TOWNS(1.0)"
 
@@ -114,22 +113,10 @@ def test_no_byte_depends_on_a_hidden_value_or_on_which_cell_is_primary(tmp_path:
     assert b"1234" not in content(1234.0)
 
 
-def command(*arguments: object) -> tuple[int, str]:
-    """Exit code and everything that was said, in one line."""
-    code, said = 0, StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
-        patch.setattr("sys.argv", ["sdc", *map(str, arguments)])
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return code, " ".join(said.getvalue().split())
-
-
 def test_the_commands_write_what_python_writes(tmp_path: Path) -> None:
     frame().to_csv(tmp_path / "in.csv", index=False)
     asked = ("suppress", tmp_path / "in.csv", "--dims", "TOWN,JOB", "--primary", "SECRET", "--level", "LEVEL")
-    code, said = command(*asked, "--out", tmp_path / "own.csv", "--published", tmp_path / "out.csv")
+    code, said = in_one_line(*asked, "--out", tmp_path / "own.csv", "--published", tmp_path / "out.csv")
     assert code == 0, said
     assert f"publication: {tmp_path / 'out.csv'}" in said.replace(" /", " /")
     same = sdc.suppress(frame(), ["TOWN", "JOB"], primary="SECRET", level="LEVEL")
@@ -142,7 +129,7 @@ def test_protect_writes_it_too(tmp_path: Path) -> None:
     )
     firms.to_csv(tmp_path / "firms.csv", index=False)
     out = tmp_path / "out.json"
-    code, said = command(
+    code, said = in_one_line(
         "protect", tmp_path / "firms.csv", "--dims", "REGION,BRANCH", "--p", "10",
         "--published", out, "--flow", FLOW,
     )  # fmt: skip
@@ -168,7 +155,7 @@ def test_what_cannot_be_published_is_refused_before_the_search(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     frame().to_csv("in.csv", index=False)
-    code, said = command(
+    code, said = in_one_line(
         "suppress", "in.csv", "--dims", "TOWN,JOB", "--primary", "SECRET", "--level", "LEVEL", *more
     )
     assert (code, told_ in said) == (2, True), said
@@ -180,7 +167,7 @@ def test_a_jj_file_has_no_codes_to_publish(tmp_path: Path) -> None:
     (tmp_path / "t.jj").write_text(
         "0\n3\n0 5 1 s 0 9 0 0 0\n1 2 1 u 0 9 1 1 0\n2 3 1 s 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
     )
-    code, said = command("suppress", tmp_path / "t.jj", "--published", tmp_path / "x.csv")
+    code, said = in_one_line("suppress", tmp_path / "t.jj", "--published", tmp_path / "x.csv")
     assert (code, "a JJ file has no codes to publish" in said) == (2, True), said
 
 

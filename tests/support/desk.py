@@ -95,6 +95,12 @@ def sdc(*arguments: object) -> Ended:
     return Ended(code, said.getvalue(), complained.getvalue())
 
 
+def in_one_line(*arguments: object) -> tuple[int, str]:
+    """The exit code of `sdc` with these arguments, and everything that was said, without line breaks."""
+    ended = sdc(*arguments)
+    return ended.code, " ".join(ended.text.split())
+
+
 @contextmanager
 def signals_kept() -> Iterator[None]:
     """A command that searches keeps SIGINT and SIGTERM until its process ends; in a test the

@@ -5,8 +5,6 @@ are replaced by the sums of the inner cells, and the result says how many were.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sdc_tasks as sdc
-from sdc_tasks import cli
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.keyed import keyed_table
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.model.layout import TableLayout
+from support.desk import in_one_line
 
 # A table in millions that was rounded from thousands, cell by cell. The total of N is 10.8 and not 10.9,
 # that of all is 24.9 and not 25.0, the sum of its inner cells.
@@ -39,18 +37,6 @@ def frame(drawing: str = ROUNDED) -> pd.DataFrame:
     made = pd.DataFrame(rows, columns=["REGION", "BRANCH", "VALUE"])
     secret = (made["REGION"] == "N") & (made["BRANCH"] == "C")
     return made.assign(SECRET=secret.astype(int), LEVEL=np.where(secret, 1.0, 0.0))
-
-
-def command(*arguments: object) -> tuple[int, str]:
-    """Exit code and everything that was said, in one line."""
-    code, said = 0, StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
-        patch.setattr("sys.argv", ["sdc", *map(str, arguments)])
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return code, " ".join(said.getvalue().split())
 
 
 DIMS = ["REGION", "BRANCH"]
@@ -168,10 +154,10 @@ def test_commands_take_it_and_tell_it(tmp_path: Path, given_: tuple[str, ...], t
     frame().to_csv(tmp_path / "table.csv", index=False)
     name, *more = given_
     table = (name, str(tmp_path / "table.csv"), "--dims", "REGION,BRANCH", *more)
-    code, said = command(*table)
+    code, said = in_one_line(*table)
     assert (code, "--tolerance 0.1 or more" in said) == (2, True), said
     facts, place = tmp_path / "facts.json", tmp_path / "out.csv"
-    code, said = command(*table, "--tolerance", "0.1", "--out", place, "--json", facts)
+    code, said = in_one_line(*table, "--tolerance", "0.1", "--out", place, "--json", facts)
     assert (code, told in said) == (0, True), said
     assert '"totals_made_consistent": 2' in facts.read_text()
     assert pd.read_csv(place).shape[0] == 9

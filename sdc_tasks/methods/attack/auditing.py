@@ -53,7 +53,7 @@ def baseline(
     left = wanted.implied
     # An adversary who has less may be owed more than the one whose requirement was cut, and so on down to the
     # public.
-    while len(rest := np.flatnonzero(left & ~least.implied[_general(least)])):
+    while left.any() and len(rest := np.flatnonzero(left & ~least.implied[_general(least)])):
         part = wanted.rows(rest)
         again = Attacker(problem, part, work=work)
         again.prove_all()

@@ -43,13 +43,10 @@ class TableUnion:
         """(aggregate cells,): the largest of what the tables say of each aggregate of the union. `told`
         (aggregate cells,) of each table.
         """
-        count, found = len(self.problem.space.aggregates), None
+        count = len(self.problem.space.aggregates)
+        found = np.zeros((count, self.problem.space.national_size), dtype=told[0].dtype)
         for places, values in zip(self.places, told, strict=True):
-            by_area = values.reshape(count, -1)
-            if found is None:
-                found = np.zeros((count, self.problem.space.national_size), dtype=values.dtype)
-            found[:, places] = np.maximum(found[:, places], by_area)
-        assert found is not None
+            found[:, places] = np.maximum(found[:, places], values.reshape(count, -1))
         return np.asarray(found.ravel())
 
     def parts(self, publication: Publication) -> tuple[Publication, ...]:
@@ -166,12 +163,11 @@ def _merged(name: str, tables: Sequence[ProtectionProblem], places: Sequence[Int
     """An array of the union (areas · codes,). Of a cell of several tables: the value of the first one, the
     narrowest bounds, the largest levels, and public where one of them is.
     """
-    areas, found = len(tables[0].space.areas), None
+    areas = len(tables[0].space.areas)
+    found = np.zeros((areas, count), dtype=getattr(tables[0], name).dtype)
     seen = np.zeros(count, dtype=bool)
     for each, mine in zip(tables, places, strict=True):
         values = getattr(each, name).reshape(areas, -1)
-        if found is None:
-            found = np.zeros((areas, count), dtype=values.dtype)
         old, new = seen[mine], ~seen[mine]
         found[:, mine[new]] = values[:, new]
         before = found[:, mine[old]]
@@ -182,5 +178,4 @@ def _merged(name: str, tables: Sequence[ProtectionProblem], places: Sequence[Int
         elif name == "known":
             found[:, mine[old]] = np.fmax(before, values[:, old])
         seen[mine] = True
-    assert found is not None
     return np.asarray(found.ravel())

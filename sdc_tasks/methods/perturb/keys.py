@@ -6,8 +6,9 @@ records. A cell nobody is in has key 0 and no noise.
 
 Two ways to a place in [0, 1):
 
-given keys    whole numbers below M; the place is the cell key / M, as R cellKey and the English office have
-it a secret      M = 2**52, the record key is a keyed digest of the record's name, and the place is a keyed
+given keys    whole numbers below M; the place is the cell key / M, as R cellKey and the English office
+              have it
+a secret      M = 2**52, the record key is a keyed digest of the record's name, and the place is a keyed
               pseudo-random function of the cell key: SipHash-2-4 (Aumasson & Bernstein 2012). Keys add up,
               places do not: who knows the noise of the parts of a total learns nothing about that of the
               total. With given keys he may: of two parts whose keys are small, so is the sum. The authors of

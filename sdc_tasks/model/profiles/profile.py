@@ -39,12 +39,11 @@ class Adversary:
         """
         if self.profile == other.profile:
             return set(self.lacks) < set(other.lacks)
-        if self.profile not in KEEPERS or other.profile not in (PUBLIC, *KEEPERS):
+        weakest_first = (PUBLIC, *KEEPERS)
+        if not {self.profile, other.profile} <= {*weakest_first}:
             return False
-        if other.profile == PUBLIC:
-            return True
-        stronger = KEEPERS.index(self.profile) > KEEPERS.index(other.profile)
-        return stronger and set(self.lacks) <= set(other.lacks)
+        stronger = weakest_first.index(self.profile) > weakest_first.index(other.profile)
+        return stronger and (other.profile == PUBLIC or set(self.lacks) <= set(other.lacks))
 
 
 class Profile(ABC):
