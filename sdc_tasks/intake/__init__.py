@@ -7,7 +7,7 @@ from sdc_tasks.lazily import names_of
 if TYPE_CHECKING:
     from sdc_tasks.intake.delivery import Delivery, read, read_bytes, together
     from sdc_tasks.intake.formats.registry import SUFFIXES
-    from sdc_tasks.intake.inbox import Inbox, file_bytes, look
+    from sdc_tasks.intake.inbox import Inbox, file_bytes, file_content, look, named_content
     from sdc_tasks.intake.sheet import Sheet, most_bytes, read_sheet, sender
 else:
     # `intake.tables` reads tables that belong to no domain, and needs none of these.
@@ -16,7 +16,7 @@ else:
         {
             "delivery": ("Delivery", "read", "read_bytes", "together"),
             "formats.registry": ("SUFFIXES",),
-            "inbox": ("Inbox", "file_bytes", "look"),
+            "inbox": ("Inbox", "file_bytes", "file_content", "look", "named_content"),
             "sheet": ("Sheet", "most_bytes", "read_sheet", "sender"),
         },
     )
@@ -27,8 +27,10 @@ __all__ = [
     "Inbox",
     "Sheet",
     "file_bytes",
+    "file_content",
     "look",
     "most_bytes",
+    "named_content",
     "read",
     "read_bytes",
     "read_sheet",

@@ -13,15 +13,16 @@ import numpy as np
 from sdc_tasks.domains.schema import Domain, Role
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.absent import judge_absent
+from sdc_tasks.intake.content import Content
 from sdc_tasks.intake.expected import compare_expected
 from sdc_tasks.intake.findings import NAMED_IN_FINDING, Findings
-from sdc_tasks.intake.inbox import file_bytes
+from sdc_tasks.intake.inbox import file_content, named_content
 from sdc_tasks.intake.sheet import Entries, Sheet, countries_of, most_bytes, read_sheet
 from sdc_tasks.intake.unavailable import completed
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import NationalTable
-from sdc_tasks.model.secret import Secret, name_of_delivery
+from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools
 
 
@@ -65,12 +66,15 @@ def read(path: Path, domain: Domain, period: str, salt: Secret | None = None) ->
     """The delivery in one file, named by its digest under `salt`. Raises InvalidInput only where the file
     cannot be opened; see `read_bytes`.
     """
-    data = file_bytes(path, most_bytes(domain, path.name))
-    return read_bytes(data, path.name, domain, period, None if salt is None else name_of_delivery(data, salt))
+    most = most_bytes(domain, path.name)
+    content, digest = (file_content(path, most), None) if salt is None else named_content(path, most, salt)
+    return read_bytes(content, path.name, domain, period, digest)
 
 
-def read_bytes(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Delivery:
-    """The delivery in the bytes of one file. Any bytes give a Delivery, as in `read_sheet`."""
+def read_bytes(
+    data: bytes | Content, file: str, domain: Domain, period: str, digest: str | None = None
+) -> Delivery:
+    """The delivery in the content of one file. Any bytes give a Delivery, as in `read_sheet`."""
     domain = domain.of(period)
     return together([read_sheet(data, file, domain, period, digest)], domain)
 

@@ -7,15 +7,19 @@ following links and without waiting, and reports everything else.
 
 from __future__ import annotations
 
+import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO
 
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.content import CHANGED, PIECE, Content, Read, UnreadableContentError, unchanged
 from sdc_tasks.intake.formats.registry import may_be_read
+from sdc_tasks.model.secret import Secret, name_of_delivery
 from sdc_tasks.model.series import NO_FORMAT, ODD_NAME
 from sdc_tasks.untrusted import opened_regular, printable
 
@@ -74,8 +78,55 @@ def file_bytes(path: Path, most: int) -> bytes:
         with _opened(path) as stream:
             return bytes(stream.read(most + 1))
     except OSError as error:
-        why = _no_file(path) or f"{path}: cannot be read ({error.strerror or type(error).__name__})"
-        raise InvalidInput(why) from error
+        raise _cannot_be_read(path, error) from error
+
+
+def file_content(path: Path, most: int) -> Content:
+    """The content of a regular file, at most `most` + 1 bytes, which are read when they are asked for. Raises
+    InvalidInput as `file_bytes`.
+    """
+    return _read_once(path, most, lambda pieces: deque(pieces, maxlen=0))[0]
+
+
+def named_content(path: Path, most: int, salt: Secret) -> tuple[Content, str]:
+    """The same, and the digest that names it under the salt."""
+    return _read_once(path, most, lambda pieces: name_of_delivery(pieces, salt))
+
+
+def _read_once(path: Path, most: int, read: Callable[[Iterator[bytes]], Read]) -> tuple[Content, Read]:
+    """The content, and what `read` makes of its first reading."""
+    if not _local(path):
+        content = Content.of(file_bytes(path, most))
+        return content, read(content.pieces())
+    try:
+        with _opened(path) as stream:
+            size = min(os.fstat(stream.fileno()).st_size, most + 1)
+    except OSError as error:
+        raise _cannot_be_read(path, error) from error
+
+    def pieces() -> Iterator[bytes]:
+        left = size
+        try:
+            with _opened(path) as stream:
+                while piece := stream.read(min(PIECE, left)):
+                    left -= len(piece)
+                    yield piece
+                if left or (size <= most and stream.read(1)):
+                    raise UnreadableContentError(CHANGED)
+        except OSError as error:
+            raise UnreadableContentError(CHANGED) from error
+
+    try:
+        again, found = unchanged(pieces, read)
+    except UnreadableContentError as error:
+        raise InvalidInput(f"{path}: {error}") from error
+    return Content(size, again), found
+
+
+def _cannot_be_read(path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(
+        _no_file(path) or f"{path}: cannot be read ({error.strerror or type(error).__name__})"
+    )
 
 
 def _opened(path: Path) -> IO[bytes]:

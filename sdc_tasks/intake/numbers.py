@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import SAME
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]{1,3})?")
+_ZERO = re.compile(r"[+-]?[0.,]*(?:[eE]|$)")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # 1.234: a decimal sign, or thousands?
 _FOREIGN = {
     sign: f"OBS_VALUE is {sign}, with which {program} says that there is no value: leave it empty, with a "
@@ -28,7 +30,13 @@ _FOREIGN = {
     )
     for sign in signs
 }  # no sign is a number, so that a message may repeat it
-_LARGEST = 9e15  # doubles below 2^53 hold every multiple of the last decimal
+_POWER = re.compile(r"[+-]?(?P<before>[0-9]*)[.,]?(?P<behind>[0-9]*)[eE](?P<power>[+-]?[0-9]{1,3})")
+# A data frame writes 3 as 3.0 where another number of its column is not there; 3.000 may be 3000.
+_WHOLE = re.compile(r"([0-9]{1,15})(?:[.,]0)?")
+_MULTIPLIER = re.compile(r"(-?[0-9]|1[0-2])(?:\.0)?")  # 3 or, from the same data frames, 3.0
+_AT_A_TIME = 1 << 16  # records, so that the steps between need little memory
+_FEWEST_CUT = 6  # digits; of a number of fewer, the others are zeros
+_LARGEST = 9e15  # doubles below 2^53 hold every whole number
 
 
 def read_values(keys: Keys, found: Findings) -> Floats:
@@ -40,6 +48,7 @@ def read_values(keys: Keys, found: Findings) -> Floats:
     records = keys.records
     scale = _multipliers(keys, found)
     _one_decimal_sign(keys, scale, found)
+    _whole_digits(records, found)
     value = _numbers(records, "OBS_VALUE")
     wrong = np.isnan(value) & ~keys.unavailable & ~keys.unsent
     empty = records.among("OBS_VALUE", {""})
@@ -56,7 +65,7 @@ def read_values(keys: Keys, found: Findings) -> Floats:
         lambda row: _FOREIGN.get(records.text("OBS_VALUE", row), text),
         keys.name,
     )
-    return _on_grid(keys, _scaled(value, scale), found)
+    return _on_grid(keys, _scaled(value, scale), scale, found)
 
 
 def read_units(keys: Keys, found: Findings) -> Ints:
@@ -64,8 +73,10 @@ def read_units(keys: Keys, found: Findings) -> Ints:
     column, records = keys.domain.attributes.units, keys.records
     if column is None or not records.has(column):
         return np.full(len(records), -1, dtype=np.int64)
-    units = _of_texts(records, column, lambda text: float(text) if re.fullmatch(r"[0-9]{1,15}", text) else -1)
-    wrong = records.where(column, lambda text: not re.fullmatch(r"[0-9]{0,15}", text))
+    units = _of_texts(
+        records, column, lambda text: float(match[1]) if (match := _WHOLE.fullmatch(text)) else -1
+    )
+    wrong = records.where(column, lambda text: text != "" and _WHOLE.fullmatch(text) is None)
     if column in records.numbers:
         sent = records.numbers[column]
         told = ~np.isnan(sent)
@@ -99,23 +110,24 @@ def read_share(keys: Keys, column: str | None, found: Findings) -> Floats:
 
 
 def _of_texts(records: Records, column: str, number: Callable[[str], float]) -> Floats:
-    """(records,): `number` of each record's text, computed once for each distinct text."""
-    return np.array([number(text) for text in records.texts(column)], dtype=float)[records.which(column)]
+    """(records,): `number` of each record's text, computed once for each text."""
+    texts = records.texts(column)
+    return np.fromiter(map(number, texts), dtype=float, count=len(texts))[records.which(column)]
 
 
 def _numbers(records: Records, column: str) -> Floats:
     """(records,): the numbers of a column, NaN where a text is none."""
-    texts = records.texts(column)
     if column in records.numbers:
         sent = records.numbers[column]
         return np.where(np.isnan(sent), _of_texts(records, column, _number), sent)
-    if records.plain(column):
-        return np.array(texts, dtype=float)[records.which(column)]
-    return _of_texts(records, column, _number)
+    return _of_texts(records, column, float if records.plain(column) else _number)
 
 
 def _number(text: str) -> float:
-    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else np.nan
+    if _NUMBER.fullmatch(text) is None:
+        return np.nan
+    number = float(text.replace(",", "."))
+    return number if number or _ZERO.match(text) else np.nan  # 3e-400 is no zero, but too small to be held
 
 
 def _multipliers(keys: Keys, found: Findings) -> Ints:
@@ -143,7 +155,7 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
     if attributes.unit_multiplier is None:
         return np.zeros(len(records), dtype=np.int64)
     column = attributes.unit_multiplier
-    wrong = records.where(column, lambda text: not _is_multiplier(text))
+    wrong = records.where(column, lambda text: _MULTIPLIER.fullmatch(text) is None)
     found.each(
         "SDC/unit",
         np.flatnonzero(wrong),
@@ -151,7 +163,9 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
         f"{column} must be a power of ten such as 0, 3 or 6",
         keys.name,
     )
-    sent = _of_texts(records, column, lambda text: int(text) if _is_multiplier(text) else 0).astype(np.int32)
+    sent = _of_texts(records, column, lambda text: float(text) if _MULTIPLIER.fullmatch(text) else 0).astype(
+        np.int32
+    )
     expected = np.array([*(power for _, power in units), 0], dtype=np.int32)[at]
     scale = np.where((keys.cell >= 0) & ~wrong, sent - expected, 0)
     if (other := np.flatnonzero(scale)).size:
@@ -161,10 +175,6 @@ def _multipliers(keys: Keys, found: Findings) -> Ints:
         )
         found.add("SDC/unit", message, int(records.line[other[0]]), severity=Severity.WARNING)
     return scale
-
-
-def _is_multiplier(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]|1[0-2]", text) is not None
 
 
 def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
@@ -209,13 +219,35 @@ def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
 _SIGNS = {".": "point", ",": "comma"}
 
 
+def _whole_digits(records: Records, found: Findings) -> None:
+    """A warning where numbers with a power of ten have six digits or more and end before the decimal sign:
+    some programs write so many of every number, and then no sum fits.
+    """
+    if records.plain("OBS_VALUE"):
+        return
+    cut = np.flatnonzero(records.where("OBS_VALUE", _ends_early))
+    if cut.size:
+        message = (
+            f"OBS_VALUE is written with a power of ten and without its last whole digits in {cut.size} "
+            f"records, from this line on: were they cut off? Write all digits, such as 123456789012"
+        )
+        found.add("SDC/precision", message, int(records.line[cut[0]]), severity=Severity.WARNING)
+
+
+def _ends_early(text: str) -> bool:
+    number = _POWER.fullmatch(text)
+    if number is None or int(number["power"]) <= len(number["behind"]):
+        return False
+    return len((number["before"] + number["behind"]).strip("0")) >= _FEWEST_CUT
+
+
 def _first(records: Records, columns: list[str], sign: str) -> int | None:
     """The first record with a number that uses the sign."""
     used = np.zeros(len(records), dtype=bool)
     for column in columns:
-        texts = records.texts(column)
-        by_text = [sign in text and _NUMBER.fullmatch(text) is not None for text in texts]
-        used |= np.array(by_text, dtype=bool)[records.which(column)]
+        if (sign == "," and records.plain(column)) or not records.mention(column, sign):
+            continue
+        used |= records.where(column, lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
     return int(np.argmax(used)) if used.any() else None
 
 
@@ -224,7 +256,7 @@ def _may_be_thousands(keys: Keys, sign: str, scale: Ints) -> bool:
     explains it.
     """
     records = keys.records
-    if sign not in "\n".join(records.texts("OBS_VALUE")):
+    if not records.mention("OBS_VALUE", sign):
         return False
     signed = records.where("OBS_VALUE", lambda text: sign in text and _NUMBER.fullmatch(text) is not None)
     grouped = records.where("OBS_VALUE", lambda text: _GROUPED.fullmatch(text) is not None)
@@ -239,29 +271,55 @@ def _scaled(value: Floats, scale: Ints) -> Floats:
     """The values in the unit of the indicator. Division by a power of ten is exact where multiplication by
     its inverse is not; the limit on magnitudes handles overflow.
     """
+    if not scale.any():
+        return value
     with np.errstate(over="ignore"):
         return np.where(
             scale < 0, value / 10.0 ** np.maximum(-scale, 0), value * 10.0 ** np.maximum(scale, 0)
         )
 
 
-def _on_grid(keys: Keys, value: Floats, found: Findings) -> Floats:
+def _on_grid(keys: Keys, value: Floats, scale: Ints, found: Findings) -> Floats:
     """The values, with NaN beyond the exact range of a double; values within double precision of the
     grid of decimals are put on it.
     """
-    unit = 10.0 ** np.array([indicator.decimals for indicator in keys.domain.indicators])[keys.indicator]
-    with np.errstate(over="ignore"):
-        steps = value * unit
-    known: Bools = (keys.indicator >= 0) & ~np.isnan(value)
-    exact = np.abs(steps) < _LARGEST
-    large = known & ~exact
+    large, between = np.zeros(len(value), dtype=bool), np.zeros(len(value), dtype=bool)
+    found_values = np.empty_like(value)
+    for first in range(0, len(value), _AT_A_TIME):
+        rows = slice(first, first + _AT_A_TIME)
+        found_values[rows], large[rows], between[rows] = _of_some_on_grid(keys, value, scale, rows)
     message = "OBS_VALUE is too large to be exact: check unit and decimals"
     found.each("SDC/magnitude", np.flatnonzero(large), keys.records.line, message, keys.name)
-    steps = np.where(exact, steps, np.nan)  # also of an unknown indicator
-    near = np.abs(steps - np.round(steps)) <= SAME + 8 * np.finfo(float).eps * np.abs(steps)
-    between = known & ~large & ~near
     message = "OBS_VALUE has more decimals than its indicator: kept as sent, check unit and decimals"
     found.each(
         "SDC/precision", np.flatnonzero(between), keys.records.line, message, keys.name, Severity.WARNING
     )
-    return np.where(near, np.round(steps) / unit, np.where(large, np.nan, value))
+    return found_values
+
+
+def _of_some_on_grid(keys: Keys, value: Floats, scale: Ints, some: slice) -> tuple[Floats, Bools, Bools]:
+    """The values of some records on their grid; and masks: too large to be exact, and between its points."""
+    value, scale, indicator = value[some], scale[some], keys.indicator[some]
+    decimals = np.array([indicator.decimals for indicator in keys.domain.indicators])[indicator]
+    unit = 10.0**decimals
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = value * unit
+        apart = np.spacing(np.abs(value)) * unit <= 1
+    known: Bools = (indicator >= 0) & ~np.isnan(value)
+    exact = (np.abs(steps) < _LARGEST) & apart
+    large = known & ~exact
+    steps = np.where(exact, steps, np.nan)  # also of an unknown indicator
+    whole, slack = np.round(steps), SAME + 8 * np.finfo(float).eps * np.abs(steps)
+    near = np.abs(steps - whole) <= slack
+    for row in np.flatnonzero(known & (2 * slack >= 1)).tolist():  # every number is so near
+        told = _as_sent(keys.records, some.start + row) * Fraction(10) ** int(decimals[row] + scale[row])
+        near[row], whole[row] = told.denominator == 1, round(told)
+    return np.where(near, whole / unit, np.where(large, np.nan, value)), large, known & ~large & ~near
+
+
+def _as_sent(records: Records, row: int) -> Fraction:
+    """The number of a record with all its digits; of a binary number, those that tell it from its
+    neighbours.
+    """
+    number = float(records.numbers["OBS_VALUE"][row]) if "OBS_VALUE" in records.numbers else np.nan
+    return Fraction(records.text("OBS_VALUE", row).replace(",", ".") if np.isnan(number) else repr(number))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.intake.content import Content, UnreadableContentError
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.packed import inner_name, is_packed, peek, unpack
 from sdc_tasks.intake.formats.records import Records
@@ -80,8 +81,10 @@ def countries_of(file: str, domain: Domain) -> list[str]:
     return countries_in(file, domain.countries)
 
 
-def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str | None = None) -> Sheet:
-    """The records in the bytes of a file of this name, for this reference period.
+def read_sheet(
+    data: bytes | Content, file: str, domain: Domain, period: str, digest: str | None = None
+) -> Sheet:
+    """The records in the content of a file of this name, for this reference period.
 
     `digest` names the file; by default it is random. Any bytes give a Sheet, whose findings name lines,
     columns, cells and remedies, never a value.
@@ -90,18 +93,17 @@ def read_sheet(data: bytes, file: str, domain: Domain, period: str, digest: str 
     found = Findings()
     country, entries, holds = None, None, file
     try:
-        content = _unpacked(data, file, domain, found)
+        sent = data if isinstance(data, Content) else Content.of(data)
+        content = _unpacked(sent, file, domain, found)
         holds = content[1] if content else file
         records = _records(*content, domain, found) if content else None
-        del (
-            data,
-            content,
-            # half a gigabyte for a million records of generic SDMX-ML: unless the caller keeps
-            # it, it is free for what follows
-        )
+        del data, sent, content  # unless the caller keeps its bytes, they are free for what follows
         if records is not None:
-            keys = read_keys(records, domain, period, found)
-            country, entries = keys.sender, _entries(keys, found)
+            country, columns = _checked(records, domain, period, found)
+            del records  # so are its texts, before the columns are copied
+            entries = Entries(**columns) if columns else None
+    except UnreadableContentError as error:
+        found.add("140", str(error))
     except Exception as error:  # the sender's bytes must not stop the release, nor show in a traceback
         found.add(
             "SDC/reader",
@@ -137,20 +139,20 @@ def most_bytes(domain: Domain, file: str) -> int:
     return SPARE_BYTES + each * domain.space.national_size
 
 
-def _unpacked(data: bytes, file: str, domain: Domain, found: Findings) -> tuple[bytes, str] | None:
+def _unpacked(content: Content, file: str, domain: Domain, found: Findings) -> tuple[Content, str] | None:
     """The content and the name of what the file holds; None with a finding."""
     size = domain.space.national_size
-    if len(data) > (most := most_bytes(domain, file)):
+    if content.size > (most := most_bytes(domain, file)):
         found.add(
             "140",
             f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table "
             f"and nothing else",
         )
         return None
-    return unpack(data, file, lambda name: most_bytes(domain, name), found)
+    return unpack(content, file, lambda name: most_bytes(domain, name), found)
 
 
-def _records(data: bytes, file: str, domain: Domain, found: Findings) -> Records | None:
+def _records(content: Content, file: str, domain: Domain, found: Findings) -> Records | None:
     if (kind := discover(file)) is None:
         found.add(
             "140",
@@ -158,20 +160,33 @@ def _records(data: bytes, file: str, domain: Domain, found: Findings) -> Records
             "AT_2024.xml",
         )
         return None
-    return kind.read(data, concepts(domain), found, SPARE_LINES + 4 * domain.space.national_size)
+    return kind.read(content, concepts(domain), found, SPARE_LINES + 4 * domain.space.national_size)
 
 
-def _entries(keys: Keys, found: Findings) -> Entries | None:
-    attributes = keys.domain.attributes
+def _checked(
+    records: Records, domain: Domain, period: str, found: Findings
+) -> tuple[str | None, dict[str, np.ndarray] | None]:
+    """The country of the records, and the columns of their entries; None where a finding refuses them."""
+    keys = read_keys(records, domain, period, found)
+    attributes = domain.attributes
     value, units = read_values(keys, found), read_units(keys, found)
     shares = [read_share(keys, column, found) for column in (attributes.share_1, attributes.share_2)]
     _possible(keys, value, found)
     if found.refused or keys.sender is None:
-        return None
+        return keys.sender, None
     flags = np.array(
         [*keys.domain.flags, ""]
     )  # −1, the empty one: a cell that is not available needs no flag
-    return Entries(keys.cell, keys.records.line, value, ~keys.unavailable, flags[keys.flag], units, *shares)
+    return keys.sender, {
+        "cell": keys.cell,
+        "line": records.line,
+        "value": value,
+        "available": ~keys.unavailable,
+        "flag": flags[keys.flag],
+        "units": units,
+        "share_1": shares[0],
+        "share_2": shares[1],
+    }
 
 
 def _possible(keys: Keys, value: Floats, found: Findings) -> None:

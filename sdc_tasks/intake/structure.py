@@ -152,11 +152,11 @@ def _structure(records: Records, domain: Domain, found: Findings) -> None:
                 records, column, domain.structure_id, "SDC/structure", f"must be {domain.structure_id}", found
             )
     if records.has("STRUCTURE"):
-        wrong = records.where("STRUCTURE", lambda text: text.lower() not in _KINDS)
-        message = "STRUCTURE must be dataflow, datastructure or dataprovision"
-        found.each("SDC/structure", np.flatnonzero(wrong), records.line, message)
+        kinds = ("SDC/structure", "dataflow, datastructure or dataprovision", "")
+        _of_the_file(records, "STRUCTURE", lambda text: text.lower() in _KINDS, kinds, found)
     if records.has("ACTION"):
-        _action(records, found)
+        actions = ("SDC/action", "I, A, R or M", ": a delivery is the complete table, and deletes nothing")
+        _of_the_file(records, "ACTION", _ACTIONS.__contains__, actions, found)
     if (
         records.has(LAST_UPDATE)
         and records.where(LAST_UPDATE, lambda text: not _INSTANT.fullmatch(text)).any()
@@ -164,23 +164,28 @@ def _structure(records: Records, domain: Domain, found: Findings) -> None:
         found.unread(f"column {LAST_UPDATE}, which does not hold instants such as 12/03/26 23:00:00,", 1)
 
 
-def _action(records: Records, found: Findings) -> None:
-    """Adds one finding for each action that is none, as it mostly stands for the whole file."""
-    for number, text in enumerate(records.texts("ACTION")):
-        here = np.flatnonzero(records.which("ACTION") == number)
-        if text in _ACTIONS or not here.size:
+def _of_the_file(
+    records: Records, column: str, may_be: Callable[[str], bool], rule: tuple[str, str, str], found: Findings
+) -> None:
+    """Adds one finding for each text that may not be, as it mostly stands for the whole file. `rule`: the
+    code, what must be, and why.
+    """
+    code, due, why = rule
+    for number, text in enumerate(records.texts(column)):
+        here = np.flatnonzero(records.which(column) == number)
+        if may_be(text) or not here.size:
             continue
         told = text if _WORDS.fullmatch(text) else "another one"
-        message = (
-            f"ACTION must be I, A, R or M, not {told} ({here.size} records, from this line on): a delivery "
-            f"is the complete table, and deletes nothing"
-        )
-        found.add("SDC/action", message, int(records.line[here[0]]))
+        message = f"{column} must be {due}, not {told} ({here.size} records, from this line on){why}"
+        found.add(code, message, int(records.line[here[0]]))
 
 
 def _fixed(records: Records, column: str, expected: str, code: str, rule: str, found: Findings) -> None:
     wrong = records.where(column, lambda text: text != expected)
-    found.each(code, np.flatnonzero(wrong), records.line, f"{column} {rule}")
+    if len(records) > 1 and wrong.all():  # one mistake, of the whole file
+        found.add(code, f"{column} {rule} (in all {len(records)} records)", int(records.line[0]))
+    else:
+        found.each(code, np.flatnonzero(wrong), records.line, f"{column} {rule}")
 
 
 def _areas(records: Records, domain: Domain, found: Findings) -> Numbers:
@@ -288,7 +293,7 @@ def _obs_status(keys: Keys, found: Findings) -> None:
         lambda row: _wrong_status(keys, row),
         keys.name,
     )
-    there = records.where("OBS_VALUE", _may_be_number) & ~keys.unavailable & ~keys.unsent
+    there = _may_be_numbers(records) & ~keys.unavailable & ~keys.unsent
     message = (
         f"{column} says that the value is missing, but there is one: correct it; is it a "
         f"{keys.domain.attributes.conf_status}?"
@@ -301,8 +306,10 @@ def _obs_status(keys: Keys, found: Findings) -> None:
         found.each("SDC/status", odd, records.line, message, keys.name, severity)
 
 
-def _may_be_number(text: str) -> bool:
-    return _DIGIT.search(text) is not None
+def _may_be_numbers(records: Records) -> Bools:
+    if records.plain("OBS_VALUE"):
+        return np.ones(len(records), dtype=bool)
+    return records.where("OBS_VALUE", lambda text: _DIGIT.search(text) is not None)
 
 
 def _wrong_status(keys: Keys, row: int) -> str:
@@ -351,6 +358,9 @@ def _constrained(keys: Keys, found: Findings) -> None:
 def _duplicates(keys: Keys, found: Findings) -> None:
     whole = np.flatnonzero((keys.country >= 0) & (keys.cell >= 0))
     key = keys.country[whole].astype(np.int64) * keys.domain.space.national_size + keys.cell[whole]
+    ordered = np.sort(key)
+    if not (ordered[1:] == ordered[:-1]).any():  # mostly; the rest takes several times the memory
+        return
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
     original = np.full(len(keys.records), -1, dtype=np.int64)
     original[whole] = whole[first[which]]

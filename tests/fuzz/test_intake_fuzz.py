@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from sdc_tasks.checks import suite
 from sdc_tasks.checks.registry import describe
 from sdc_tasks.domains import Domain
 from sdc_tasks.intake import read_bytes
+from sdc_tasks.intake.formats import fields
 from sdc_tasks.intake.formats.fields import FieldBytes
 from support.deliveries import PERIOD, small_domain
 from support.judged import PIECES, leaked, wrong
@@ -27,7 +29,16 @@ from support.laws import law
 from support.mutate import SECRETS, healthy, mutated, nonsense
 from support.tried import tried
 
-PARTS, FAST, INPUTS = 40, 1, 2_500
+PARTS, FAST, BEYOND, INPUTS = 40, 1, 5, 2_500  # of PARTS: FAST in make test, BEYOND in make test-beyond
+
+
+def parts() -> list[Any]:
+    """The others are an exhaustive search."""
+    quick, slow = [()] * FAST, [(pytest.mark.slow,)] * (BEYOND - FAST)
+    marks = [*quick, *slow, *[(pytest.mark.exhaustive,)] * (PARTS - BEYOND)]
+    return [pytest.param(part, marks=each) for part, each in enumerate(marks)]
+
+
 BASES = healthy()
 
 
@@ -68,9 +79,7 @@ def test_the_law_sees_what_it_should(domain):
     assert leaked(read_bytes(b"", f"AT_{SECRETS[0]}.csv", domain, PERIOD))
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=[pytest.mark.slow] if part >= FAST else []) for part in range(PARTS)]
-)
+@pytest.mark.parametrize("part", parts())
 def test_mutated_deliveries_are_read_or_refused(domain, heard, capfd, part):
     chance = random.Random(part)
     codes, accepted = set(), 0
@@ -90,16 +99,20 @@ def test_mutated_deliveries_are_read_or_refused(domain, heard, capfd, part):
 
 
 def both_ways(data: bytes, domain: Domain, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether fields that are split by bytes and fields that are split by pandas give the same answer."""
-    by_bytes = read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D")
-    with monkeypatch.context() as patched:
-        patched.setattr(FieldBytes, "column", lambda *_: None)
-        by_pandas = read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D")
-    tables = [
-        None if each.table is None else (each.table.value.tolist(), each.table.flag.tolist())
-        for each in (by_bytes, by_pandas)
+    """Whether fields give the same answer: numbered by sorting, by pandas, and where pandas splits them."""
+    found = [read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D")]
+    for place, name, value in ((fields, "MANY", 0), (FieldBytes, "column", lambda *_: None)):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, value)
+            found.append(read_bytes(data, "AT_2024.csv", domain, PERIOD, digest="D"))
+    told = [
+        (
+            each.findings,
+            None if each.table is None else (each.table.value.tolist(), each.table.flag.tolist()),
+        )
+        for each in found
     ]
-    return by_bytes.findings == by_pandas.findings and tables[0] == tables[1]
+    return told[0] == told[1] == told[2]
 
 
 @pytest.mark.parametrize("number", [300, pytest.param(20_000, marks=pytest.mark.exhaustive)])

@@ -129,6 +129,32 @@ def test_plain_and_scientific_notation(domain, folder, sent, value):
     assert deliver(domain, folder, replaced(6, ",300,", f",{sent},")).table.value[4] == value
 
 
+def test_a_number_too_small_to_be_held_is_no_zero(domain, folder):
+    assert codes(deliver(domain, folder, replaced(6, ",300,", ",3e-400,"))) == [
+        ("SDC/value", 6, "AT.TURNOVER.C.S")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "records"),
+    [
+        ("1.23457e+11", 1),
+        ("-1.23457E11", 1),
+        ("123457e3", 1),
+        ("1.23457e+05", 0),
+        ("1.5e+07", 0),
+        ("1e12", 0),
+    ],
+)
+def test_a_power_of_ten_without_its_last_whole_digits_is_told(domain, folder, sent, records):
+    """As `%g` writes 123456789012. R writes 15000000 as 1.5e+07, where nothing is cut off."""
+    text = replaced(5, "700", sent)
+    told = [each for each in deliver(domain, folder, text).findings if "last whole digits" in each.message]
+    assert [(each.code, each.line) for each in told] == [("SDC/precision", 5)] * records
+    assert all("in 1 records" in each.message for each in told)
+    codes(deliver(domain, folder, text))
+
+
 def test_quoted_fields_line_breaks_in_comments_and_blank_lines_keep_the_line_numbers(domain, folder):
     lines = sdmx_1().splitlines()
     lines = [lines[0] + ",COMMENT", *(line + ',"first\nsecond ""quoted"""' for line in lines[1:])]
@@ -285,6 +311,21 @@ def test_a_code_that_is_not_expected(domain, folder, old, new, code, said):
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (",2024,", ",2023,", "TIME_PERIOD must be 2024, the reference period of this release"),
+        ("NSI:SMALL(1.0)", "NSI:OTHER(1.0)", "must be NSI:SMALL(1.0)"),
+        (",A,AT", ",Q,AT", "FREQ must be A"),
+    ],
+)
+def test_what_is_wrong_in_every_record_is_one_finding(domain, folder, old, new, said):
+    text = sdmx_1().replace(old, new)
+    records = len(text.splitlines()) - 1
+    (finding,) = deliver(domain, folder, text).findings
+    assert (finding.line, finding.message.endswith(f"{said} (in all {records} records)")) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("flag", "said"),
     [("Z", "CONF_STATUS Z is"), ("", "is empty"), ("AA", "CONF_STATUS is not"), ("f", "f is not")],
 )
@@ -422,6 +463,34 @@ def test_a_huge_and_a_tiny_value_in_one_table(domain, folder):
     assert delivery.table.value[[3, 4]].tolist() == [1e12, 0.01]
 
 
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ("3000000000000.12", []),
+        ("3000000000000,12", []),
+        ("45000000000000.01", []),
+        ("3e12", []),
+        ("3000000000000.125", ["SDC/precision"]),
+        ("8000000000000.1200001", ["SDC/precision"]),
+        ("80000000000000.01", ["SDC/magnitude"]),  # a double is 0.0156 from the next
+    ],
+)
+def test_digits_of_a_large_value_are_not_lost_without_a_word(tmp_path, folder, sent, told):
+    """From 2.8e14 steps of the last decimal on, the precision of a double is no less than half a step."""
+    domain = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, decimals: 2")
+    delivery = deliver(domain, folder, replaced(6, ",300,", f',"{sent}",'))
+    assert [code for code, _, _ in codes(delivery) if code != "SDC/decimal"] == told
+    if "SDC/magnitude" not in told:
+        assert delivery.table.value[4] == float(sent.replace(",", "."))
+
+
+def test_a_large_value_of_another_power_of_ten_is_exact(tmp_path, folder):
+    domain = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, decimals: 2")
+    delivery = deliver(domain, folder, replaced(6, ",300,EUR,3,", ",30000000000.12345,EUR,6,"))
+    assert [code for code, _, _ in codes(delivery)] == ["SDC/unit"]
+    assert delivery.table.value[4] == 30000000000123.45
+
+
 @pytest.mark.parametrize("text", ["9e15", "-9e15", "1e300", "1e999"])
 def test_a_value_that_is_too_large_to_be_exact(domain, folder, text):
     assert codes(deliver(domain, folder, replaced(6, ",300,", f",{text},"))) == [
@@ -440,13 +509,27 @@ def test_another_unit_multiplier_is_converted(domain, folder, multiplier, sent, 
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("EUR", "USD"), ("EUR,3", "EUR,"), ("EUR,3", "EUR,K"), ("EUR,3", "EUR,99")]
+    ("old", "new"),
+    [("EUR", "USD"), ("EUR,3", "EUR,"), ("EUR,3", "EUR,K"), ("EUR,3", "EUR,99"), ("EUR,3", "EUR,3.5")],
 )
 def test_a_wrong_unit(domain, folder, old, new):
     assert codes(deliver(domain, folder, replaced(6, old, new))) == [("SDC/unit", 6, "AT.TURNOVER.C.S")]
 
 
-@pytest.mark.parametrize("sent", ["-1,,", "2.5,,", "two,,", "2,x,", "2,9,nan"])
+@pytest.mark.parametrize("sent", ["3.0", "3", '"3,0"'])
+def test_a_whole_number_of_units_may_have_a_zero_behind_its_point(domain, folder, sent):
+    """As a data frame writes 3 where another number of units is not there."""
+    delivery = deliver(domain, folder, replaced(10, "A,A,,,", f"A,A,{sent},,"))
+    assert codes(delivery) == []
+    assert delivery.table.units.tolist() == [-1] * 8 + [3]
+
+
+def test_a_power_of_ten_may_have_a_zero_behind_its_point(domain, folder):
+    delivery = deliver(domain, folder, replaced(6, ",300,EUR,3,", ",300,EUR,3.0,"))
+    assert (codes(delivery), delivery.table.value[4]) == ([], 300)
+
+
+@pytest.mark.parametrize("sent", ["-1,,", "2.5,,", "3.000,,", ".0,,", "two,,", "2,x,", "2,9,nan"])
 def test_wrong_units_and_shares(domain, folder, sent):
     code = "SDC/share" if sent.startswith("2,") else "SDC/units"
     assert codes(deliver(domain, folder, replaced(10, "A,A,,,", f"A,A,{sent}"))) == [

@@ -423,3 +423,146 @@ def test_levels_without_components_are_none(domain):
     told = json.loads(sdmx_json(TEXT))
     told["data"]["structures"][0]["attributes"]["group"] = []
     assert errors(reads(domain, json.dumps(told), "AT_2024.json")) == ""
+
+
+def placed(position: object) -> Change:
+    """The size class at this position of the key of a group, in the structure only."""
+
+    def change(structure: dict[str, Any], _: dict[str, Any], __: object) -> None:
+        size_class = structure["dimensions"]["observation"][1]
+        assert size_class.pop("keyPosition") == 4
+        if position is not None:
+            size_class["keyPosition"] = position
+
+    return change
+
+
+@pytest.mark.parametrize("position", [None, 0, 3, 6, -1, True, 4.0, "4"])
+def test_a_group_needs_the_position_of_each_dimension(domain: Domain, position: object) -> None:
+    told = errors(reads(domain, changed(placed(position), TEXT), "AT_2024.json"))
+    assert "140 line None: the keyPosition of dimension SIZECLASS is not" in told
+
+
+def test_a_group_needs_the_position_of_time_too(domain: Domain) -> None:
+    """Guides leave that of the time out, and a flag read one place off is that of another cell."""
+
+    def timeless(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+        (time,) = structure["dimensions"]["observation"]
+        del time["keyPosition"]
+
+    told = errors(reads(domain, changed(timeless, TEXT, series=True), "AT_2024.json"))
+    assert "keyPosition of dimension TIME_PERIOD" in told
+
+
+def ungrouped(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+    """Nothing is read by position."""
+    structure["attributes"]["dataSet"] += structure["attributes"].pop("dimensionGroup")
+    data["attributes"].append(0)
+    del data["dimensionGroupAttributes"]
+    for dimension in (each for level in structure["dimensions"].values() for each in level):
+        del dimension["keyPosition"]
+
+
+def test_a_message_without_a_group_needs_no_position(domain: Domain) -> None:
+    for series in (False, True):
+        found = reads(domain, changed(ungrouped, TEXT, series), "AT_2024.json")
+        assert errors(found) == ""
+        assert found.table.flag.tolist() == reads(domain, TEXT, "AT_2024.csv").table.flag.tolist()
+
+
+@pytest.mark.parametrize("index", ["0_1", "+1", " 1", "-1", "١", "", "1.0"])
+@pytest.mark.parametrize("of", ["observations", "series", "dimensionGroupAttributes"])
+def test_an_index_of_a_key_has_plain_digits(domain: Domain, of: str, index: str) -> None:
+    def written(_: object, data: dict[str, Any], __: object) -> None:
+        if of == "dimensionGroupAttributes":
+            data[of] = {f":0:::{index or 'x'}:": [0]}
+        else:
+            key = next(each for each in data[of] if each.endswith(":1"))
+            data[of] = {f"{each[:-1]}{index}" if each == key else each: data[of][each] for each in data[of]}
+
+    data = changed(written, TEXT, series=of == "series")
+    assert "a key has no index of a value where one must be" in errors(reads(domain, data, "AT_2024.json"))
+
+
+@pytest.mark.parametrize("areas", [["AT", "BE"], [], None])
+def test_a_dimension_of_the_data_set_has_one_code(domain: Domain, areas: list[str] | None) -> None:
+    def several(structure: dict[str, Any], _: object, __: object) -> None:
+        area = next(each for each in structure["dimensions"]["dataSet"] if each["id"] == "REF_AREA")
+        area["values"] = areas and [{"id": code} for code in areas]
+
+    told = errors(reads(domain, changed(several, TEXT), "AT_2024.json"))
+    assert "dimension REF_AREA of the data set has not one value" in told
+
+
+def test_a_dimension_in_a_key_has_its_codes(domain: Domain) -> None:
+    def unlisted(structure: dict[str, Any], _: object, __: object) -> None:
+        del structure["dimensions"]["observation"][1]["values"]
+
+    told = errors(reads(domain, changed(unlisted, TEXT), "AT_2024.json"))
+    assert "dimension SIZECLASS has no list of its values" in told
+
+
+def test_a_default_of_a_group_may_be_lost(domain: Domain) -> None:
+    """The last cell has no group, so that its flag A, which is the default, would be read as free."""
+
+    def silent(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+        own = structure["attributes"]["observation"]
+        at = [each["id"] for each in own].index("CONF_STATUS")
+        structure["attributes"]["dimensionGroup"].append(own.pop(at) | {"default": "A"})
+        for row in data["observations"].values():
+            del row[1 + at]
+
+    assert "a default for groups" in errors(reads(domain, changed(silent, TEXT), "AT_2024.json"))
+
+
+def test_a_measure_has_no_default(domain: Domain) -> None:
+    """Only attributes have: it would be a value that nobody sent."""
+
+    def missing(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+        structure["measures"]["observation"][0]["default"] = 1
+        next(iter(data["observations"].values()))[0] = None
+
+    assert "a default for a measure" in errors(reads(domain, changed(missing, TEXT), "AT_2024.json"))
+
+
+def test_a_default_of_series_does_not_reach_observations_beside_them(domain: Domain) -> None:
+    def beside(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+        structure["attributes"]["series"] = [{"id": "CONF_STATUS", "default": "A"}]
+        data["observations"] = {"0": [1]}
+
+    data = changed(beside, series=True)
+    assert "a default for series" in errors(reads(domain, data, "AT_2024.json"))
+
+
+@pytest.mark.parametrize("empty", [{"id": ""}, None])
+def test_an_empty_flag_beside_one_of_the_data_set_is_said_twice(domain: Domain, empty: object) -> None:
+    """As in SDMX-ML. One that is left out takes that of the data set."""
+
+    def above(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+        (flag,) = (each for each in structure["attributes"]["observation"] if each["id"] == "CONF_STATUS")
+        at = 1 + structure["attributes"]["observation"].index(flag)
+        flag["values"] = empty and [empty]
+        structure["attributes"]["dataSet"].append({"id": "CONF_STATUS"})
+        data["attributes"].append("F")
+        for row in data["observations"].values():
+            row[at] = 0 if empty else ""
+
+    def left_out(structure: dict[str, Any], data: dict[str, Any], said: object) -> None:
+        above(structure, data, said)
+        at = 1 + [each["id"] for each in structure["attributes"]["observation"]].index("CONF_STATUS")
+        for row in data["observations"].values():
+            row[at] = None
+
+    assert "CONF_STATUS is said twice" in errors(reads(domain, changed(above, TEXT), "AT_2024.json"))
+    found = reads(domain, changed(left_out, TEXT), "AT_2024.json")
+    assert errors(found) == ""
+    assert set(found.table.flag[found.table.available].tolist()) == {"F"}
+
+
+def test_an_attribute_of_a_group_does_not_move_it_to_another_cell(domain: Domain) -> None:
+    def moved(structure: dict[str, Any], data: dict[str, Any], _: object) -> None:
+        structure["attributes"]["dimensionGroup"] += [{"id": "TITLE"}, {"id": "SIZECLASS"}]
+        data["dimensionGroupAttributes"][":::1:0:"] = [None, None, "S"]
+
+    told = errors(reads(domain, changed(moved), "AT_2024.json"))
+    assert "concept SIZECLASS is said twice" in told

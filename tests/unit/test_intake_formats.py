@@ -52,7 +52,7 @@ def test_every_format_gives_the_same_table(domain, how):
         np.testing.assert_array_equal(getattr(found.table, name), getattr(expected.table, name))
 
 
-@pytest.mark.parametrize("how", [how for how in FORMATS if how not in ("Arrow file", "Arrow stream")])
+@pytest.mark.parametrize("how", FORMATS)
 def test_a_cut_file_is_refused(domain, how):
     suffix, write = FORMATS[how]
     data = write(TEXT)
@@ -121,7 +121,31 @@ COLUMNS: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: streamed(shown_often("x" * 200_000)),
         "or columns that are too large",
     ),
+    "texts that are listed a thousand times": (
+        lambda: streamed(listed_often("x" * 200_000)),
+        "or columns that are too large",
+    ),
 }
+
+
+@pytest.mark.parametrize(("cents", "told"), [(0.12, []), (0.125, ["SDC/precision"])])
+@pytest.mark.parametrize("how", ["Parquet", "SDMX-JSON flat"])
+def test_digits_of_a_large_number_are_not_lost_without_a_word(tmp_path, how, cents, told):
+    """From 2.8e14 steps of the last decimal on, the precision of a double is no less than half a step."""
+    suffix, write = FORMATS[how]
+    domain = small_domain(tmp_path, "unit_multiplier: 3", "unit_multiplier: 3, decimals: 2")
+    found = reads(domain, write(TEXT.replace(",300,", f",{3e12 + cents},")), suffix)
+    assert [code for code, _, _ in codes(found) if code != "SDC/additivity"] == told
+    assert found.table.value[4] == 3e12 + cents
+
+
+def listed_often(text: str) -> pa.Table:
+    """The same, in the list of an enumeration."""
+    table = shown_often(text)
+    at = table.schema.names.index("CONF_STATUS")
+    codes = pa.array(range(len(table)), pa.int8())
+    listed = pa.DictionaryArray.from_arrays(codes, table.column(at).combine_chunks())
+    return table.set_column(at, "CONF_STATUS", listed)
 
 
 def streamed(table: pa.Table) -> bytes:
@@ -140,14 +164,38 @@ def shown_often(text: str) -> pa.Table:
     return table.set_column(table.schema.names.index("CONF_STATUS"), "CONF_STATUS", views)
 
 
-def test_views_of_texts_are_read_as_polars_writes_them(domain):
+@pytest.mark.parametrize("coded", [False, True], ids=["texts", "an enumeration"])
+def test_views_of_texts_are_read_as_polars_writes_them(domain, coded):
     table = columnar(TEXT)
     for name in ("DATAFLOW", "ACTIVITY", "CONF_STATUS"):
-        plain = table.column(name).cast(pa.string()).cast(pa.string_view())
-        table = table.set_column(table.schema.names.index(name), name, plain)
+        plain = table.column(name).cast(pa.string())
+        if coded:
+            codes = plain.combine_chunks().dictionary_encode()
+            listed = codes.dictionary.cast(pa.string_view())
+            views = pa.DictionaryArray.from_arrays(codes.indices, listed, ordered=True)
+        else:
+            views = plain.cast(pa.string_view())
+        table = table.set_column(table.schema.names.index(name), name, views)
     found, expected = reads(domain, streamed(table), ".arrows"), reads(domain, TEXT.encode(), ".csv")
     assert errors(found) == ""
     assert list(found.table.flag) == list(expected.table.flag)
+
+
+@pytest.mark.parametrize("how", ["Parquet", "Arrow file", "Arrow stream"])
+@pytest.mark.parametrize("behind", ["the same table", "some bytes"])
+def test_what_stands_behind_a_table_is_not_lost_in_silence(domain, how, behind):
+    """The first part has no flag of its own."""
+    suffix, write = FORMATS[how]
+    free = write(TEXT.replace(",A,A,", ",A,F,").replace(",A,D,", ",A,F,"))
+    assert free != write(TEXT)
+    assert "not a whole file" in errors(
+        reads(domain, free + (write(TEXT) if behind == "the same table" else b"bytes"), suffix)
+    )
+
+
+def test_a_stream_without_its_end_is_refused(domain):
+    suffix, write = FORMATS["Arrow stream"]
+    assert "not a whole file" in errors(reads(domain, write(TEXT)[:-8], suffix))
 
 
 @pytest.mark.parametrize("how", COLUMNS)
@@ -206,6 +254,10 @@ MESSAGES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "no number": (lambda: sdmx_json(TEXT).replace(b"[749391", b"[NaN", 1), "NaN or Infinity"),
     "a test": (lambda: sdmx_json(TEXT).replace(b'"test": false', b'"test": true'), "it is a test"),
+    "version 1.0": (
+        lambda: b'{"header": {"id": "X", "test": false}, "dataSets": [], "structure": {"links": []}}',
+        "SDMX-JSON 1.0 is not read here: send 2.0",
+    ),
     "no urn": (lambda: changed(lambda of, _: put(of, "links", [])), "no link with its urn"),
     "another structure": (lambda: sdmx_json(TEXT).replace(b"SMALL", b"LARGE"), "must be NSI:SMALL(1.0)"),
     "to be deleted": (lambda: changed(lambda _, data: put(data, "action", "Delete")), "ACTION must be"),
@@ -249,6 +301,30 @@ def test_a_message_of_json_that_leaves_a_doubt_is_refused(domain, how):
     data = write()
     assert data != sdmx_json(TEXT)
     assert said in errors(reads(domain, data, ".json"))
+
+
+def of_sdmxlib(of: dict, data: dict) -> None:
+    """Titles and the link stand at the data set, and the measure has no name."""
+    data |= {"links": of.pop("links"), "name": "A table", "names": {"en": "A table"}}
+    of |= {"name": "A table", "names": {"en": "A table"}}
+    of.pop("measures")
+
+
+def test_a_message_of_sdmxlib_is_read(domain):
+    expected, found = reads(domain, TEXT.encode(), ".csv"), reads(domain, changed(of_sdmxlib), ".json")
+    assert errors(found) == ""
+    assert found.table.value.tolist() == expected.table.value.tolist()
+    assert list(found.table.flag) == list(expected.table.flag)
+
+
+@pytest.mark.parametrize("agency", ["NSI", "OTHER"])
+def test_a_link_of_the_structure_goes_before_that_of_the_data_set(domain, agency):
+    def link(of: dict, data: dict) -> None:
+        data["links"] = json.loads(json.dumps(of["links"]).replace("NSI", "OTHER"))
+        of["links"] = json.loads(json.dumps(of["links"]).replace("NSI", agency))
+
+    found = errors(reads(domain, changed(link), ".json"))
+    assert ("must be NSI:SMALL(1.0)" in found) is (agency == "OTHER")
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,20 @@ def with_names(named: Callable[[str], str] = lambda name: f"Name of {name}") -> 
     return "\n".join([*found, ""])
 
 
+def with_one_name(after: str, name: str, value: str) -> str:
+    """STRUCTURE_NAME, and one column behind another, where no column has a label."""
+    behind = {"STRUCTURE_ID": ("STRUCTURE_NAME", "A table"), after: (name, value)}
+    found = []
+    for row in rows():
+        told: Row = {}
+        for known, text in row.items():
+            told[known] = text
+            if known in behind:
+                told[behind[known][0]] = behind[known][1]
+        found.append(told)
+    return written(found)
+
+
 def keyed(row: Row) -> Row:
     key = ".".join(row[name] for name in ("FREQ", "REF_AREA", "INDICATOR", "ACTIVITY", "SIZECLASS"))
     return row | {"SERIES_KEY": key, "OBS_KEY": f"{key}.{row['TIME_PERIOD']}"}
@@ -110,6 +124,24 @@ WRITTEN = {
     "labels in columns of the same names": with_names(lambda name: name),
     "labels in columns, one named as another concept is": with_names(
         lambda name: "Conf_status" if name == "OBS_STATUS" else f"Name of {name}"
+    ),
+    "labels in columns, and the status of Eurostat": with_names().replace(",OBS_STATUS,", ",OBS_FLAG,", 1),
+    "labels in columns, named as their concepts are in lower case": with_names(str.upper).replace(
+        ",FREQ,FREQ,", ",freq,FREQ,", 1
+    ),
+    "no labels, a name of the table and the status of Eurostat": written(
+        [
+            {
+                name: value
+                for known, text in row.items()
+                for name, value in {
+                    "STRUCTURE_ID": {known: text, "STRUCTURE_NAME": "A table"},
+                    "OBS_VALUE": {known: text, "OBS_FLAG": row["OBS_STATUS"]},
+                    "OBS_STATUS": {},
+                }.get(known, {known: text}).items()
+            }
+            for row in rows()
+        ]
     ),
     "columns in another order": written([dict(reversed(row.items())) for row in rows()]),
     "names in lower case": each(lambda name, value: (name.lower(), value)),
@@ -185,9 +217,10 @@ DOUBTS = {
     ),
     "another structure": (lambda: TEXT.replace("SMALL", "LARGE"), "SDC/structure", "must be NSI:SMALL(1.0)"),
     "another kind of structure": (
-        lambda: TEXT.replace("dataflow", "hierarchy"),
+        lambda: TEXT.replace("dataflow", "provisionagreement"),  # as tidysdmx calls it
         "SDC/structure",
-        "STRUCTURE must be",
+        "STRUCTURE must be dataflow, datastructure or dataprovision, not provisionagreement (9 records, from "
+        "this line on)",
     ),
     "several values": (
         lambda: (
@@ -230,6 +263,38 @@ def test_what_leaves_a_doubt_is_refused(domain, how):
     assert not found.accepted
     errors = [finding for finding in found.findings if finding.severity is Severity.ERROR]
     assert (code, True) in [(finding.code, said in finding.message) for finding in errors]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("FLAG_NATIONAL", "C"), ("UNIT_COUNT", "12"), ("EMBARGO_TIME", "2030-01-01T00:00:00Z")],
+)
+@pytest.mark.parametrize("after", ["CONF_STATUS", "OBS_VALUE", "ACTION"])
+def test_the_name_of_the_table_makes_no_column_a_label(domain, after, name, value):
+    """Labels are for all columns of codes or for none, so one column that nobody knows is none."""
+    found = reads(domain, with_one_name(after, name, value))
+    assert [(each.code, each.severity, each.line) for each in found.findings] == [
+        ("150/007", Severity.WARNING, 1)
+    ]
+    np.testing.assert_array_equal(found.table.value, reads(domain, TEXT).table.value)
+
+
+def test_beside_labels_a_column_that_nobody_knows_is_told(domain):
+    text = with_names().replace(",Name of CONF_STATUS,", ",Name of CONF_STATUS,FLAG_NATIONAL,", 1)
+    head, *records = text.splitlines()
+    at = head.split(",").index("FLAG_NATIONAL")
+    told = [",".join([*(row := record.split(","))[:at], "C", *row[at:]]) for record in records]
+    found = reads(domain, "\n".join([head, *told, ""]))
+    assert [each.code for each in found.findings] == ["150/007"]
+
+
+def test_a_column_of_codes_without_a_label_among_labels_leaves_none(domain):
+    """Any of the others may be something else: each is told."""
+    drop = with_names().splitlines()[0].split(",").index("Name of CONF_STATUS")
+    told = [[*(row := line.split(","))[:drop], *row[drop + 1 :]] for line in with_names().splitlines()]
+    found = reads(domain, "\n".join([*map(",".join, told), ""]))
+    assert {each.code for each in found.findings} == {"150/007"}
+    np.testing.assert_array_equal(found.table.value, reads(domain, TEXT).table.value)
 
 
 def test_whom_to_ask_is_seen_through_labels(domain):
@@ -284,13 +349,23 @@ def dissemination(text: str = TEXT) -> str:
     return written(found)
 
 
-def test_a_file_of_the_dissemination_of_eurostat_is_read(domain):
+@pytest.mark.parametrize("status", ["OBS_STATUS", "OBS_FLAG"])
+def test_a_file_of_the_dissemination_of_eurostat_is_read(domain, status):
     plain = reads(domain, TEXT).table
     for letters in ("", "p", "e", "b", "u", "n", "bu", "b u", "pd"):
-        text = dissemination().replace("EUR,3,,F", f"EUR,3,{letters},F")
+        text = dissemination().replace("EUR,3,,F", f"EUR,3,{letters},F").replace("OBS_STATUS", status)
         found = reads(domain, text)
         assert codes(found) == []
         np.testing.assert_array_equal(found.table.value, plain.value)
+
+
+def test_a_column_of_status_goes_before_that_of_eurostat(domain):
+    """A file with both is read as one with a column that nobody knows."""
+    lines = TEXT.splitlines()
+    both = "\n".join([f"{lines[0]},OBS_FLAG", *(f"{line},m" for line in lines[1:]), ""])
+    found = reads(domain, both)
+    assert [each.code for each in found.findings] == ["150/007"]
+    np.testing.assert_array_equal(found.table.value, reads(domain, TEXT).table.value)
 
 
 @pytest.mark.parametrize(

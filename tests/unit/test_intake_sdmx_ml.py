@@ -99,14 +99,15 @@ class="DataStructure"/></c:Structure></m:Structure></m:Header>
 """
 
 
-def test_a_message_of_the_dissemination_of_eurostat_is_read(domain):
+@pytest.mark.parametrize("status", ["OBS_STATUS", "OBS_FLAG"])
+def test_a_message_of_the_dissemination_of_eurostat_is_read(domain, status):
     """A series for each cell, dimensions in lower case, letters for statuses."""
     series = []
     for record in records_of(sdmx_1()):
         key = " ".join(
             f'{name.lower()}="{record[name]}"' for name in (*DIMENSIONS, "UNIT_MEASURE", "UNIT_MULT")
         )
-        value = f'OBS_VALUE="{record["OBS_VALUE"]}" OBS_STATUS="bu" CONF_STATUS="{record["CONF_STATUS"]}"'
+        value = f'OBS_VALUE="{record["OBS_VALUE"]}" {status}="bu" CONF_STATUS="{record["CONF_STATUS"]}"'
         series.append(f'<Series {key}><Obs TIME_PERIOD="2024" {value}/></Series>')
     found = reads(domain, EUROSTAT.format("\n".join(series)))
     assert codes(found) == []

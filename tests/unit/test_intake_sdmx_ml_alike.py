@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdc_tasks.intake.content import Content
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats import sdmx_ml
 from sdc_tasks.intake.formats.gathered import Gathered
@@ -50,7 +51,7 @@ def read(data: bytes, taken: int, monkeypatch: pytest.MonkeyPatch, most: int = 1
     found = Findings()
     with monkeypatch.context() as patched:
         patched.setattr(sdmx_ml, "TAKEN", taken)
-        records = sdmx_ml.parse(data, CONCEPTS, found, most)
+        records = sdmx_ml.parse(Content.of(data), CONCEPTS, found, most)
     if records is None:
         said = found.all()
         return None, [
@@ -79,12 +80,14 @@ def taken_together(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("generic", [False, True])
+@pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("levels", [False, True])
-@pytest.mark.parametrize("end", ["\n", "", "\n\n    "])
-def test_most_observations_are_read_together(monkeypatch, taken_together, generic, levels, end):
+@pytest.mark.parametrize("end", ["\n", "", "\n\n    ", "\r\n\t"])
+def test_most_observations_are_read_together(monkeypatch, taken_together, generic, flat, levels, end):
     """What a data set and its groups say reaches them, too."""
-    text = message(table(400), generic=generic, flat=True, levels=levels)
-    text = re.sub(r"(?<=>)\n(?=<(?:gen:)?Obs)", end, text)
+    text = message(table(400), generic=generic, flat=flat, levels=levels)
+    assert text.count("<gen:Series>" if generic else "<Series ") == (0 if flat else 400)
+    text = re.sub(r"(?<=>)\n?(?=<)", end, text)
     expected = read(text.encode(), ONE_BY_ONE, monkeypatch)
     assert sum(taken_together) == 0
     assert read(text.encode(), MANY, monkeypatch) == expected
@@ -105,6 +108,39 @@ def test_a_long_series_is_read_together(monkeypatch, taken_together):
         assert sum(taken_together) > 250
 
 
+@pytest.mark.parametrize("generic", [False, True])
+def test_observations_of_several_kinds_are_read_together(monkeypatch, taken_together, generic):
+    """Their concepts stand in another order, or with other blanks, and a text is long."""
+    text = message(table(400), generic=generic, flat=True)
+    pieces = re.split(r"(?<=>)\n(?=<(?:gen:)?Obs)", text)
+    status, flag, long = "OBS_STATUS", "CONF_STATUS", "\u00c9" * 90
+    for at in range(20, 380):
+        if at % 3 == 0:
+            names = {status: flag, flag: status}
+            pieces[at] = re.sub(f"{status}|{flag}", lambda found, names=names: names[found[0]], pieces[at])
+        if at % 4 == 0:
+            pieces[at] = pieces[at].replace("/>", " />")
+        if at % 7 == 0:
+            pieces[at] = re.sub(r'"S\d+"', f'"{long}{at}"', pieces[at])
+    data = "\n".join(pieces).encode()
+    expected = read(data, ONE_BY_ONE, monkeypatch)
+    assert read(data, MANY, monkeypatch) == expected
+    assert sum(taken_together) > 300
+    assert expected[0] is not None
+    assert {fields[status] for _, fields in expected[0]} >= {"F", "A"}, "where the two changed names"
+
+
+def test_observations_of_too_many_kinds_are_the_parsers(monkeypatch, taken_together):
+    """Each is looked at once for every kind before it."""
+    head, *pieces = re.split(r"(?<=>)\n(?=<Obs)", message(table(1000), flat=True))
+    data = "".join([head, *("\n" * (at % 97 + 1) + piece for at, piece in enumerate(pieces))]).encode()
+    expected = read(data, ONE_BY_ONE, monkeypatch)
+    assert read(data, 1 << 15, monkeypatch) == expected
+    assert sum(taken_together) < 64, "the last ones"
+    assert expected[0] is not None
+    assert len(expected[0]) == 1000
+
+
 # What stands in the middle of a message instead of the end of an observation, for the parser to judge.
 BETWEEN = {
     "a comment": "/>\n<!-- <Obs FREQ='Q'/> -->\n",
@@ -118,6 +154,8 @@ BETWEEN = {
     "a concept in two cases": ' obs_value="1"/>\n',
     "an attribute of a namespace": ' ss:action="Append"/>\n',
     "an unknown namespace": ' none:x="Append"/>\n',
+    "a default namespace": ' xmlns=""/>\n',
+    "another default namespace": ' xmlns="urn:other"/>\n',
     "something inside": "><Comp/></Obs>\n",
     "an annotation": "><com:Annotations/></Obs>\n",
     "another data set": '/>\n</mes:DataSet><mes:DataSet ss:structureRef="S" ss:action="Append">\n',
@@ -138,6 +176,41 @@ def test_what_is_unlike_is_the_parsers(monkeypatch, what, at):
     pieces = message(table(400), flat=True).split("/>\n<Obs")
     text = "/>\n<Obs".join(pieces[:at]) + BETWEEN[what] + "<Obs" + "/>\n<Obs".join(pieces[at:])
     assert read(text.encode(), MANY, monkeypatch) == read(text.encode(), ONE_BY_ONE, monkeypatch)
+
+
+@pytest.mark.parametrize("element", ["Obs", "Series"])
+def test_a_default_namespace_is_no_concept(monkeypatch, element):
+    text = message(table(400), flat=element == "Obs")
+    named = text.replace(f"<{element} ", f'<{element} xmlns="" ')
+    assert named != text
+    for taken in (MANY, ONE_BY_ONE):
+        assert read(named.encode(), taken, monkeypatch) == read(text.encode(), taken, monkeypatch)
+
+
+UNLIKE_SERIES = {
+    "two observations": ("</Series>", '<Obs TIME_PERIOD="2023" OBS_VALUE="1"/></Series>'),
+    "no observation": (r"<Obs.*?/>", ""),
+    "a value of its own": (r"(?s)<Series(.*?) (OBS_VALUE=.\d+.)", r"<Series \2\1"),
+    "a value of its own in another case": (r"(?s)<Series(.*?) OBS_VALUE=(.\d+.)", r"<Series obs_value=\2\1"),
+    "two values": ("<Series ", '<Series OBS_VALUE="1" '),
+    "a concept twice, alike": ("<Obs ", '<Obs REF_AREA="AT" '),
+    "a concept twice, differently": ("<Obs ", '<Obs REF_AREA="BE" '),
+    "an annotation": ("<Obs ", "<com:Annotations/><Obs "),
+    "an observation beside it": ("</Series>", '</Series><Obs OBS_VALUE="1"/>'),
+    "another concept": ("<Obs ", '<Obs OTHER="1" '),
+    "a line break": ("<Obs ", "<Obs\n"),
+}
+
+
+@pytest.mark.parametrize("what", UNLIKE_SERIES)
+@pytest.mark.parametrize("at", [3, 200, 390])
+def test_a_series_that_is_unlike_is_the_parsers(monkeypatch, taken_together, what, at):
+    pieces = re.split(r"(?=<Series)", message(table(400)))
+    pieces[at], changed = re.subn(*UNLIKE_SERIES[what], pieces[at], count=1)
+    assert changed
+    data = "".join(pieces).encode()
+    assert read(data, MANY, monkeypatch) == read(data, ONE_BY_ONE, monkeypatch)
+    assert at == 3 or taken_together != []
 
 
 def test_too_many_are_said_at_the_same_line(monkeypatch):

@@ -15,7 +15,7 @@ import io
 import json
 import resource
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -89,17 +89,36 @@ def _parquet(data: bytes, most: int) -> Any:
 
 
 def _arrow(data: bytes, most: int) -> Any:
-    """As `_parquet`."""
+    """As `_parquet`. Raises ValueError for a stream without its end, and for what holds more than one table:
+    the rest would be lost, and flags with it.
+    """
     pa = import_module("pyarrow")
 
     source = pa.BufferReader(data)
     if data.startswith(_ARROW):
+        if data.count(_ARROW) > 2:  # it begins and ends with these letters
+            raise ValueError("more than one file")
         reader = pa.ipc.open_file(source)
         return _gathered(
             (reader.get_batch(at) for at in range(reader.num_record_batches)), reader.schema, most
         )
     stream = pa.ipc.open_stream(source)
-    return _gathered(stream, stream.schema, most)
+    table = _gathered(_up_to_the_end(stream, source), stream.schema, most)
+    if table is not None and source.tell() != len(data):
+        raise ValueError("something stands behind the stream")
+    return table
+
+
+def _up_to_the_end(stream: Any, source: Any) -> Iterator[Any]:
+    while True:
+        before = source.tell()
+        try:
+            batch = stream.read_next_batch()
+        except StopIteration:
+            if source.tell() == before:  # the mark of the end takes some bytes
+                raise ValueError("the stream has no end") from None
+            return
+        yield batch
 
 
 def _gathered(batches: Iterable[Any], schema: Any, most: int) -> Any:
@@ -116,10 +135,13 @@ def _gathered(batches: Iterable[Any], schema: Any, most: int) -> Any:
 
 
 def _viewed(column: Any) -> int:
-    """The bytes of the texts of a column of views, such as polars writes; of any other column 0. Many views
-    may show the same bytes, so that its buffers say nothing of its size.
+    """The bytes of the texts of a column, or of a list of codes, of views, such as polars writes; of any
+    other column 0. Many views may show the same bytes, so that its buffers say nothing of its size.
     """
-    if not import_module("pyarrow").types.is_string_view(column.type):
+    types = import_module("pyarrow").types
+    if types.is_dictionary(column.type):
+        column = column.dictionary
+    if not types.is_string_view(column.type):
         return 0
     lengths = np.frombuffer(column.buffers()[1], dtype="<i4")[::4]  # of sixteen bytes, the first four
     return int(np.abs(lengths[column.offset : column.offset + len(column)].astype(np.int64)).sum())
@@ -133,7 +155,8 @@ def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
 
     types, kind = pa.types, column.type
     if types.is_dictionary(kind):
-        if types.is_string(kind.value_type) or types.is_large_string(kind.value_type):
+        listed = kind.value_type
+        if types.is_string(listed) or types.is_large_string(listed) or types.is_string_view(listed):
             return _coded(column.combine_chunks(), str.strip)
         column = column.cast(kind.value_type)
         kind = column.type

@@ -143,7 +143,7 @@ def _layout(data: bytes, separator: str, found: Findings) -> _Layout | None:
         message = f"a record of more than {MAX_RECORD} bytes: check quotation marks and line ends"
         found.add("140", message, line_at(data, int(starts[long[0]])))
         return None
-    fields = np.searchsorted(separators, ends) - np.searchsorted(separators, starts) + 1
+    fields = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
     kept = np.flatnonzero(ends > starts)[1:]  # not the empty lines, not the header
     return _Layout(
         starts[kept],
@@ -215,7 +215,7 @@ def _columns(
     for name, (texts, which) in (split or _split_by_pandas(data, layout, good, separator, names)).items():
         if labelled:
             texts = [_without_label(text.strip(), name in concepts.numbers) for text in texts]
-        found[name] = [concepts.plain(name, text) for text in texts], which
+        found[name] = concepts.all_plain(name, texts), which
     return found
 
 
@@ -224,16 +224,27 @@ def _split_by_bytes(
 ) -> dict[str, tuple[list[str], Ints]] | None:
     """The columns of a text without quotation marks; None where a field is long."""
     found: dict[str, tuple[list[str], Ints]] = {}
-    start, end = layout.start[good], layout.end[good]
-    first = np.searchsorted(layout.separators, start)
+    start, end, between = layout.start[good], layout.end[good], _between(layout, good, len(names))
     bytes_of = FieldBytes(data)
     for number, name in enumerate(names):
         if name is not None:
-            begin = start if number == 0 else layout.separators[first + number - 1] + 1
-            stop = end if number == len(names) - 1 else layout.separators[first + number]
+            begin = start if number == 0 else between[:, number - 1] + 1
+            stop = end if number == len(names) - 1 else between[:, number]
             if (column := bytes_of.column(begin, stop)) is None:
                 return None
             found[name] = column
+    return found
+
+
+def _between(layout: _Layout, good: Ints, width: int) -> Ints:
+    """(records, width − 1): the separators between the fields of the good records."""
+    if not width - 1 or not good.size:
+        return np.empty((len(good), 0), dtype=np.int64)
+    first = np.searchsorted(layout.separators, layout.start[good])
+    if len(good) == len(layout.start):  # no other separators stand between theirs
+        found: Ints = layout.separators[first[0] :].reshape(len(good), width - 1)
+    else:
+        found = layout.separators[first[:, None] + np.arange(width - 1)]
     return found
 
 
@@ -289,7 +300,7 @@ def _without_partial(records: Records, concepts: Concepts, found: Findings) -> R
     """
     dimensions = [name for name in concepts.dimensions if name in records.columns]
     is_open = {name: records.where(name, _OPEN.__contains__) for name in dimensions}
-    partial = np.logical_or.reduce(list(is_open.values())) & records.where("OBS_VALUE", lambda text: not text)
+    partial = np.logical_or.reduce(list(is_open.values())) & records.among("OBS_VALUE", {""})
     if not partial.any():
         return records
     said = [

@@ -30,6 +30,8 @@ def status_of(letters: str) -> str:
 
 def cell(text: str) -> tuple[str, str, str]:
     """Value, status and flag of a cell. What is not understood stays in the value, where it is no number."""
+    if text.isalnum():  # no sign stands beside it: most values
+        return text, "", ""
     match = _CELL.fullmatch(text)
     if match is None:
         return text, "", ""

@@ -7,7 +7,9 @@ The key may hold any concept. A file without a column DATAFLOW does not say of w
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from sdc_tasks.intake.formats.header import columns_fit, known_columns
 from sdc_tasks.intake.formats.records import Concepts, Records, WireFormat, concept_of
 
 TSV = WireFormat("Eurostat TSV", ".", ())
+_AT_A_TIME = 128  # records; Python looks for garbage after 700 new objects
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -36,16 +39,19 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
         return None
     names, periods = header
     columns = [*names, *_behind(concepts)]
-    texts: list[dict[str, int]] = [{} for _ in columns]
+    texts = [defaultdict[str, int](count().__next__) for _ in columns]  # a new text gets the next number
     which = [array("q") for _ in columns]
     line = array("q")
-    for at, said in _records(lines, len(names), periods, found):
-        if len(line) == most:
+    records = _records(lines, len(names), periods, found)
+    while part := list(islice(records, _AT_A_TIME)):
+        line.extend(at for at, _ in part)
+        if len(line) > most:
             found.add("140", f"the file has more than {most} values: send the table and nothing else")
             return None
-        line.append(at)
-        for mine, numbers, content in zip(texts, which, said, strict=True):
-            numbers.append(mine.setdefault(content, len(mine)))
+        for mine, numbers, contents in zip(
+            texts, which, zip(*(said for _, said in part), strict=True), strict=True
+        ):
+            numbers.extend(map(mine.__getitem__, contents))
     if not line:
         found.add("140", "the file has a header but no record: send the complete table")
         return None
@@ -97,13 +103,15 @@ def first(data: bytes, concept: str) -> str:
 
 def _records(
     lines: list[str], width: int, periods: list[str], found: Findings
-) -> Iterator[tuple[int, list[str]]]:
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The line and the texts of each record. Adds a finding for each line of another width."""
     for at, row in enumerate(lines[1:], start=2):
         if not (row := row.rstrip("\r")):
             continue
         key, *cells = row.split("\t")
-        codes = [code.strip() for code in key.split(",")]
+        codes = key.split(",")
+        if " " in key or not key.isprintable():  # as no other blank is; most keys have none
+            codes = [code.strip() for code in codes]
         if len(codes) != width or len(cells) != len(periods):
             message = (
                 f"{len(codes)} codes and {len(cells)} values where the header has {width} and "
@@ -112,4 +120,4 @@ def _records(
             found.add("150/904-1", message, at)
             continue
         for period, said in zip(periods, cells, strict=True):
-            yield at, [*codes, period, *cell(said.strip())]
+            yield at, (*codes, period, *cell(said.strip()))

@@ -20,9 +20,12 @@ from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.groups import MEASURE, UNSAID, Group, spread, unreached
 from sdc_tasks.intake.formats.records import Concepts, Numbers, Records, WireFormat
 from sdc_tasks.intake.formats.sdmx_ml_alike import Stretch
+from sdc_tasks.intake.formats.texts import PackedTexts
 from sdc_tasks.model.findings import Severity
+from sdc_tasks.model.table import Ints
 
 _WIDER = {127: "h", 2**15 - 1: "i"}  # where a concept has so many texts, its numbers get this type of `array`
+MANY_TEXTS = 2**15  # texts of a concept; beyond them, most are new: values, mostly
 _NOTES = "annotations and comments are not read: check that they hold nothing of the data"
 ACTIONS = {"Append": "A", "Replace": "R", "Information": "I", "Delete": "D", "Merge": "M"}
 
@@ -51,6 +54,7 @@ class Gathered:
         }
         self._which: dict[str, array[int]] = {name: array("b") for name in self.texts}
         self._columns = [(name, texts, self._which[name].append) for name, texts in self.texts.items()]
+        self._packed: defaultdict[str, PackedTexts] = defaultdict(PackedTexts)
         self._lines = array("i")
         self._records = 0
         self._names: dict[str, int | None] = {}  # → the line on which it stands first
@@ -192,34 +196,39 @@ class Gathered:
         """
         number = len(stretch.down)
         over = [self.concept(name) for name in above]
-        own = {names: [self.concept(name) for name in names] for names in stretch.alike}
+        own = [[self.concept(name) for name in alike.names] for alike in stretch.alike]
         if self._records + number > self._most or any(
-            len({*over, *mine}) < len(over) + len(mine) for mine in own.values()
+            len({*over, *mine}) < len(over) + len(mine) for mine in own
         ):
             return False
         self._records += number
-        lines = [line + down for down in stretch.down]
-        self._lines.extend(lines)
+        lines = line + stretch.down
+        self._lines.frombytes(lines.astype(self._lines.typecode).tobytes())
         which = {name: np.full(number, UNSAID, dtype=np.int32) for name in self.texts}
-        for names, alike in stretch.alike.items():
-            self.seen((*over, *own[names]), lines[alike.at[0]])
-            at = np.array(alike.at)
-            for name, texts in zip(own[names], zip(*alike.texts, strict=True), strict=True):
+        for mine, alike in zip(own, stretch.alike, strict=True):
+            self.seen((*over, *mine), int(lines[alike.at[0]]))
+            for name, (texts, those) in zip(mine, alike.columns, strict=True):
                 if name in which:
-                    which[name][at] = self._numbers(name, texts)
+                    which[name][alike.at] = self._numbers(name, texts)[those]
         for name, text in zip(over, above.values(), strict=True):
             if name in which:
                 which[name][:] = self.texts[name][text]
-        for name, numbers in which.items():
+        for name, found in which.items():
             self._widen(name)
-            self._which[name].frombytes(numbers.astype(self._which[name].typecode).tobytes())
+            self._which[name].frombytes(found.astype(self._which[name].typecode).tobytes())
         return True
 
-    def _numbers(self, name: str, texts: Sequence[str]) -> list[int] | int:
-        """The number of each text, or of all where they are the same."""
-        if texts.count(texts[0]) == len(texts):
-            return self.texts[name][texts[0]]
-        return list(map(self.texts[name].__getitem__, texts))
+    def _numbers(self, name: str, texts: list[str]) -> Ints:
+        """The number of each of these texts of a concept. Where one that holds numbers has many already, they
+        are packed, and no longer compared with those before: each packed text has a number below UNSAID.
+        """
+        numbers = self.texts[name]
+        if len(numbers) < MANY_TEXTS or name not in self.concepts.numbers:
+            return np.array([numbers[text] for text in texts])
+        packed = self._packed[name]
+        before = len(packed)
+        packed.extend(self.concepts.all_plain(name, texts))
+        return UNSAID - 1 - np.arange(before, len(packed))
 
     def _widen(self, name: str) -> None:
         """Gives the numbers of a concept a type that holds all of its texts."""
@@ -252,7 +261,10 @@ class Gathered:
             if name not in known:
                 told = shown(name, known)
                 found.unread(f"concept{f' {told}' if told else ''}", line)
-        which: dict[str, Numbers] = {name: np.array(self._which.pop(name)) for name in list(self._which)}
+        which: dict[str, Numbers] = {
+            name: np.frombuffer(numbers, dtype=numbers.typecode) for name, numbers in self._which.items()
+        }
+        self._which.clear()
         self._spread(which, found)
         for name, line in self._twice.items():
             message = (
@@ -269,14 +281,28 @@ class Gathered:
         for name in list(which):
             numbers = which.pop(name)
             if name in self._names:
-                texts = [self.concepts.plain(name, text) for text in self.texts[name]]
-                self.texts[name] = {}
-                if (unsaid := numbers == UNSAID).any():
-                    numbers[unsaid] = len(texts)
-                    texts.append("")
-                columns[name] = texts, numbers
+                columns[name] = self._column(name, numbers)
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
+        self._lines = array("i")
         return Records(wire, lines, columns)
+
+    def _column(self, name: str, numbers: Numbers) -> tuple[Sequence[str], Numbers]:
+        """The texts of a concept and the text of each record, once all is read. What was gathered of it is
+        given away.
+        """
+        texts = self.concepts.all_plain(name, self.texts[name])
+        self.texts[name] = {}
+        if (unsaid := numbers == UNSAID).any():
+            numbers[unsaid] = len(texts)
+            texts.append("")
+        if name not in self._packed:
+            return texts, numbers
+        packed = self._packed.pop(name)
+        first = numbers >= 0
+        numbers[first] += len(packed)
+        np.subtract(UNSAID - 1, numbers, out=numbers, where=~first)
+        packed.extend(texts)
+        return packed, numbers
 
     def _spread(self, which: dict[str, Numbers], found: Findings) -> None:
         """Gives records what the groups of their data set say, in place. What reaches no record
@@ -298,6 +324,8 @@ class Gathered:
             at = [
                 merged.setdefault(self.concepts.plain(name, text), len(merged)) for text in self.texts[name]
             ]
+            packed = self._packed.pop(name, PackedTexts())  # plain already; their numbers count from the end
+            at += reversed([merged.setdefault(text, len(merged)) for text in packed])
             self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
         for end, (first, groups, _) in zip(ends, self._sets, strict=True):
             groups = [

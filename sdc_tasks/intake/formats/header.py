@@ -5,7 +5,8 @@
     GEO: Area              with `labels=both`, a label; the records then hold codes with labels, `LU:
                            Luxembourg`
     GEO,Area               with `labels=name`, a column of labels behind each column of codes; STRUCTURE_NAME
-                           says so. A label may be the code itself in another case: `INDICATOR,Indicator`
+                           says so. A label may be the code itself in another case: `INDICATOR,Indicator`.
+                           Where one column of codes has none behind it, no column is a label
     SERIES_KEY, OBS_KEY    repeat the dimensions, and are not read
     LAST UPDATE            when Eurostat last changed the table
 
@@ -19,6 +20,7 @@ import csv
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.records import Concepts, WireFormat, concept_of
@@ -69,7 +71,10 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
         splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known)
     )
     parsed = [_concept(text, known) for text in texts]
-    names = _without_labels(texts, [name for name, _ in parsed], known)
+    names = [name for name, _ in parsed]
+    if concepts.obs_status not in names:  # else a column of that name is one that nobody knows
+        names = [concepts.own(name) for name in names]
+    names = _without_labels(texts, names, concepts)
     if len(known & set(names)) < 2:
         message = (
             "no known column in the first line: it must name the columns, separated by "
@@ -104,7 +109,7 @@ def fitting_names(
     is not read. None with findings.
     """
     known = known_columns(concepts)
-    said = _without_labels(names, [_concept(name, known)[0] for name in names], known)
+    said = _without_labels(names, [_concept(name, known)[0] for name in names], concepts)
     layout = _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(said) else _SDMX_1
     columns_fit(said, known, (*layout[-1:], *concepts.required), found)
     return (
@@ -152,19 +157,25 @@ def _concept(text: str, known: Set[str]) -> tuple[str, str | None]:
     return concept_of(match[1].strip(), known), None if match[2] is None else match[2][1:-1]
 
 
-def _without_labels(texts: Sequence[str], names: Sequence[str], known: Set[str]) -> list[str]:
+def _without_labels(texts: Sequence[str], names: Sequence[str], concepts: Concepts) -> list[str]:
     """The concepts of the columns, with `_LABELS` in the place of a column of labels. `texts` are the columns
     as they are written, which tell a concept from a label that is like it in another case.
+
+    Labels are for all columns of codes, or for none: a column that nobody knows, behind one of them alone, is
+    no label, and is told. Numbers and periods may do without, and the columns of the format have none.
     """
     if _NAMED not in names:
         return list(names)
+    known = known_columns(concepts)
     ids = [match[1].strip() if (match := _COLUMN.fullmatch(text)) else text for text in texts]
     found: list[str] = []
     for said, name in zip(ids, names, strict=True):
         before = found[-1] if found else ""
         label = name not in known | _UNREAD or name == before or (said != name and name in ids)
-        found.append(_LABELS if label and before in known else name)
-    return found
+        found.append(_LABELS if label and before in known.difference(OF_FORMAT) else name)
+    labelled = {before for before, name in pairwise(found) if name == _LABELS}
+    coded = set(concepts.required).difference(concepts.numbers, ["TIME_PERIOD"])
+    return found if coded & set(found) <= labelled else list(names)
 
 
 def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:

@@ -9,10 +9,15 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import IO, TYPE_CHECKING
 
+from sdc_tasks.intake.content import CHANGED, PIECE, Content, UnreadableContentError
 from sdc_tasks.intake.findings import Findings
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 SUFFIXES = frozenset({".gz", ".zip"})
 DAMAGED = (
@@ -45,19 +50,22 @@ def is_packed(file: str) -> bool:
     return PurePath(file).suffix.lower() in SUFFIXES
 
 
-def unpack(data: bytes, file: str, most: Callable[[str], int], found: Findings) -> tuple[bytes, str] | None:
-    """The content and the name of the one file in these bytes; the bytes themselves where the
-    name says that they are not packed.
+def unpack(
+    content: Content, file: str, most: Callable[[str], int], found: Findings
+) -> tuple[Content, str] | None:
+    """The content and the name of the one file in this content; the content itself where the
+    name says that it is not packed.
 
-    `most`: the largest size of a file of a name. None, with a finding, where it is damaged or holds more.
+    `most`: the largest size of a file of a name. None, with a finding, where it is damaged or holds more: it
+    is unpacked once to know that, and once again as it is read.
     """
     if not is_packed(file):
-        return data, file
+        return content, file
     try:
         return (
-            _from_gzip(data, file, most, found)
+            _from_gzip(content, file, most, found)
             if PurePath(file).suffix.lower() == ".gz"
-            else _from_zip(data, most, found)
+            else _from_zip(content.whole(), most, found)
         )
     except DAMAGED:
         found.add("140", f"the file is not whole, or not packed as its name says: {_SEND}")
@@ -71,42 +79,58 @@ def peek(data: bytes, file: str, most: int) -> bytes:
     try:
         if PurePath(file).suffix.lower() == ".gz":
             return zlib.decompressobj(wbits=31).decompress(data, most)
-        return (_from_zip(data, lambda _: most, Findings(), cut=True) or (b"", ""))[0]
+        entry = _one_entry(data, Findings())
+        if entry is None:
+            return b""
+        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(entry) as stream:
+            return stream.read(most)
     except DAMAGED:
         return b""
 
 
 def _from_gzip(
-    data: bytes, file: str, most: Callable[[str], int], found: Findings
-) -> tuple[bytes, str] | None:
+    content: Content, file: str, most: Callable[[str], int], found: Findings
+) -> tuple[Content, str] | None:
     name = inner_name(file)
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        return _bounded(stream.read(most(name) + 1), name, most(name), found)
+
+    def opened() -> IO[bytes]:
+        return gzip.GzipFile(fileobj=io.BufferedReader(_Stream(content.pieces()), PIECE))  # type: ignore[return-value]
+
+    return _bounded(opened, name, most(name), found)
 
 
-def _from_zip(
-    data: bytes, most: Callable[[str], int], found: Findings, cut: bool = False
-) -> tuple[bytes, str] | None:
-    if not _one_entry(data):
+def _from_zip(data: bytes, most: Callable[[str], int], found: Findings) -> tuple[Content, str] | None:
+    entry = _one_entry(data, found)
+    if entry is None:
+        return None
+    name = PurePath(entry.filename).name
+
+    def opened() -> IO[bytes]:
+        return zipfile.ZipFile(io.BytesIO(data)).open(entry)
+
+    return _bounded(opened, name, most(name), found)
+
+
+def _one_entry(data: bytes, found: Findings) -> zipfile.ZipInfo | None:
+    """The one entry of a zip file; None, with a finding, where it is not read."""
+    told = directory(data)
+    if told is None or told[0] != 1 or told[1] > _ENTRY_BYTES:
         found.add("140", f"a zip file must hold one file, and nothing else: {_SEND} alone")
         return None
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entry = archive.infolist()[0]
-        if (
-            entry.is_dir()
-            or entry.flag_bits & 1
-            or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        ):
-            found.add(
-                "140",
-                f"the zip file is encrypted, or packed in a way that is not read here: {_SEND} without a "
-                f"password",
-            )
-            return None
-        name = PurePath(entry.filename).name
-        with archive.open(entry) as stream:
-            inside = stream.read(most(name) + (0 if cut else 1))
-    return (inside, name) if cut else _bounded(inside, name, most(name), found)
+    if (
+        entry.is_dir()
+        or entry.flag_bits & 1
+        or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    ):
+        found.add(
+            "140",
+            f"the zip file is encrypted, or packed in a way that is not read here: {_SEND} without a "
+            f"password",
+        )
+        return None
+    return entry
 
 
 def directory(data: bytes) -> tuple[int, int] | None:
@@ -123,17 +147,60 @@ def directory(data: bytes) -> tuple[int, int] | None:
     return (entries, size) if here == entries and len(end) == at + _END.size + comment else None
 
 
-def _one_entry(data: bytes) -> bool:
-    told = directory(data)
-    return told is not None and told[0] == 1 and told[1] <= _ENTRY_BYTES
+def _bounded(
+    opened: Callable[[], IO[bytes]], name: str, most: int, found: Findings
+) -> tuple[Content, str] | None:
+    """What a packed file holds, once it is known that it is whole and no larger than `most`."""
+    size = 0
+    for piece in _unpacked(opened):
+        size += len(piece)
+        if size > most:
+            found.add(
+                "140",
+                f"the file unpacks to more than {most} bytes, which no table needs: send the table and "
+                f"nothing else",
+            )
+            return None
+
+    def pieces() -> Iterator[bytes]:
+        left = size
+        try:
+            for piece in _unpacked(opened):
+                left -= len(piece)
+                if left < 0:
+                    break
+                yield piece
+        except DAMAGED as error:
+            raise UnreadableContentError(CHANGED) from error
+        if left:
+            raise UnreadableContentError(CHANGED)
+
+    return Content(size, pieces), name
 
 
-def _bounded(inside: bytes, name: str, most: int, found: Findings) -> tuple[bytes, str] | None:
-    if len(inside) > most:
-        found.add(
-            "140",
-            f"the file unpacks to more than {most} bytes, which no table needs: send the table and nothing "
-            f"else",
-        )
-        return None
-    return inside, name
+def _unpacked(opened: Callable[[], IO[bytes]]) -> Iterator[bytes]:
+    with opened() as stream:
+        while piece := stream.read(PIECE):
+            yield piece
+
+
+class _Stream(io.RawIOBase):
+    """Pieces as a file that is read from its beginning to its end."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._left = pieces, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: WriteableBuffer) -> int:
+        room = memoryview(into)
+        while not self._left:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._left = memoryview(piece)
+        taken = self._left[: len(room)]
+        room[: len(taken)] = taken
+        self._left = self._left[len(taken) :]
+        return len(taken)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, TypeGuard
 
+from sdc_tasks.intake.findings import shown
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.groups import MEASURE
 from sdc_tasks.intake.formats.records import WireFormat
@@ -39,6 +40,8 @@ _OF_A_SET = {
     "validTo",
     "publicationYear",
     "publicationPeriod",
+    "name",  # a title, as that of the structure: sdmxlib writes it here too
+    "names",
 }
 _OF_A_SERIES = {"attributes", "observations", "annotations"}
 
@@ -68,20 +71,27 @@ class _Component:
         self.name = named(str(given["id"]))
         values = given.get("values")
         self.values = list(map(_listed, values)) if values else None
-        self.default = _plain(given.get("default"))
-        self.position = given.get("keyPosition", 0)
+        self.default = _plain(given.get("default")) or None
+        self.position = given.get("keyPosition")
 
-    def text(self, content: object) -> str:
-        """The text of what the data hold; that of the default where they hold nothing."""
+    def text(self, content: object) -> str | None:
+        """The text of what the data hold, which may be empty; that of the default, or None,
+        where they hold nothing.
+        """
         if content is None:
             return self.default
         if self.values is None:
             return _plain(content)
-        if not isinstance(content, int) or isinstance(content, bool) or not 0 <= content < len(self.values):
+        if not _is_index(content, len(self.values)):
             raise UnfitMessage(
                 "the data name a value that the list of its concept does not have: export the message again"
             )
         return self.values[content]
+
+
+def _is_index(content: object, number: int) -> TypeGuard[int]:
+    """Whether this is the place of one of so many, from 0 on."""
+    return isinstance(content, int) and not isinstance(content, bool) and 0 <= content < number
 
 
 def _listed(value: Mapping[str, Any]) -> str:
@@ -116,6 +126,8 @@ class _Read:
         self.gathered = gathered
 
     def message(self, message: Mapping[str, Any]) -> None:
+        if "data" not in message and {"header", "dataSets"} <= message.keys():
+            raise UnfitMessage("SDMX-JSON 1.0 is not read here: send 2.0 or 2.1, or SDMX-CSV")
         _only(message, _OF_A_MESSAGE, "message")
         if message.get("meta", {}).get("test", False) is not False:
             raise UnfitMessage("the message says that it is a test: send the delivery with test false")
@@ -127,7 +139,12 @@ class _Read:
         _only(message["data"], _OF_DATA, "data")
         structures = message["data"]["structures"]
         for data_set in message["data"]["dataSets"]:
-            self._data_set(data_set, structures[_natural(data_set.get("structure", 0))])
+            at = data_set.get("structure", 0)
+            if not _is_index(at, len(structures)):
+                raise UnfitMessage(
+                    "a data set names a structure that the message does not have: export it again"
+                )
+            self._data_set(data_set, structures[at])
 
     def _data_set(self, data_set: Mapping[str, Any], structure: Mapping[str, Any]) -> None:
         _only(data_set, _OF_A_SET, "data set")
@@ -142,23 +159,38 @@ class _Read:
             if structure.get("measures") is not None
             else [_Component({"id": MEASURE}, str)]
         )
+        if any(each.default for each in self._measures):
+            raise UnfitMessage(
+                "a default for a measure, and only attributes have one: send each value at its observation"
+            )
         self._notes = len(structure.get("annotations") or ())
         if data_set.get("annotations"):
             self.gathered.note()
-        urn = next((link["urn"] for link in structure["links"] if structure_of(link.get("urn", ""))), None)
-        if urn is None:
+        links = [*(structure.get("links") or ()), *(data_set.get("links") or ())]
+        named = next(filter(None, (structure_of(link.get("urn", "")) for link in links)), None)
+        if named is None:
             raise UnfitMessage("the structure has no link with its urn: add it, with agency, id and version")
-        said = {"DATAFLOW": structure_of(urn) or ""}
+        said = {"DATAFLOW": named}
         if "action" in data_set:
             said["ACTION"] = ACTIONS.get(data_set["action"], str(data_set["action"]))
         for dimension in self._dimensions.get("dataSet", []):
+            if len(dimension.values or ()) != 1:
+                raise UnfitMessage(
+                    f"{self._shown(dimension)} of the data set has not one value: list the one of all "
+                    f"observations, or send the dimension at the series or the observations"
+                )
             self._say(said, dimension, 0)
         said = self._attributed(said, self._attributes.get("dataSet", []), data_set.get("attributes", []))
         self.gathered.above(said)
         self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
-        if "series" not in data_set and any(each.default for each in self._attributes.get("series", [])):
+        if any(each.default for each in self._attributes.get("dimensionGroup", [])):
             raise UnfitMessage(
-                "a default for series, of which the data set has none: say it at the observations"
+                "a default for groups, and not every observation need have one: say it in each group, or at "
+                "the observations"
+            )
+        if data_set.get("observations") and any(each.default for each in self._attributes.get("series", [])):
+            raise UnfitMessage(
+                "a default for series, and there are observations without one: say it at the observations"
             )
         if "series" in data_set:
             for number, (key, series) in enumerate(data_set["series"].items(), start=1):
@@ -184,8 +216,23 @@ class _Read:
         """With the dimensions of a level, whose indices are in the key."""
         found, dimensions = dict(said), self._dimensions.get(level, [])
         for dimension, index in zip(dimensions, key.split(":") if dimensions else [], strict=True):
-            self._say(found, dimension, int(index))
+            self._place(found, dimension, index)
         return found
+
+    def _place(self, said: dict[str, str], dimension: _Component, index: str) -> None:
+        """Adds the code of a dimension that a key names by its index."""
+        if dimension.values is None:
+            raise UnfitMessage(
+                f"{self._shown(dimension)} has no list of its values: add it, as keys name them"
+            )
+        if not (index.isascii() and index.isdigit()):  # int would read 0_1, +1 and digits of other scripts
+            raise UnfitMessage("a key has no index of a value where one must be: export the message again")
+        self._say(said, dimension, int(index))
+
+    def _shown(self, dimension: _Component) -> str:
+        """A dimension, as a finding names it."""
+        told = shown(dimension.name, self.gathered.texts)
+        return f"dimension{f' {told}' if told else ''}"
 
     def _attributed(
         self, said: Mapping[str, str], components: Sequence[_Component], contents: Sequence[object]
@@ -223,7 +270,7 @@ class _Read:
     def _say(self, said: dict[str, str], component: _Component, content: object) -> None:
         text = component.text(content)
         self.gathered.seen((component.name,))
-        if text and said.setdefault(component.name, text) != text:
+        if text is not None and said.setdefault(component.name, text) != text:
             self.gathered.differs(component.name)
 
     def _levels(self, structure: Mapping[str, Any], of: str) -> dict[str, list[_Component]]:
@@ -239,26 +286,33 @@ class _Read:
         }
 
     def _group_attributes(self, groups: Mapping[str, Sequence[object]]) -> None:
-        dimensions = sorted(
-            (each for level in self._dimensions.values() for each in level), key=lambda each: each.position
-        )
+        dimensions = self._of_whole_key() if groups else []
         for number, (key, contents) in enumerate(groups.items(), start=1):
-            indices = zip(dimensions, key.split(":"), strict=True)
-            part = {dimension.name: dimension.text(int(index)) for dimension, index in indices if index}
+            part: dict[str, str] = {}
+            for dimension, index in zip(dimensions, key.split(":"), strict=True):
+                if index:
+                    self._place(part, dimension, index)
             if not part.keys() <= self.gathered.texts.keys():
                 raise UnfitMessage(
                     "attributes of a dimension that is not in the structure: send them with its dimensions"
                 )
             own = self._attributed({}, self._attributes.get("dimensionGroup", []), contents)
-            self.gathered.group({**part, **own}, kind=f"a group (number {number} of its data set)")
+            self.gathered.group(self._both(part, own), kind=f"a group (number {number} of its data set)")
+
+    def _of_whole_key(self) -> list[_Component]:
+        """The dimensions of all levels, in the order of the whole key, which only their positions say."""
+        dimensions = [each for level in self._dimensions.values() for each in level]
+        placed: dict[int, _Component] = {}
+        for each in dimensions:
+            if not _is_index(each.position, len(dimensions)) or each.position in placed:
+                raise UnfitMessage(
+                    f"the keyPosition of {self._shown(each)} is not one of 0 to {len(dimensions) - 1}, "
+                    f"each once: add or correct it, as the keys of dimensionGroupAttributes follow it"
+                )
+            placed[each.position] = each
+        return [placed[position] for position in sorted(placed)]
 
 
 def _only(given: Mapping[str, Any], known: Set[str], what: str) -> None:
     if not given.keys() <= known:
         raise UnfitMessage(f"a name that is not read here ({what}): take it away")
-
-
-def _natural(content: object) -> int:
-    if not isinstance(content, int) or content < 0:
-        raise ValueError("no number of a structure")
-    return content

@@ -11,9 +11,10 @@ anything in it is expanded. This module does not know the meaning of a concept.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from pyexpat import ExpatError, errors
 
+from sdc_tasks.intake.content import Content
 from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.gathered import ACTIONS, Gathered, UnfitMessage
 from sdc_tasks.intake.formats.groups import MEASURE
@@ -33,6 +34,8 @@ OF_A_SET = {
     "publicationPeriod",
 }
 TAKEN = 1 << 18  # bytes; what the parser takes at a time, so that too long a file is noticed early
+_LOOKED_AT = 3  # times as much, of which the parser takes some
+_MOST_TAKEN = 8  # times as much, of observations that are alike
 _KIND = re.compile(
     r"http://www\.sdmx\.org/resources/sdmxml/schemas/v(2_1|3_0|3_1)/message "
     r"(Generic|StructureSpecific)(TimeSeries)?Data"
@@ -86,11 +89,11 @@ _TEXT = (
 _BEHIND = "attributes of a series or a data set behind its observations: send them before"
 
 
-def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
+def parse(content: Content, concepts: Concepts, found: Findings, most: int) -> Records | None:
     """The records of a data message; None where the whole file cannot be read (the findings say why)."""
     message = _Message(concepts, most)
     try:
-        _feed(message, data)
+        _feed(message, _Window(content.pieces()))
     except ExpatError as error:
         found.add(
             "140",
@@ -118,30 +121,66 @@ def first(data: bytes, concept: str) -> str:
     return match[1] if match else ""
 
 
-def _feed(message: _Message, data: bytes) -> None:
-    """Gives the parser a whole message. Where an observation begins for certain, as the parser saw the one
-    before it begin and end, observations that are written alike are read many at a time.
+class _Window:
+    """The part of a message that is in memory: what the parser gets next, and what it got last. How the
+    message came in pieces makes no difference.
     """
-    at, certain = 0, False
-    while at < len(data):
-        layouts = message.layouts_of(data)
-        if layouts is None:
-            message.parser.Parse(data[at : at + TAKEN], False)
-            at += TAKEN
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._begins = 0  # at which byte of the message
+        self.data, self.at = b"", 0  # the bytes in memory, and where in them the next ones are
+
+    @property
+    def position(self) -> int:
+        """The byte of the message that is next."""
+        return self._begins + self.at
+
+    def fill(self, number: int) -> bool:
+        """Has so many of the next bytes in memory, or all that are left; False where none are."""
+        if len(self.data) - self.at < number:
+            dropped = max(self.at - 2 * TAKEN, 0)
+            parts = [self.data[dropped:]] if self.data else []  # so that one piece alone is not copied
+            there = len(self.data) - self.at
+            while there < number and (piece := next(self._pieces, None)) is not None:
+                parts.append(piece)
+                there += len(piece)
+            self.data = b"".join(parts)
+            self._begins, self.at = self._begins + dropped, self.at - dropped
+        return self.at < len(self.data)
+
+    def match(self, pattern: re.Pattern[bytes], position: int) -> re.Match[bytes] | None:
+        """What the pattern says of the bytes from here on, where they are still in memory."""
+        return pattern.match(self.data, position - self._begins) if position >= self._begins else None
+
+
+def _feed(message: _Message, window: _Window) -> None:
+    """Gives the parser a whole message. Where an observation, or a series with one, begins for certain, as
+    the parser saw the one before it begin and end, those that are written alike are read many at a time.
+    """
+    parse, certain, times = message.parser.Parse, False, 1
+    while window.fill(max(times, _LOOKED_AT) * TAKEN):
+        data, at = window.data, window.at
+        layouts = message.layouts_of(window)
+        first = end = -1
+        if layouts is not None:
+            last = data.rfind(layouts.opening, at + 1, at + times * TAKEN)
+            if certain and last > 0 and message.stretch(layouts, data[at:last]):
+                window.at, times = last, min(2 * times, _MOST_TAKEN)
+                continue
+            first = data.find(layouts.opening, at + TAKEN)
+            end = data.find(layouts.opening, first + 1) if first > 0 else -1
+        certain, times = False, 1
+        if layouts is None or end < 0:
+            parse(data[at : at + TAKEN], False)
+            window.at = min(at + TAKEN, len(data))
             continue
-        last = data.rfind(layouts.opening, at + 1, at + TAKEN)
-        if certain and last > 0 and message.stretch(layouts, data[at:last]):
-            at = last
-            continue
-        first = data.find(layouts.opening, at + TAKEN)
-        end = data.find(layouts.opening, first + 1) if first > 0 else -1
-        if end < 0:
-            message.parser.Parse(data[at:], False)
-            break
-        message.parser.Parse(data[at:first], False)
-        message.parser.Parse(data[first:end], False)
-        at, certain = end, message.began == first and layouts.read(data[first:end]) is not None
-    message.parser.Parse(b"", True)
+        began = window.position + first - at
+        parse(data[at:first], False)
+        parse(data[first:end], False)
+        window.at = end
+        certain = message.began == began and layouts.read(data[first:end]) is not None
+    parse(b"", True)
 
 
 class _Message:
@@ -159,10 +198,13 @@ class _Message:
         self._own: dict[str, str] = {}
         self._of_series: dict[str, str] = {}
         self._since, self._line = 0, 0  # where the series began
+        self._opened = -1  # at which byte the series began; −1 outside of one
+        self._several = False  # whether a series of this data set has several observations
         self._here: dict[str, str] | None = None  # what a generic Value belongs to
         self._value = ""  # the whole name of a Value, as this message writes it
         self._header, self._ref = "", ""
-        self.began = -1  # the byte at which the last observation begins
+        self._at = 0  # the line on which a generic observation begins
+        self.began = -1  # the byte at which the last observation begins, or the series that has it alone
         self._layouts: Layouts | None = None
         self._utf8 = True
         self.parser = xml_parser(lambda why: UnfitMessage(f"{why}: send the message without it"))
@@ -175,10 +217,10 @@ class _Message:
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
 
-    def layouts_of(self, data: bytes) -> Layouts | None:
+    def layouts_of(self, window: _Window) -> Layouts | None:
         """How observations of this data set are written; None before the first one, or where nobody knows."""
         if self._layouts is None and self._utf8 and self.began >= 0:
-            opening = OPENING.match(data, self.began)
+            opening = window.match(OPENING, self.began)
             if opening:
                 at = self._at_observation.get(self._ref, "TIME_PERIOD")
                 self._layouts = Layouts(opening[0], self._generic, at)
@@ -233,7 +275,7 @@ class _Message:
             and self._path[1:-1] in _OBSERVED
             and not any(" " in each for each in attributes)
         ):
-            self.began = self.parser.CurrentByteIndex
+            self._begins()
             self._record(self._with(self._series, attributes))  # as below, of most elements of most messages
             return
         if len(self._path) > 1 and self._path[1] == "Header":
@@ -268,7 +310,7 @@ class _Message:
         for name in plain.keys() & OF_A_SET:  # some write them without a namespace, as a generic message does
             of_format.setdefault(name, plain.pop(name))
         self._ref = of_format.get("structureRef", "")
-        self.began, self._layouts = -1, None
+        self.began, self._layouts, self._several = -1, None, False
         if self._ref not in self._structure:
             raise UnfitMessage(
                 "the header does not say of which structure this data set is: add it, with agency, id and "
@@ -291,7 +333,7 @@ class _Message:
             self._start_generic(local, attributes)
         elif local == "Series":
             self._of_series = _of_record(attributes)
-            self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
+            self._start_series()
             self._series = self._with(self._set, self._of_series)
         elif local == "Obs":
             self._record(self._with(self._series, _of_record(attributes)))
@@ -315,10 +357,11 @@ class _Message:
         elif local in ("Obs", "Group"):
             self._own = {}
             if local == "Obs":
-                self.began = self.parser.CurrentByteIndex
+                self._at = self.parser.CurrentLineNumber
+                self._begins()
         elif local == "Series":
             self._own = self._of_series = {}
-            self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
+            self._start_series()
         else:
             above = self._path[-2]
             if (above == "DataSet" and self.gathered.in_set) or (
@@ -326,6 +369,18 @@ class _Message:
             ):
                 raise UnfitMessage(_BEHIND)
             self._here = {} if above == "DataSet" else self._own
+
+    def _start_series(self) -> None:
+        self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
+        self._opened = self.parser.CurrentByteIndex
+
+    def _begins(self) -> None:
+        """An observation begins. What repeats in the message is it, or a series with one."""
+        if self._opened >= 0 and self.gathered.number > self._since and not self._several:
+            self._several, self._layouts = True, None
+        self.began = self.parser.CurrentByteIndex
+        if self._opened >= 0 and not self._several:
+            self.began = self._opened
 
     def _end(self, name: str) -> None:
         if name == self._value and self._here is not None:
@@ -338,7 +393,7 @@ class _Message:
             self._end_header(local, "".join(self._said).strip())
         elif local == "Series":
             self.gathered.series(self._of_series, self._since, self._line)
-            self._series = self._set
+            self._series, self._opened = self._set, -1
         elif self._generic and self._path[1:2] == ["DataSet"]:
             self._end_generic(local)
 
@@ -362,7 +417,7 @@ class _Message:
         elif local == "Group":
             self._group(self._own)
         elif local == "Obs":
-            self._record(self._with(self._series, self._own))
+            self.gathered.record(self._with(self._series, self._own), self._at)
         if local in ("SeriesKey", "ObsKey", "GroupKey", "Attributes"):
             self._here = None
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.intake.tables.jj import Letters, printed
-from sdc_tasks.intake.tables.keyed import KeyedTable, keyed_table, marks_in, numbers_in, usual_bounds
+from sdc_tasks.intake.tables.keyed import KeyedTable, keyed_table, numbers_in, usual_bounds
+from sdc_tasks.intake.tables.respondents import respondents_in
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.suppression.costs import Priced, cell_costs
 from sdc_tasks.methods.suppression.names import CellCosts
@@ -19,7 +20,7 @@ from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.sensitive import SensitiveTable
-from sdc_tasks.model.table import Bools, Floats, Ints
+from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.model.table import margins as margins_of
 from sdc_tasks.untrusted import SEPARATORS
 
@@ -133,7 +134,7 @@ def suppression_in(
         cell_costs(Priced(table.M, table.a, table.primary, own.get("file"), own.get("frequency")), costs)
         * margins ** margins_of(keyed.axes).ravel()
     )
-    singleton, respondent = _respondents(records, keyed, layout)
+    singleton, respondent = respondents_in(records, keyed, layout)
     problem = replace(
         table,
         cost=cost,
@@ -152,22 +153,6 @@ def suppression_in(
     return CrossedSuppression(
         problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays, numbers, keyed.consistent
     )
-
-
-def _respondents(records: TextRows, keyed: KeyedTable, layout: TableLayout) -> tuple[Bools, Ints]:
-    """(n), (n): which cells have a single respondent, and a number for who he is, NOBODY where
-    nobody told.
-    """
-    singleton, respondent = np.zeros(len(keyed.keys), dtype=bool), np.full(len(keyed.keys), NOBODY)
-    if (column := layout.column("singleton", records)) is not None:
-        singleton[keyed.cell] = marks_in(
-            records, column, key=lambda i: printed_key(keyed.keys[int(keyed.cell[i])])
-        )
-    if (column := layout.column("respondent", records)) is not None:
-        texts = records.column(column)
-        number = {text: i for i, text in enumerate(sorted(set(texts) - {""}))}
-        respondent[keyed.cell] = [number.get(text, NOBODY) for text in texts]
-    return singleton | (respondent != NOBODY), respondent
 
 
 def numbers_at_cells(records: TextRows, keyed: KeyedTable, layout: TableLayout, name: str) -> Floats:

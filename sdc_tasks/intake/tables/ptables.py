@@ -1,15 +1,17 @@
 """Perturbation tables in the files of others, read and written.
 
-probabilities   `i;j;p;v;p_int_ub`, also with `p_int_lb` and `type`: a line for each interval of a count i,
-                published as j = i + v. R ptable 1.0.0 writes it (`pt_export`), τ-ARGUS 4.2.3 and SAS read it.
+probabilities   `i;j;p;v;p_int_ub`, also with `p_int_lb` and `type`, or p_ij and p_ij_ub in place of p and
+                p_int_ub: a line for each interval of a count i, published as j = i + v. R ptable 1.0.0 writes
+                it (`pt_export`), τ-ARGUS 4.2.3 and SAS read it.
 keys            `pcv,ckey,pvalue`: a line for each count 1 … 750 and each cell key. The English office's
-package
-                `cell-key-perturbation` 3.1.0 reads it; a larger count uses the lines of 501 … 750 in turn.
+                package `cell-key-perturbation` 3.1.0 reads it; a larger count uses the lines of 501 … 750 in
+                turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from sdc_tasks.methods.perturb.ptable import NoiseRow, PerturbationTable
 from sdc_tasks.model.tolerances import FEASIBILITY
 
 PROBABILITIES = ("i", "j", "p", "v", "p_int_ub")
+OTHER_NAMES = {"p_ij": "p", "p_ij_ub": "p_int_ub"}  # in the examples of τ-ARGUS
 KEYS = ("pcv", "ckey", "pvalue")
 OFFICE_TOP, OFFICE_REPEAT = 750, 250
 OFFICE_KEYS = (256, 4096)  # of the census of 2021, and of administrative data
@@ -30,6 +33,7 @@ PLACES = 12  # decimals that we write: theirs are 8, and 21 of these do not sum 
 def read_ptable(path: Path) -> PerturbationTable:
     """Raises InvalidInput, with file, line and remedy, for a table that is none."""
     rows = read_rows(path)
+    rows = replace(rows, header=[OTHER_NAMES.get(name, name) for name in rows.header])
     if all(name in rows.header for name in KEYS):
         return _by_keys(rows)
     if all(name in rows.header for name in PROBABILITIES):

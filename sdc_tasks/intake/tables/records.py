@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 
@@ -22,9 +23,10 @@ from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Floats, Ints
 
 UNKNOWN = "_U"  # the code of SDMX for what is not known
-DECIMALS = 9  # of a key; more are no part of what R writes by default, and would not be exact
+KEY_DECIMALS = 15  # as many as τ-ARGUS has; a float tells no more apart
+VALUE_DECIMALS = 9
 FRACTION = re.compile(r"0?\.(\d+)|0")
-SMALL = re.compile(r"(\d)(?:\.(\d+))?[eE]-0?(\d)")  # what R writes of a key below 0.0001
+SMALL = re.compile(r"(\d)(?:\.(\d+))?[eE]-(\d\d?)")  # what R writes of a key below 0.0001
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _given(rows: TextRows, column: str, below: int | None) -> tuple[Keys, int]:
 
 
 _NO_FRACTION = (
-    f"a key is missing, or no decimal number from 0 to below 1 with at most {DECIMALS} decimals. Remedy: "
+    f"a key is missing, or no decimal number from 0 to below 1 with at most {KEY_DECIMALS} decimals. Remedy: "
     f"round longer ones, and give each record a key, drawn evenly"
 )
 
@@ -172,7 +174,7 @@ def _digits(text: str) -> str | None:
     if found is None:
         return None
     digits = (found.group(1) or "").rstrip("0")
-    return digits if len(digits) <= DECIMALS else None
+    return digits if len(digits) <= KEY_DECIMALS else None
 
 
 def _whole(rows: TextRows, column: str, texts: Sequence[str], below: int) -> Keys:
@@ -180,7 +182,11 @@ def _whole(rows: TextRows, column: str, texts: Sequence[str], below: int) -> Key
         raise InvalidInput(
             f"{rows.name}: keys are below a whole number from 2 to {MOST_MODULUS}. Remedy: give their modulus"
         )
-    known = {text: int(text) for text in set(texts) if text.isascii() and text.isdigit() and len(text) <= 10}
+    known = {
+        text: int(text)
+        for text in set(texts)
+        if text.isascii() and text.isdigit() and len(text) <= len(str(below))
+    }
     wrong = next((i for i, text in enumerate(texts) if known.get(text, below) >= below), None)
     if wrong is not None:
         raise InvalidInput(
@@ -195,8 +201,14 @@ def values_of(rows: TextRows, column: str) -> tuple[Floats, int]:
     no number, or below 0.
     """
     texts = rows.column(column)
-    decimals = max(len(text.partition(".")[2]) for text in texts)
-    return _numbers(rows, column, "a value"), min(decimals, DECIMALS)
+    values = _numbers(rows, column, "a value")
+    return values, min(max(map(_decimals, texts)), VALUE_DECIMALS)
+
+
+def _decimals(text: str) -> int:
+    """How many decimals a number has: 2e-05 has five, 1.5e3 none."""
+    exponent = Decimal(text).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
 
 
 def _numbers(rows: TextRows, column: str, what: str) -> Floats:
@@ -204,7 +216,7 @@ def _numbers(rows: TextRows, column: str, what: str) -> Floats:
     found = []
     for i, text in enumerate(rows.column(column)):
         try:
-            number = float(text)
+            number = float("none" if "_" in text else text)  # Python reads 1_000
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:

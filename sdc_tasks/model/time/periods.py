@@ -50,6 +50,26 @@ def overlap(one: str, other: str) -> bool:
     return first < ends and begins < after
 
 
+def holds(longer: str, shorter: str) -> bool:
+    """Does each period of one SDMX frequency (A, S, T, Q or M) hold several whole ones of another? Never for
+    weeks.
+    """
+    months, within = (12 if each == "A" else MONTHS.get(each, 0) for each in (longer, shorter))
+    return months > within > 0 and months % within == 0
+
+
+def around(period: str, frequency: str) -> str | None:
+    """The period of an SDMX frequency (A, S, T, Q or M) that holds a shorter one; None where none does, as
+    for a week of two years. Raises ValueError as `bounds`.
+    """
+    first, after = bounds(period)
+    months = 12 if frequency == "A" else MONTHS[frequency]
+    number = (first.month - 1) // months + 1
+    found = canonical(f"{first.year:04}" if frequency == "A" else f"{first.year:04}-{frequency}{number}")
+    begins, ends = bounds(found)
+    return found if begins <= first and after <= ends and (begins, ends) != (first, after) else None
+
+
 def months_of(period: str) -> int:
     """The length of a reference period in months; 0 for a week. Raises ValueError as `bounds`."""
     first, after = bounds(period)

@@ -179,6 +179,9 @@ def of_polars(rows: Rows, folder: Path) -> None:
     frame.write_csv(folder / "polars csv tabs.txt", separator="\t")
     frame.write_parquet(folder / "polars parquet.parquet")
     frame.write_ipc(folder / "polars arrow.arrow")
+    frame.with_columns(
+        pl.col("ACTIVITY").cast(pl.Categorical), pl.col("CONF_STATUS").cast(pl.Enum(sorted(set("FCNEDS"))))
+    ).write_ipc(folder / "polars arrow of codes.arrow")
     frame.write_csv(folder / "polars csv NA.csv", null_value="NA")
 
 
