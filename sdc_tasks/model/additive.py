@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.errors import InvalidInput
+from sdc_tasks.errors import InvalidInput, and_more
 from sdc_tasks.model.grid import Grid
 from sdc_tasks.model.table import Bools, Floats, read_only
 from sdc_tasks.model.tolerances import FEASIBILITY, TINY
@@ -132,7 +132,7 @@ class AdditiveTable:
         for name, wrong, remedy in faults:
             cells = np.flatnonzero(wrong)
             if len(cells):
-                more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+                more = and_more(len(cells) - 1)
                 raise InvalidInput(f"{self.name(cells[0])}{more}: {name}. Remedy: {remedy}")
 
     def _require_additive(self) -> None:
@@ -144,7 +144,8 @@ class AdditiveTable:
             members = self.M.indices[self.M.indptr[row] : self.M.indptr[row + 1]]
             about = ", ".join(self.name(cell) for cell in members[:5]) + (" …" if len(members) > 5 else "")
             share = miss[row] / size[row] if size[row] > 0 else 1.0
+            do = "do" if len(missed) > 1 else "does"
             raise InvalidInput(
-                f"relation {row} ({about}) and {len(missed) - 1} more do not add up: off by {share:.2g} of "
+                f"relation {row} ({about}){and_more(len(missed) - 1)} {do} not add up: off by {share:.2g} of "
                 f"its values. Remedy: correct the cells or the relation"
             )

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sdc_tasks.errors import and_more
 from sdc_tasks.model.profiles import PROFILES, Adversary, Keeper, profile_of
 from sdc_tasks.model.secret import Secret
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints, read_only
@@ -76,9 +77,9 @@ MARKS = ("related", "everybody")  # of rows, beside releases alone
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """What earlier releases of the period published, in deviations z: rows `row_lower ≤ rows · z ≤
-    row_upper`.
+class PriorReleases:
+    """What is known of the cells from releases before this one: earlier versions of the period and, in a
+    joint problem, the related tables beside it. In deviations z: rows `row_lower ≤ rows · z ≤ row_upper`.
 
     `rows` (m, n + k): the first n columns are the cells of this release, the other k are earlier values of
     cells. Arrays (m,): `row_lower row_upper`; `rounded`: the row is the published interval of a rounded
@@ -143,15 +144,15 @@ class Earlier:
             if isinstance(each, Keeper) and each.must_be_withstood(self)
         )
 
-    def known_to(self, adversary: Adversary) -> Earlier:
+    def known_to(self, adversary: Adversary) -> PriorReleases:
         """The rows that these attackers know."""
         keeper = profile_of(adversary.profile)
         if not isinstance(keeper, Keeper):
-            return self.picked(np.flatnonzero(self.everybody)) if self.everybody.any() else Earlier()
+            return self.picked(np.flatnonzero(self.everybody)) if self.everybody.any() else PriorReleases()
         kept = keeper.kept(self, adversary.lacks)
         return self if kept.all() else self.picked(np.flatnonzero(kept))
 
-    def picked(self, rows: Ints) -> Earlier:
+    def picked(self, rows: Ints) -> PriorReleases:
         """Some of the rows."""
         by = self.told_by[rows] if self.pieces else self.told_by
         return replace(
@@ -161,7 +162,7 @@ class Earlier:
             **{name: getattr(self, name)[rows] for name in (*ROWS, *MARKS)},
         )
 
-    def within(self, own: int, size: int) -> Earlier:
+    def within(self, own: int, size: int) -> PriorReleases:
         """What the releases tell of the first `own` of `size` cells, and of their earlier values, alone."""
         kept = np.flatnonzero(~self.related)
         later = np.flatnonzero(~self.beside)
@@ -169,7 +170,7 @@ class Earlier:
         pieces = np.flatnonzero(found.told_by.any(axis=0)) if self.pieces else np.zeros(0, dtype=np.int64)
         several = len(pieces) > 1
         if not len(kept) and not len(later):
-            return Earlier()
+            return PriorReleases()
         columns = np.concatenate([np.arange(own), size + later])
         return replace(
             found,
@@ -200,7 +201,7 @@ class Earlier:
         return matrix | {name: getattr(self, name) for name in (*ROWS, *COLUMNS)} | parts | beside
 
     @classmethod
-    def of(cls, arrays: dict[str, np.ndarray]) -> Earlier:
+    def of(cls, arrays: dict[str, np.ndarray]) -> PriorReleases:
         """The inverse of `arrays`."""
         a = dict(arrays)
         m, n = a.pop("shape").tolist()
@@ -264,7 +265,7 @@ class ProtectionProblem:
     primary: Bools = field(repr=False)
     deliveries: tuple[str, ...]
     known: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
-    earlier: Earlier = field(default_factory=Earlier, repr=False)
+    earlier: PriorReleases = field(default_factory=PriorReleases, repr=False)
     integral: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
     least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     withheld: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool), repr=False)
@@ -291,7 +292,7 @@ class ProtectionProblem:
         outside = np.flatnonzero((self.a < self.lb) | (self.a > self.ub))
         if len(outside):
             raise ValueError(
-                f"{self.space.key(int(outside[0]))} and {len(outside) - 1} more: true value outside its "
+                f"{self.space.key(int(outside[0]))}{and_more(len(outside) - 1)}: true value outside its "
                 f"external bounds"
             )
         if (self.a[self.integral] != np.rint(self.a[self.integral])).any():

@@ -26,7 +26,6 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -61,7 +60,7 @@ def respondents_of(
     left, right = (
         np.array([*(pair for each in pairs for pair in each), *same], dtype=np.int64).reshape(-1, 2).T
     )
-    group = connected_components(
+    group = sp.csgraph.connected_components(
         sp.csr_array((np.ones(len(left)), (left, right)), shape=(n, n)), directed=False
     )[1]
     found = np.where(singleton, group, NOBODY)

@@ -38,6 +38,44 @@ STATUS = {
 
 
 @dataclass(frozen=True)
+class Lost:
+    """What a publication loses: information (weight · half-width), and the number of cells that lose some."""
+
+    information: float
+    cells: int
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bases that leave the totals of a longer period room to come out exact (methods/linked/reserve.py), and
+    what is lost: `now`, in this release, and `then`, in the longer period, each with the room and without it.
+    """
+
+    publication: Publication = field(repr=False)
+    now: tuple[Lost, Lost]
+    then: tuple[Lost, Lost]
+
+    @property
+    def saves(self) -> bool:
+        """Whether more totals of the longer period come out exact."""
+        return self.then[0].cells < self.then[1].cells
+
+
+@dataclass(frozen=True)
+class FlagCost:
+    """What the flag of a primary `cell` costs in tables that are decided together. `tables`: in which it is
+    primary. `share`: of the least loss of all tables; `within`: the part of it for the aggregate cells that
+    each table shows, so that a cell of several tables counts in each of them.
+    """
+
+    cell: str
+    country: str
+    tables: tuple[str, ...]
+    share: float
+    within: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Publication:
     """The decision for every aggregate cell, in the order of `cells` (flat indices, ascending); all
     arrays have shape (aggregate cells,).
@@ -288,7 +326,7 @@ class Evidence:
 
     `witness` (witnesses, columns): deviations from the true values, first of the suppressed cells, then
     of unknown earlier values; columns after the last one that moves are left out. It fools the attackers
-    of number `profile`: first the profiles of the audit, then its `weaker` adversaries. `lot` is the part
+    of number `profile`: first the profiles of the audit, then its `weaker` adversaries. `lot` is the batch
     of the audit that found it, −1 for the shared part. `broken` proves requirements that are not met,
     `cut` requirements that the national tables alone do not keep. `whole whole_profile whole_lot` are the
     same for whole tables, against an attacker with integer knowledge. `whole_cut` (cuts, 5) holds

@@ -74,6 +74,10 @@ class Secret:
 
     def digest(self, *parts: bytes) -> str:
         """HMAC-SHA256 of the concatenated parts, in hexadecimal."""
+        return self.digest_of(parts)
+
+    def digest_of(self, parts: Iterable[bytes]) -> str:
+        """The same of parts that are not all there at once."""
         return self._mac(parts).hexdigest()
 
     def seed(self, label: str, *of: str) -> int:
@@ -87,11 +91,12 @@ class Secret:
         return mac
 
 
-def name_of_delivery(content: bytes, salt: Secret) -> str:
-    """The keyed digest that names a delivered file: the same bytes have the same name under the same salt
-    only.
+def name_of_delivery(content: bytes | Iterable[bytes], salt: Secret) -> str:
+    """The keyed digest that names a delivered file, given whole or by pieces: the same bytes have the same
+    name under the same salt only.
     """
-    return salt.derive("delivery").digest(content)
+    pieces = (content,) if isinstance(content, bytes) else content
+    return salt.derive("delivery").digest_of(pieces)
 
 
 def drawn_seed(given: int | None) -> int:

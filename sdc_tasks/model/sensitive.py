@@ -11,7 +11,8 @@ if for every primary p
     max z_p ≥ upl_p,   min z_p ≤ −lpl_p,   max z_p − min z_p ≥ spl_p      over Z,
 
 against everybody whom the level is to keep away (`Layer`): the level of the largest contributor against all
-others, and those of the next ones (`beside`), each against all but himself.
+others, and those of the next ones (`beside`), each against all but himself. Of a level that no pattern keeps
+less may be asked, of every attacker as much as he leaves where everything is hidden (`attained`).
 
 A requirement beyond an external bound is cut at the bound (METHOD §2). A `singleton` primary has one
 respondent, who knows the cell; all of them may collude against another one ([2] eq. 9): respondents.py.
@@ -46,13 +47,18 @@ class Contributors(Protocol):
 @dataclass(frozen=True)
 class Layer:
     """(n) each: how far every primary must rise and fall, and both together, and whom that protects, numbered
-    as `respondents`; cut at the bounds, 0 where nothing is asked.
+    as `respondents`; cut at the bounds, 0 where nothing is asked. `lacks`: respondents who take no part in
+    the attack, of whom was `asked` (cells) for some primaries; `level`: which of the levels of a primary this
+    is, its own (0) or one of a further contributor, by its row.
     """
 
     up: Floats = field(repr=False)
     down: Floats = field(repr=False)
     width: Floats = field(repr=False)
     guards: Ints = field(repr=False)
+    lacks: tuple[int, ...] = field(default=(), repr=False)
+    asked: Ints | None = field(default=None, repr=False)
+    level: int = 0
 
     @property
     def most(self) -> Floats:
@@ -88,6 +94,8 @@ class SensitiveTable(AdditiveTable):
     beside_guarded: Ints = field(default_factory=absent, repr=False, kw_only=True)
     behind: Contributors | None = field(default=None, repr=False, compare=False, kw_only=True)
     by_rules: bool = field(default=False, kw_only=True)
+    attainable: bool = field(default=False, kw_only=True)
+    attained: tuple[Layer, ...] = field(default=(), repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         n = len(np.asarray(self.a))
@@ -115,7 +123,7 @@ class SensitiveTable(AdditiveTable):
 
     @property
     def lone(self) -> Bools:
-        """(n): whether the cell has a single respondent, who knows it."""
+        """(n): `singleton`: whether the cell has a single respondent, who knows it."""
         return self.singleton
 
     @cached_property
@@ -132,13 +140,20 @@ class SensitiveTable(AdditiveTable):
         """
         return read_only(guards_of(self.respondents, self.respondent, self.guarded))
 
-    @cached_property
+    @property
     def layers(self) -> tuple[Layer, ...]:
-        """What each primary must keep, and for whom: its own level first, then one for each row of
+        """What each primary must keep, and for whom: as `wanted`, or as far as that can be attained, then
+        what weaker attackers must leave.
+        """
+        return self.attained or self.wanted
+
+    @cached_property
+    def wanted(self) -> tuple[Layer, ...]:
+        """What the levels ask of each primary, and for whom: its own level first, then one for each row of
         `beside` that asks for anything.
         """
         found = [Layer(self.up, self.down, self.width, self.guards)]
-        for level, guarded in zip(self.beside, self.beside_guarded, strict=True):
+        for number, (level, guarded) in enumerate(zip(self.beside, self.beside_guarded, strict=True), 1):
             up, down = (
                 np.where(self.primary, np.minimum(level, room), 0.0)
                 for room in (self.ub - self.a, self.a - self.lb)
@@ -147,10 +162,23 @@ class SensitiveTable(AdditiveTable):
             implied = (self.guards == NOBODY) & (up <= self.up) & (down <= self.down)
             up, down = np.where(implied, 0.0, up), np.where(implied, 0.0, down)
             if up.any() or down.any():
-                found.append(
-                    Layer(up, down, np.zeros(len(up)), guards_of(self.respondents, self.respondent, guarded))
-                )
+                whom = guards_of(self.respondents, self.respondent, guarded)
+                found.append(Layer(up, down, np.zeros(len(up)), whom, level=number))
         return tuple(found)
+
+    @cached_property
+    def strongest(self) -> tuple[Layer, ...]:
+        """As `wanted`, and as far as that is asked of all lone respondents together."""
+        asked = {each.level: each for each in self.attained if each.asked is None}
+        return tuple(asked.get(each.level, each) for each in self.wanted)
+
+    @cached_property
+    def lowered(self) -> Bools:
+        """(n): the cells of which less is asked than is wanted, of somebody at least."""
+        less = np.zeros(len(self.a), dtype=bool)
+        for asked, wanted in zip(self.strongest, self.wanted, strict=True):
+            less |= (asked.up < wanted.up) | (asked.down < wanted.down) | (asked.width < wanted.width)
+        return read_only(less)
 
     @cached_property
     def down(self) -> Floats:
@@ -167,8 +195,12 @@ class SensitiveTable(AdditiveTable):
         """(n): spl, cut at the width of the bounds; 0 where `down` and `up` imply it, or no cell
         is primary.
         """
-        width = np.where(self.primary, np.minimum(self.spl, self.ub - self.lb), 0.0)
-        return read_only(np.where(width > self.down + self.up, width, 0.0))
+        return read_only(np.where(self.sliding > self.down + self.up, self.sliding, 0.0))
+
+    @cached_property
+    def sliding(self) -> Floats:
+        """(n): spl, cut at the width of the bounds; 0 where no cell is primary."""
+        return read_only(np.where(self.primary, np.minimum(self.spl, self.ub - self.lb), 0.0))
 
     def cost_of(self, pattern: Bools) -> float:
         """Σ cost of the secondary cells of a pattern."""

@@ -382,7 +382,7 @@ class CellSpace:
             country = {name: i for i, name in enumerate(self.countries)}
             area = [country.get(name, len(self.areas)) for name in each.space.countries]
             code = [own.get(key, alike.get(key[0], 0)) for key in each.space.national_keys]
-            found.append(np.array([np.repeat(area, len(code)), np.tile(code, len(area))]))
+            found.append(np.array([np.repeat(area, len(code)), np.tile(code, len(area))], dtype=np.int64))
         return np.concatenate(found, axis=1)
 
     def spread(self, answers: Iterable[float]) -> np.ndarray:

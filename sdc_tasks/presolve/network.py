@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.model.tolerances import ZERO
@@ -69,7 +68,7 @@ def _follow(rows: sp.csr_array, network: sp.csr_array) -> bool:
     for root in [nodes - 1, *range(nodes - 1)]:  # the last one, which no relation stands for, has none
         if seen[root]:
             continue
-        reached, before = breadth_first_order(arcs, root, directed=False)
+        reached, before = sp.csgraph.breadth_first_order(arcs, root, directed=False)
         seen[reached] = True
         for node in reached[1:].tolist():
             last = int(before[node])
@@ -124,5 +123,5 @@ def is_network(M: sp.csr_array) -> bool:
         np.concatenate([np.where(flips, j + m, j), np.where(flips, j, j + m)]),
     )
     graph = sp.csr_array((np.ones(len(left)), (left, right)), shape=(2 * m, 2 * m))
-    _, part = connected_components(graph, directed=False)
+    _, part = sp.csgraph.connected_components(graph, directed=False)
     return bool((part[:m] != part[m:]).all())

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import ROUNDING, SOLVER, ZERO
@@ -115,9 +114,9 @@ class _Hessian:
             (entries, self._indices.astype(np.int32), self._indptr.astype(np.int32)), shape=(self._m, self._m)
         )
         return np.asarray(
-            splu(H, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(
-                right
-            )
+            sp.linalg.splu(
+                H, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            ).solve(right)
         )
 
 

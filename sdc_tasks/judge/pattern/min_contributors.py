@@ -55,6 +55,8 @@ def _unknown(problem: SensitiveTable, hidden: Bools) -> Bools:
         beside=absent(),
         behind=None,
         minimum=0,
+        attainable=False,
+        attained=(),
     )
     found = hidden & (problem.a != 0)
     found[verify(asked, hidden).unprotected] = False

@@ -12,7 +12,6 @@ import time
 import highspy
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import ROUNDING, ZERO
@@ -40,22 +39,23 @@ class LinearPrograms:
         self._order = np.argsort(self._of, kind="stable")
         self._starts = np.searchsorted(self._of[self._order], np.arange(M.shape[1]))
         self._columns = np.arange(M.shape[1], dtype=np.int32)
+        self._M = M
         self._highs = _solver()
         asked(self._highs.passModel, _model(M, *self._tightest(self._low, self._high)))
 
     def point(
-        self, cost: Floats, columns: Ints, sign: float, far: Floats, protected: int = -1
+        self, cost: Floats, columns: Ints, sign: float, far: Floats, away: tuple[int, ...] = ()
     ) -> Floats | None:
         """A point d (data units) of largest Σ cost · d, `columns` moving no further than `far`; None if the
         solver has none.
 
-        Singletons stay, except those of the respondent who is `protected`.
+        Singletons stay, except those of respondents who are `away`: who is protected, who takes no part.
         """
         left = self._end - time.monotonic()
         if left <= 0:
             return None
         self.solved += 1
-        low, high = self._bounds(protected)
+        low, high = self._bounds(away)
         if sign > 0:
             np.minimum.at(high, columns, far / self._unit)
         else:
@@ -66,8 +66,36 @@ class LinearPrograms:
         d = np.clip(x[self._of] * self._ratio, low, high) * self._unit
         return np.where(np.abs(d) > 10 * ROUNDING * self._unit, d, 0.0)
 
-    def _bounds(self, protected: int) -> tuple[Floats, Floats]:
-        known = (self._respondent >= 0) & (self._respondent != protected)
+    def farthest(self, column: int, sign: float, far: float, away: tuple[int, ...]) -> float:
+        """By how much a cell moves to one side, at most, up to `far` (data units): what the multipliers of a
+        program prove, by arithmetic. The rooms of all cells must be whole. `away` as for `point`.
+        """
+        low, high = self._bounds(away)
+        if sign > 0:
+            high[column] = min(high[column], far / self._unit)
+        else:
+            low[column] = max(low[column], -far / self._unit)
+        cost = np.zeros(len(low))
+        cost[column] = sign
+        room = float(high[column] if sign > 0 else -low[column])
+        self.solved += 1
+        if room <= 0 or self._solve(cost, low, high, np.inf) is None:
+            return max(room, 0.0) * self._unit
+        gain = np.bincount(self._of, weights=cost * self._ratio, minlength=len(self._columns))
+        size = float(np.abs(gain).max())
+        multipliers = np.round(np.array(self._highs.getSolution().row_dual) / ZERO) * ZERO
+        least, most = self._tightest(low, high)
+        found = [room]
+        for times in (1.0, -1.0):  # whatever a solver calls the sign of a multiplier: any of them prove
+            pull = gain / size - times * (self._M.T @ multipliers)
+            pull[np.abs(pull) < ZERO / 2] = 0.0
+            with np.errstate(invalid="ignore"):  # a cell that the proof does not use may have no end
+                ends = np.where(pull > 0, pull * most, np.where(pull < 0, pull * least, 0.0))
+            found.append(size * float(ends.sum()))
+        return max(min(found), 0.0) * self._unit
+
+    def _bounds(self, away: tuple[int, ...]) -> tuple[Floats, Floats]:
+        known = (self._respondent >= 0) & ~np.isin(self._respondent, away)
         return np.where(known, 0.0, self._low), np.where(known, 0.0, self._high)
 
     def _solve(self, cost: Floats, low: Floats, high: Floats, seconds: float) -> Floats | None:
@@ -144,7 +172,7 @@ def _tied(M: sp.csr_array) -> tuple[sp.csr_array, Ints, Floats]:
         ends = [M.indices[each].astype(np.int64) for each in (first, first + 1)]
         size = M.shape[1]
         graph = sp.coo_array((np.ones(len(pairs)), (ends[0], ends[1])), shape=(size, size))
-        number, became = connected_components(graph, directed=False)
+        number, became = sp.csgraph.connected_components(graph, directed=False)
         step = _ratios(size, ends[0], ends[1], -M.data[first] / M.data[first + 1])
         cells, ratio = became[cells].astype(np.int64), ratio * step[cells]
         joined = sp.csr_array((step, (np.arange(size), became)), shape=(size, number))

@@ -7,8 +7,8 @@ A primary counts as protected only if points x are found with
     lpl_p)
 
 for each of its levels, that of the largest contributor and those of the next ones, with x_i = a_i also for
-the singletons of all others. Plain arithmetic checks this. Solvers, and whoever made the pattern, only
-propose points: if they are wrong, a safe pattern may count as unsafe, never the reverse.
+the singletons of all others who attack. Plain arithmetic checks this. Solvers, and whoever made the pattern,
+only propose points: if they are wrong, a safe pattern may count as unsafe, never the reverse.
 
 With d = x − a every such point is extended to the ends of its line a + t d: t⁺ and −t⁻ are the longest
 steps that the bounds allow, and all primaries are read off at both ends. So a point settles many primaries.
@@ -83,10 +83,11 @@ def verify(
 
 
 class _Requirements:
-    """How far each primary must rise and fall, in data units, for whom (`guards`), and
-    how far it was shown to, so far.
+    """How far each primary must rise and fall, in data units, for whom (`guards`), who takes no part in the
+    attack (`lacking`, by the number `lacks`), and how far it was shown to, so far.
 
-    One entry for each primary, in their order, then one for each further contributor whom a level protects.
+    One entry for each primary, in their order, then one for each further contributor whom a level protects,
+    and for each weaker attacker.
     """
 
     def __init__(self, problem: SensitiveTable) -> None:
@@ -96,6 +97,13 @@ class _Requirements:
         self.up, self.down, self.width, self.guards = (
             np.concatenate([getattr(layer, name)[p] for layer, p in zip(problem.layers, places, strict=True)])
             for name in ("up", "down", "width", "guards")
+        )
+        self.lacking = tuple(dict.fromkeys(layer.lacks for layer in problem.layers))
+        self.lacks = np.concatenate(
+            [
+                np.full(len(p), self.lacking.index(layer.lacks))
+                for layer, p in zip(problem.layers, places, strict=True)
+            ]
         )
         self.rise, self.fall = np.zeros(len(self.cells)), np.zeros(len(self.cells))
 
@@ -108,7 +116,8 @@ class _Requirements:
         """What witnesses show, by arithmetic alone."""
         found = []
         for layer, cells in zip(problem.layers, np.split(self.cells, self.starts), strict=True):
-            found.append([each[cells] for each in shown(problem, pattern, witnesses, layer.guards)])
+            far = shown(problem, pattern, witnesses, layer.guards, layer.lacks)
+            found.append([each[cells] for each in far])
         self.record(*(np.concatenate(side) for side in zip(*found, strict=True)))
 
     def record(self, rise: Floats, fall: Floats) -> None:
@@ -203,7 +212,8 @@ class _HiddenCells:
                     cost = np.zeros(len(self.hidden))
                     cost[self.column[k]] = sign
                     far = np.array([max(level[k], wanted.width[k])])
-                    self.try_witness(programs.point(cost, self.column[[k]], sign, far, int(wanted.guards[k])))
+                    away = (int(wanted.guards[k]), *wanted.lacking[wanted.lacks[k]])
+                    self.try_witness(programs.point(cost, self.column[[k]], sign, far, away))
 
     def _without_relations(self, live: Bools) -> None:
         """No relation holds the hidden cells: each goes where its bounds let it."""
@@ -215,21 +225,32 @@ class _HiddenCells:
         """Reads all primaries off at both ends of the line through a and a + d."""
         if d is None or not d.any():
             return
-        moving = np.unique(self.respondent[(self.respondent >= 0) & (d != 0)])
-        if len(moving) > 1:  # nobody is attacked by those who know neither of two respondents' cells
+        told = self._told(np.unique(self.respondent[(self.respondent >= 0) & (d != 0)]))
+        if not told.any():
             return
         positive, negative = d > 0, d < 0
         forward = min(_step(self.above[positive], d[positive]), _step(self.below[negative], -d[negative]))
         backward = min(_step(self.below[positive], d[positive]), _step(self.above[negative], -d[negative]))
         error = float(np.abs(self.M @ d).max(initial=0.0))
         moved = np.where(self.column >= 0, d[self.column], 0.0)
-        if len(moving):
-            moved = np.where(self.requirements.guards == moving[0], moved, 0.0)
+        moved = np.where(told, moved, 0.0)
         sure = np.abs(moved) * FEASIBILITY >= error
         moved = np.where(sure, moved, 0.0)
         size = np.abs(moved)
         ahead, back = _times(size, forward), _times(size, backward)
         self.requirements.record(np.where(moved > 0, ahead, back), np.where(moved > 0, back, ahead))
+
+    def _told(self, moving: Ints) -> Bools:
+        """The requirements about which a witness tells that moves singletons of these respondents: those
+        against whoever knows none of them. Two of them are known to somebody, unless they take no part.
+        """
+        wanted = self.requirements
+        found = np.ones((len(wanted.lacking), len(wanted.cells)), dtype=bool)
+        for number, lacks in enumerate(wanted.lacking):
+            left = moving[~np.isin(moving, lacks)]
+            if len(left):
+                found[number] = (wanted.guards == left[0]) & (len(left) == 1)
+        return np.asarray(found[wanted.lacks, np.arange(len(wanted.cells))])
 
 
 def _step(room: Floats, size: Floats) -> float:

@@ -23,13 +23,17 @@ AT_ONCE = 20_000  # witnesses looked at together, which bounds the memory
 
 
 def shown(
-    problem: SensitiveTable, pattern: Bools, witnesses: sp.csr_array, guards: Ints | None = None
+    problem: SensitiveTable,
+    pattern: Bools,
+    witnesses: sp.csr_array,
+    guards: Ints | None = None,
+    lacks: tuple[int, ...] = (),
 ) -> tuple[Floats, Floats]:
     """(n), (n): how far the witnesses (a row each, n columns, in units of the data) show every primary
     to rise and to fall; 0 elsewhere.
 
     `guards` (n): whom each primary protects, numbered as the respondents of the problem; else those of its
-    own levels.
+    own levels. `lacks`: the respondents who take no part in the attack.
     """
     n = len(problem.a)
     guards = problem.guards if guards is None else guards
@@ -37,8 +41,9 @@ def shown(
     if witnesses.shape[1] != n:
         raise ValueError(f"a witness for a table of {n} cells has {n} entries, not {witnesses.shape[1]}")
     may_move = pattern & ~problem.fixed
+    told = np.where(np.isin(problem.respondents, lacks), NOBODY, problem.respondents)
     for first in range(0, witnesses.shape[0], AT_ONCE):
-        _read(problem, guards, may_move, _clean(witnesses[first : first + AT_ONCE]), rise, fall)
+        _read(problem, (guards, told), may_move, _clean(witnesses[first : first + AT_ONCE]), rise, fall)
     return rise, fall
 
 
@@ -51,8 +56,15 @@ def _clean(witnesses: sp.csr_array) -> sp.csr_array:
 
 
 def _read(
-    problem: SensitiveTable, guards: Ints, may_move: Bools, z: sp.csr_array, rise: Floats, fall: Floats
+    problem: SensitiveTable,
+    respondents: tuple[Ints, Ints],
+    may_move: Bools,
+    z: sp.csr_array,
+    rise: Floats,
+    fall: Floats,
 ) -> None:
+    """`respondents`: whom each primary protects, and who attacks with each singleton."""
+    guards, attacks = respondents
     if not z.shape[0]:
         return
     starts, row = z.indptr[:-1], np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
@@ -68,7 +80,7 @@ def _read(
     # missed.
     # the relations may miss this share of the move of a primary, and of each of their own terms
     allowed &= (gaps - FEASIBILITY * terms).max(axis=0).toarray().ravel() <= 0
-    told = problem.respondents[cell]
+    told = attacks[cell]
     last = np.maximum.reduceat(
         told, starts
     )  # the respondent of the singletons that a witness moves, if there is one

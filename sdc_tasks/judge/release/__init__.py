@@ -1,6 +1,9 @@
 """A second program for the same verdict: it recomputes each statement of a certificate by arithmetic,
 without LPs or the attacker's code.
 
+To read it, begin with `verdict.recheck`: it asks `adversary` about one adversary after the other, whose
+`polyhedron` holds what he cannot exclude.
+
 Its only inputs are the deliveries (`ProtectionProblem`), the table (`Publication`) and the evidence. It
 checks that
 
@@ -10,7 +13,7 @@ checks that
   requirement that it proves. The witness moves a primary at least as far as required, and
   agrees with what each attacker knows; for a coalition, with what all members except the victim
   know (`witnesses`, `knowledge`);
-- weak duality, with the bounds of the `World` only, proves each successful attack (`duality`), and it
+- weak duality, with the bounds of the polyhedron only, proves each successful attack (`duality`), and it
   reaches as far as the evidence says;
 - each requirement is the promised level, cut at the external bounds. It is lower only if the same
   duality shows that the national tables
@@ -24,8 +27,8 @@ checks that
 - where related releases are out, which of their cells are those of this release, or sums of them over time,
   is computed again from their keys (`beside`);
 - where bases are drawn by a secret, tables of the evidence prove the width that somebody who has the
-  program is left (`program`); which
-  primaries have no claim follows from public figures, and the caller says it;
+  program is left (`rule_aware`); which primaries have no claim follows from public figures, and the caller
+  says it;
 - no sum or difference of compositions tells a small count, if small counts must be protected
   (`ProtectionProblem.least`; `small`);
 - the certificate says what follows from all this, neither more nor less (`certificate`), and what

@@ -10,13 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.judge.release.duality import ReducedWorld, tied_groups
+from sdc_tasks.judge.release.duality import ReducedPolyhedron, tied_groups
 from sdc_tasks.judge.release.integers import ExhaustiveSearch
 from sdc_tasks.judge.release.knowledge import Known, attackers
 from sdc_tasks.judge.release.owed.promise import Needs, promised
+from sdc_tasks.judge.release.polyhedron import (
+    AttackerPolyhedron,
+    integer_known,
+    integer_polyhedron,
+    polyhedron_of,
+)
 from sdc_tasks.judge.release.sides import SIDES
 from sdc_tasks.judge.release.witnesses import remaining
-from sdc_tasks.judge.release.world import World, integer_known, integer_world, world_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import Evidence, Multipliers, Publication
@@ -26,7 +31,7 @@ from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY, JUDGED_LEVEL, JUDGED_
 
 @dataclass(frozen=True, repr=False)
 class AdversaryCase:
-    """One adversary: its worlds with and without the publication, what it knows, for which primaries it is
+    """One adversary: its polyhedra with and without the publication, what it knows, for which primaries it is
     judged (`judged`), and the numbers of the adversaries whose tables deceive this one too (`deceived_by`).
     `tied`: the tied groups of cells.
     """
@@ -37,8 +42,8 @@ class AdversaryCase:
     primaries: Ints
     judged: Bools
     deceived_by: Ints
-    world: World
-    unpublished: World
+    polyhedron: AttackerPolyhedron
+    unpublished: AttackerPolyhedron
     known: Known
     tied: sp.csr_array
 
@@ -47,8 +52,8 @@ class AdversaryCase:
         return int(np.searchsorted(self.primaries, cell))
 
     def column(self, cell: int) -> int:
-        """The column of a hidden cell in both worlds."""
-        return int(np.searchsorted(self.world.cells, cell))
+        """The column of a hidden cell in both polyhedra."""
+        return int(np.searchsorted(self.polyhedron.cells, cell))
 
     def known_bounds(self, cell: int, insider: int) -> tuple[Ints, Floats, Floats]:
         """(columns, lower, upper): what the attackers of a primary know of cells. `insider`: the number of
@@ -57,7 +62,7 @@ class AdversaryCase:
         known = self.known
         victim = known.victim[self.place(cell)]
         mine = np.arange(len(known.cells)) == insider if known.alone else known.owner != victim
-        return np.searchsorted(self.world.cells, known.cells[mine]), known.lower[mine], known.upper[mine]
+        return np.searchsorted(self.polyhedron.cells, known.cells[mine]), known.lower[mine], known.upper[mine]
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ def cases_of(
             for n, each in enumerate(adversaries)
             if each.profile == who.profile and set(each.lacks) <= set(who.lacks)
         ]
-        unpublished = world_of(problem, None, who.profile, who.lacks)
+        unpublished = polyhedron_of(problem, None, who.profile, who.lacks)
         found.append(
             AdversaryCase(
                 number,
@@ -106,7 +111,7 @@ def cases_of(
                 primaries,
                 judged[number],
                 np.array(deceived_by),
-                world_of(problem, publication, who.profile, who.lacks),
+                polyhedron_of(problem, publication, who.profile, who.lacks),
                 unpublished,
                 attackers(problem, who.profile, primaries, who.lacks),
                 tied_groups(unpublished),
@@ -138,13 +143,13 @@ def _integer_cuts(case: AdversaryCase, needs: Needs, evidence: Evidence) -> dict
     """(side, primary, insider) → how far whole national tables reach, where the evidence says that it is less
     than the requirement and an exhaustive search proves it.
     """
-    world, integral = integer_world(case.problem, None, case.unpublished)
+    polyhedron, integral = integer_polyhedron(case.problem, None, case.unpublished)
     reached = dict[tuple[int, int, int], float]()
     for _, cell, side, insider, reach in evidence.whole_cut[evidence.whole_cut[:, 0] == case.number].tolist():
         p = case.place(cell)
         columns, low, high = case.known_bounds(cell, insider)
         low = np.where(integral[columns], np.ceil(low - JUDGED_INTEGRALITY), low)
-        search = ExhaustiveSearch.around(world, integral, case.column(cell), columns, low, high)
+        search = ExhaustiveSearch.around(polyhedron, integral, case.column(cell), columns, low, high)
         proven = (
             search is not None and reach < needs.of(side, p, insider) and search.reaches_no_more(side, reach)
         )
@@ -166,17 +171,17 @@ def without_witness(case: AdversaryCase, publication: Publication, needs: Needs,
     needed, unproven = _needed(case, needs), _asked(case, needs)
     tables = sp.csr_array(evidence.witness[np.isin(evidence.profile, case.deceived_by)])
     found = remaining(
-        case.world, tables, primaries, needed, unproven, known, JUDGED_MISS * needed, JUDGED_LEVEL
+        case.polyhedron, tables, primaries, needed, unproven, known, JUDGED_MISS * needed, JUDGED_LEVEL
     )
     integral = problem.integral[primaries]
     if integral.any():
         # Who knows that a count is whole is deceived by whole tables alone, and these fit exactly.
         tables = sp.csr_array(evidence.whole[np.isin(evidence.whole_profile, case.deceived_by)])
-        world, whole = integer_world(problem, publication, case.world)
+        polyhedron, whole = integer_polyhedron(problem, publication, case.polyhedron)
         if (tables.data[whole[tables.indices]] % 1 != 0).any():
             raise ValueError("the witnesses are no evidence (whole tables: a table that is not whole)")
-        known, exactly = integer_known(known, world, whole), np.full(needed.shape, JUDGED_INTEGRALITY)
-        counts = remaining(world, tables, primaries, needed, unproven, known, exactly, 0.0)
+        known, exactly = integer_known(known, polyhedron, whole), np.full(needed.shape, JUDGED_INTEGRALITY)
+        counts = remaining(polyhedron, tables, primaries, needed, unproven, known, exactly, 0.0)
         found[:, integral] = counts[:, integral]
     return found
 
@@ -189,7 +194,7 @@ def proven_attacks(case: AdversaryCase, needs: Needs, evidence: Evidence) -> tup
     """
     asked, share = _asked(case, needs), np.ones((len(SIDES), len(case.primaries)))
     attacked = np.zeros_like(asked)
-    for bound in _bounds(case, case.world, evidence.broken):
+    for bound in _bounds(case, case.polyhedron, evidence.broken):
         p, side = case.place(bound.cell), SIDES.index(bound.side)
         need = needs.of(bound.side, p, bound.insider)
         _ask(
@@ -205,9 +210,9 @@ def proven_attacks(case: AdversaryCase, needs: Needs, evidence: Evidence) -> tup
     return attacked, share
 
 
-def _bounds(case: AdversaryCase, world: World, proofs: Multipliers) -> Iterator[_Bound]:
-    """The proofs of the evidence that are about this adversary, by weak duality in one of its worlds."""
-    reduced = ReducedWorld(world, case.tied)
+def _bounds(case: AdversaryCase, polyhedron: AttackerPolyhedron, proofs: Multipliers) -> Iterator[_Bound]:
+    """The proofs of the evidence that are about this adversary, by weak duality in one of its polyhedra."""
+    reduced = ReducedPolyhedron(polyhedron, case.tied)
     for i in np.flatnonzero(proofs.profile == case.number).tolist():
         cell, side, insider = int(proofs.cell[i]), int(proofs.side[i]), int(proofs.knower[i])
         bounds = reduced.bounds(*case.known_bounds(cell, insider))

@@ -14,7 +14,7 @@ from datetime import date
 from fractions import Fraction
 from math import gcd, isclose
 
-from sdc_tasks.model.problem import CELL_ARRAYS, Earlier, ProtectionProblem
+from sdc_tasks.model.problem import CELL_ARRAYS, PriorReleases, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.model.time.periods import PeriodRule, bounds
@@ -313,7 +313,7 @@ def _months(first: date, after: date) -> int:
     return 12 * (after.year - first.year) + after.month - first.month
 
 
-def _rows(told: Earlier) -> Iterator[tuple[list[tuple[int, float]], float, float, bool, bool]]:
+def _rows(told: PriorReleases) -> Iterator[tuple[list[tuple[int, float]], float, float, bool, bool]]:
     for i, (start, end) in enumerate(
         zip(told.rows.indptr[:-1].tolist(), told.rows.indptr[1:].tolist(), strict=True)
     ):
@@ -342,7 +342,7 @@ def _published(part: Part, first: int, hidden: Sequence[bool]) -> Iterator[Line]
         yield _exact(at), *ends, bool(publication.rounded[k]), False
 
 
-def _lines(told: Earlier) -> Lines:
+def _lines(told: PriorReleases) -> Lines:
     """The rows of earlier publications, each with the names of the pieces that tell it."""
     found: Lines = {}
     for i, (entries, low, high, rounded, assumed) in enumerate(_rows(told)):

@@ -5,11 +5,11 @@ For multipliers y of rows `low ≤ A u ≤ high` and bounds `lower ≤ u ≤ upp
 
     c·u  ≤  Σ max(y·low, y·high) + Σ max(d·lower, d·upper),    d = c − Aᵀy
 
-This holds for any y, so the multipliers need not be trusted. Only bounds of the world are used: if d is not 0
-at an unbounded cell, the right side is infinite and nothing is shown. The noise of a solver would make d
-nonzero at every such cell. So a multiplier near a fraction of `PARTS` is replaced by that fraction (relations
-have entries ±1, so true multipliers are such fractions), and sums cancel exactly. Any other noise is charged
-with the bounds that the rows imply for the cell (`_implied`).
+This holds for any y, so the multipliers need not be trusted. Only bounds of the polyhedron are used: if d is
+not 0 at an unbounded cell, the right side is infinite and nothing is shown. The noise of a solver would make
+d nonzero at every such cell. So a multiplier near a fraction of `PARTS` is replaced by that fraction
+(relations have entries ±1, so true multipliers are such fractions), and sums cancel exactly. Any other noise
+is charged with the bounds that the rows imply for the cell (`_implied`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.judge.release.world import World
+from sdc_tasks.judge.release.polyhedron import AttackerPolyhedron
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import DUAL, JUDGED_INTEGRALITY
 
@@ -31,23 +31,23 @@ Bounds = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, repr=False)
-class ReducedWorld:
-    """A world over the tied groups of its cells: cells that the national relations tie to
+class ReducedPolyhedron:
+    """A polyhedron over the tied groups of its cells: cells that the national relations tie to
     each other, or fix, count as one.
     """
 
-    world: World
+    polyhedron: AttackerPolyhedron
     tied: sp.csr_array = field(repr=False)
 
     @cached_property
     def rows(self) -> sp.csr_array:
-        found = sp.csr_array(self.world.A @ self.tied)
+        found = sp.csr_array(self.polyhedron.A @ self.tied)
         found.eliminate_zeros()
         return found
 
     def bounds(self, held: Ints, lower: Floats, upper: Floats) -> Bounds:
         """Bounds of each tied group, for an attacker who also knows these bounds of the columns `held`."""
-        low, high = self.world.lower.copy(), self.world.upper.copy()
+        low, high = self.polyhedron.lower.copy(), self.polyhedron.upper.copy()
         np.maximum.at(low, held, lower)
         np.minimum.at(high, held, upper)
         entries = sp.coo_array(self.tied)
@@ -62,7 +62,7 @@ class ReducedWorld:
         multipliers use a cell without a bound.
         """
         y = np.where(_near(multipliers), np.rint(PARTS * multipliers), PARTS * multipliers)
-        ends = np.where(y > 0, self.world.high[rows], self.world.low[rows])
+        ends = np.where(y > 0, self.polyhedron.high[rows], self.polyhedron.low[rows])
         if np.isinf(ends[y != 0]).any():
             return np.inf
         cost = PARTS * way * self.tied[[column]].toarray().ravel()
@@ -83,8 +83,8 @@ class ReducedWorld:
         for _ in range(BOUND_ROUNDS):
             least, most = np.where(v > 0, v * low[u], v * high[u]), np.where(v > 0, v * high[u], v * low[u])
             # For v > 0 a lower and an upper bound, else the reverse.
-            under = (self.world.low[row] - _others(np.asarray(most), row, C.shape[0])) / v
-            over = (self.world.high[row] - _others(np.asarray(least), row, C.shape[0])) / v
+            under = (self.polyhedron.low[row] - _others(np.asarray(most), row, C.shape[0])) / v
+            over = (self.polyhedron.high[row] - _others(np.asarray(least), row, C.shape[0])) / v
             np.maximum.at(low, u, np.where(v > 0, under, over))
             np.minimum.at(high, u, np.where(v > 0, over, under))
         return low, high
@@ -114,11 +114,11 @@ def _others(ends: Floats, row: Ints, count: int) -> Floats:
     )
 
 
-def tied_groups(world: World) -> sp.csr_array:
+def tied_groups(polyhedron: AttackerPolyhedron) -> sp.csr_array:
     """(columns, tied groups) with entries ±1: an equation of one cell fixes it, one of two cells ties them,
     until none is left. The row of a fixed column is empty.
     """
-    equations = sp.csr_array(world.A[(world.low == 0) & (world.high == 0)])
+    equations = sp.csr_array(polyhedron.A[(polyhedron.low == 0) & (polyhedron.high == 0)])
     tied = sp.csr_array(sp.eye_array(equations.shape[1]))
     while True:
         left = sp.csr_array(equations @ tied)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
-from sdc_tasks.judge.release.world import World
+from sdc_tasks.judge.release.polyhedron import AttackerPolyhedron
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import JUDGED_INTEGRALITY
 
@@ -23,7 +22,7 @@ MOST_COLUMNS = 400  # linked columns; with more, no proof is tried
 
 @dataclass(repr=False)
 class ExhaustiveSearch:
-    """The whole tables of a world around one column: the rows and columns linked to it, dense."""
+    """The whole tables of a polyhedron around one column: the rows and columns linked to it, dense."""
 
     A: Floats
     low: Floats
@@ -36,28 +35,34 @@ class ExhaustiveSearch:
 
     @classmethod
     def around(
-        cls, world: World, integral: Bools, column: int, held: Ints, lower: Floats, upper: Floats
+        cls,
+        polyhedron: AttackerPolyhedron,
+        integral: Bools,
+        column: int,
+        held: Ints,
+        lower: Floats,
+        upper: Floats,
     ) -> ExhaustiveSearch | None:
         """For an attacker who knows these bounds of the columns `held`; None if too many columns
         are linked.
         """
-        some = np.isfinite(world.low) | np.isfinite(world.high)
-        A = sp.csr_array(world.A[some])
+        some = np.isfinite(polyhedron.low) | np.isfinite(polyhedron.high)
+        A = sp.csr_array(polyhedron.A[some])
         m, n = A.shape
         entries = sp.coo_array(A)
         both = sp.csr_array((np.ones(A.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))
-        part = connected_components(both, directed=False)[1]
+        part = sp.csgraph.connected_components(both, directed=False)[1]
         columns = np.flatnonzero(part[m:] == part[m + column])
         if len(columns) > MOST_COLUMNS:
             return None
         rows = np.flatnonzero(part[:m] == part[m + column])
-        low, high = world.lower.copy(), world.upper.copy()
+        low, high = polyhedron.lower.copy(), polyhedron.upper.copy()
         np.maximum.at(low, held, lower)
         np.minimum.at(high, held, upper)
         return cls(
             A[rows][:, columns].toarray(),
-            world.low[some][rows],
-            world.high[some][rows],
+            polyhedron.low[some][rows],
+            polyhedron.high[some][rows],
             low[columns],
             high[columns],
             integral[columns],

@@ -18,10 +18,10 @@ from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 
 @dataclass(frozen=True)
-class Insight:
-    """A profile as this program sees it. `cells`: the cells of which its respondents know something, None
-    without respondents; `alone`: each respondent attacks alone; `published`: it knows earlier releases;
-    `revised`: what it assumes about the size of revisions.
+class ProfileKnowledge:
+    """What a profile knows beyond the public. `cells`: the cells of which its respondents know something,
+    None without respondents; `alone`: each respondent attacks alone; `published`: it knows earlier releases;
+    `revised`: and how far cells were revised since.
     """
 
     cells: Callable[[ProtectionProblem], Bools] | None = None
@@ -30,25 +30,25 @@ class Insight:
     revised: bool = False
 
 
-INSIGHTS = {
-    "external": Insight(),
-    "internal": Insight(lambda problem: problem.known <= problem.a, alone=True),
-    "coalition": Insight(lambda problem: problem.known == problem.a),
-    "vintage": Insight(published=True),
-    "revision": Insight(published=True, revised=True),
+KNOWLEDGE = {
+    "external": ProfileKnowledge(),
+    "internal": ProfileKnowledge(lambda problem: problem.known <= problem.a, alone=True),
+    "coalition": ProfileKnowledge(lambda problem: problem.known == problem.a),
+    "vintage": ProfileKnowledge(published=True),
+    "revision": ProfileKnowledge(published=True, revised=True),
 }
-if INSIGHTS.keys() != PROFILES.keys():
+if KNOWLEDGE.keys() != PROFILES.keys():
     raise ImportError(
-        f"attacker profiles {sorted(INSIGHTS.keys() ^ PROFILES.keys())}: not told to both programs "
+        f"attacker profiles {sorted(KNOWLEDGE.keys() ^ PROFILES.keys())}: not told to both programs "
         f"(model/profiles, judge/release)"
     )
 
 
-def insight_of(profile: str) -> Insight:
+def knowledge_of_profile(profile: str) -> ProfileKnowledge:
     """Raises ValueError for a profile that this module does not define."""
-    if profile not in INSIGHTS:
+    if profile not in KNOWLEDGE:
         raise ValueError(f"attacker profile {profile}: the second program does not know what it knows")
-    return INSIGHTS[profile]
+    return KNOWLEDGE[profile]
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +72,7 @@ def attackers(
     """The respondents of a profile, without those of `lacks`. Single-unit cells that are parts of one another
     share a respondent. Raises ValueError for a profile that this module does not define.
     """
-    ours = insight_of(profile)
+    ours = knowledge_of_profile(profile)
     if ours.cells is not None and np.isneginf(problem.known[problem.suppressed]).any():
         raise InvalidInput(
             f"hidden cells without a number of units: nothing can be said against profile {profile}"

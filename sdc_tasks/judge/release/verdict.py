@@ -18,9 +18,9 @@ from sdc_tasks.judge.release.adversary import (
 from sdc_tasks.judge.release.form import require_form, weaker_of
 from sdc_tasks.judge.release.owed.everyone import Judged, implied, left_out
 from sdc_tasks.judge.release.owed.promise import Needs, promised, rows
-from sdc_tasks.judge.release.program import asked_about, wide
+from sdc_tasks.judge.release.polyhedron import contradicted
+from sdc_tasks.judge.release.rule_aware import asked_about, wide
 from sdc_tasks.judge.release.small import disclosed_small_counts
-from sdc_tasks.judge.release.world import contradicted
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import Adversary, named
 from sdc_tasks.model.results import Evidence, Publication
@@ -90,8 +90,8 @@ def recheck(
         evidence,
         primaries,
         integral,
-        [len(case.world.lower) for case in cases],
-        [case.world.A.shape[0] for case in cases],
+        [len(case.polyhedron.lower) for case in cases],
+        [case.polyhedron.A.shape[0] for case in cases],
         [len(case.known.cells) if case.known.alone else 0 for case in cases],
         np.array([case.judged for case in cases]),
     )
@@ -178,5 +178,5 @@ def _wide(case: AdversaryCase, needs: Needs, evidence: Evidence, step: Floats | 
         needed = needs.general[:2].sum(axis=0)[bases]
         step = np.zeros(problem.space.size) if step is None else step
         tables = evidence.program, evidence.program_centre
-        shown[bases] = wide(problem, case.world, primaries[bases], needed, *tables, step)
+        shown[bases] = wide(problem, case.polyhedron, primaries[bases], needed, *tables, step)
     return shown

@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.judge.release.knowledge import Known
+from sdc_tasks.judge.release.polyhedron import AttackerPolyhedron
 from sdc_tasks.judge.release.sides import SIDES
-from sdc_tasks.judge.release.world import World
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 
 def remaining(
-    world: World,
+    polyhedron: AttackerPolyhedron,
     witnesses: sp.csr_array,
     primaries: Ints,
     needed: Floats,
@@ -28,11 +28,13 @@ def remaining(
     together, and of an attacker's knowledge. `short`: the share of a requirement that may be missing.
     """
     unproven = unproven.copy()
-    at, held = np.searchsorted(world.cells, primaries), np.searchsorted(world.cells, known.cells)
+    at, held = np.searchsorted(polyhedron.cells, primaries), np.searchsorted(polyhedron.cells, known.cells)
     width = np.zeros((2, *needed.shape[1:]))
-    for z in (sign * each for each in _tables(witnesses, len(world.lower)) for sign in (1.0, -1.0)):
-        row = world.A @ z
-        miss = _excess(world.low - row, row - world.high) + _excess(world.lower - z, z - world.upper)
+    for z in (sign * each for each in _tables(witnesses, len(polyhedron.lower)) for sign in (1.0, -1.0)):
+        row = polyhedron.A @ z
+        miss = _excess(polyhedron.low - row, row - polyhedron.high) + _excess(
+            polyhedron.lower - z, z - polyhedron.upper
+        )
         seen, off = z[at], _off(known, z[held])
         for side, direction in enumerate(SIDES):
             sound = (miss <= slack[side]) & (off <= slack[side])

@@ -44,7 +44,7 @@ from sdc_tasks.methods.attack.polyhedron import (
 )
 from sdc_tasks.methods.attack.requirements import Requirements, promised
 from sdc_tasks.methods.attack.small import revealed_small_counts
-from sdc_tasks.methods.attack.vintage import earlier
+from sdc_tasks.methods.attack.vintage import prior_releases
 from sdc_tasks.methods.attack.weaker import unjudged, who
 
 __all__ = [
@@ -61,13 +61,13 @@ __all__ = [
     "audit",
     "baseline",
     "contradicted",
-    "earlier",
     "facing",
     "integer_attacks",
     "integer_slacks",
     "jointly",
     "knowledge_of",
     "merge",
+    "prior_releases",
     "promised",
     "refuse_mislabelled",
     "revealed_small_counts",

@@ -57,7 +57,7 @@ def baseline(
         part = wanted.rows(rest)
         again = Attacker(problem, part, work=work)
         again.prove_all()
-        broken = [*broken, *(replace(each, primary=int(rest[each.primary])) for each in again.broken)]
+        broken = [*broken, *(replace(each, requirement=int(rest[each.requirement])) for each in again.broken)]
         lps += again.lps
         least = _cut_by(wanted, broken)
         left[rest[~part.implied]] = False
@@ -66,7 +66,7 @@ def baseline(
 
 
 def _cut_by(wanted: Requirements, attacks: Sequence[Attack]) -> Requirements:
-    return wanted.cut_to((each.primary, SIDES[each.side], each.insider, each.reach) for each in attacks)
+    return wanted.cut_to((each.requirement, SIDES[each.side], each.insider, each.reach) for each in attacks)
 
 
 def _general(needs: Requirements) -> Ints:
@@ -103,7 +103,7 @@ def audit(
     part = part or Chunk()
     joint = part.joint
     work = Progress(say, f"audit, part {part.number + 1} of {part.of}" if part.of > 1 else "audit")
-    attacker = _facing(problem, publication, requirements, witnesses, seed, work)
+    attacker = _attacker_facing(problem, publication, requirements, witnesses, seed, work)
     all_batches = _batches(requirements)
     batches = [
         all_batches[number]
@@ -179,7 +179,9 @@ def jointly(
     """Solves the joint LPs of an audit, once for all its chunks. `witnesses` and `seed`: those of
     the audit.
     """
-    attacker = _facing(problem, publication, requirements, witnesses, seed, Progress(say, "audit, all parts"))
+    attacker = _attacker_facing(
+        problem, publication, requirements, witnesses, seed, Progress(say, "audit, all parts")
+    )
     found, lps = attacker.propose()
     points = [each for of_prover in found for each in of_prover]
     return SharedWitnesses(
@@ -202,7 +204,7 @@ def _audited(
     return {**digests, "seed": seed}
 
 
-def _facing(
+def _attacker_facing(
     problem: ProtectionProblem,
     publication: Publication,
     requirements: Requirements,
@@ -231,7 +233,7 @@ def _evidence(attacker: Attacker, rows: Ints, requirements: Requirements) -> Evi
         witness=stacked([each for _, each in found]),
         profile=np.array([profile for profile, _ in found], dtype=np.int64),
         lot=np.array([each.batch for _, each in found], dtype=np.int64),
-        broken=proofs_of([each for each in attacker.broken if each.primary in mine], requirements),
+        broken=proofs_of([each for each in attacker.broken if each.requirement in mine], requirements),
         cut=requirements.why,
         weaker=Weaker.of(
             [(requirements.of_profile[n], who.lacks, cells) for n, who, cells in requirements.asked_weaker]

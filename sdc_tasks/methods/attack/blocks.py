@@ -25,17 +25,20 @@ from sdc_tasks.model.table import Hierarchy, Ints
 PART_COUNTRIES = 30  # countries in one part, so that the aggregates have room
 DEALT_GROUPS = 3  # the least number of groups of countries when they are dealt out
 SMALL_COLUMNS, LARGE_COLUMNS = 1_000, 6_000  # columns of a part
+COLUMNS_OF_A_CELL = 2  # of a table that moves with the release: its own, and that of the release
 UNDIVIDED = 1.5  # times the columns of a part: a table with no more columns than this is not divided
 
 
 @dataclass(frozen=True)
 class Level:
     """A division of all columns into `parts`; `interior`: the parts are large enough for an interior point
-    method.
+    method. Beside tables that are out, parts overlap: `pushed`, the columns of each part whose cells are
+    pushed; by default all of them.
     """
 
     parts: list[Ints] = field(repr=False)
     interior: bool
+    pushed: list[Ints] | None = field(default=None, repr=False)
 
     def label(self, n: int) -> Ints:
         """The number of the part that each of n columns is in."""
@@ -76,19 +79,20 @@ def _stretches(depth: Ints, count: int) -> Ints:
     return np.searchsorted(cuts, np.arange(len(depth)), side="right")
 
 
-def is_large(n: int) -> bool:
-    """Is a table of n columns too large to be searched as a whole first?"""
-    return n > UNDIVIDED * LARGE_COLUMNS
+def is_large(n: int, each: int = 1) -> bool:
+    """Is a table of n columns too large to be searched as a whole first? `each`: as for `levels`."""
+    return n > UNDIVIDED * LARGE_COLUMNS * each
 
 
-def levels(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Level]:
+def levels(area: Ints, code: Ints, depth: Ints, group: Ints, each: int = 1) -> list[Level]:
     """The divisions, from small parts to the whole table. In a large table, stretches of codes end where
     branches end.
 
     `area`, `code`, `group` (columns,): where a column stands; codes in the order of `lineage`, groups of
-    linked indicators. `depth` (codes,): that of each code in this order.
+    linked indicators. `depth` (codes,): that of each code in this order. `each`: columns that move together
+    and so count as one.
     """
-    n = len(area)
+    n, small, middle = len(area), SMALL_COLUMNS * each, LARGE_COLUMNS * each
 
     def division(size: int, interior: bool, dealt: bool = False, depth: Ints | None = None) -> Level:
         own = [np.flatnonzero(group == number) for number in np.unique(group)]
@@ -100,12 +104,36 @@ def levels(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Level]:
     if n == 0:
         return []
     whole = [np.arange(n)]
-    if n <= UNDIVIDED * SMALL_COLUMNS:
+    if n <= UNDIVIDED * small:
         return [Level(whole, False)]
-    if not is_large(n):
-        return [division(SMALL_COLUMNS, False), Level(whole, True)]
-    large = [division(LARGE_COLUMNS, True, dealt, depth) for dealt in (False, True)]
-    return [division(SMALL_COLUMNS, False, depth=depth), *large, Level(whole, True)]
+    if not is_large(n, each):
+        return [division(small, False), Level(whole, True)]
+    large = [division(middle, True, dealt, depth) for dealt in (False, True)]
+    return [division(small, False, depth=depth), *large, Level(whole, True)]
+
+
+def table_levels(area: Ints, code: Ints, depth: Ints, group: Ints, table: Ints) -> list[Level]:
+    """The divisions of a release beside tables that are out (METHOD §10), from small parts to the whole: each
+    of these tables with the release itself, which moves with it, while the other tables stand still. What one
+    table gives room for is found there, in an LP that does not grow with their number. Cells of the release
+    itself are pushed in the whole.
+
+    `table` (columns,): the number of the table of each column, 0 for the release. All other arrays as for
+    `levels`.
+    """
+    found: dict[tuple[int, bool], tuple[list[Ints], list[Ints]]] = {}
+    numbers = np.unique(table[table > 0]).tolist()
+    if len(numbers) < 2:  # with the release, that is the whole
+        return levels(area, code, depth, group)
+    for number in numbers:
+        mine = np.flatnonzero((table == 0) | (table == number))
+        divisions = levels(area[mine], code[mine], depth, group[mine], COLUMNS_OF_A_CELL)
+        for place, level in enumerate(divisions):
+            parts, pushed = found.setdefault((place - len(divisions), level.interior), ([], []))
+            parts += [mine[part] for part in level.parts]
+            pushed += [mine[part[table[mine[part]] > 0]] for part in level.parts]
+    together = [Level(parts, interior, pushed) for (_, interior), (parts, pushed) in sorted(found.items())]
+    return [*together, *levels(area, code, depth, group)[-1:]]
 
 
 def around(area: Ints, code: Ints, depth: Ints, group: Ints) -> list[Ints]:

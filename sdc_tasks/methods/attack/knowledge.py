@@ -16,11 +16,11 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack.polyhedron import Polyhedron
 from sdc_tasks.methods.attack.requirements import Requirements
+from sdc_tasks.model.components import components
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.profiles import profile_of
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
@@ -254,8 +254,7 @@ def _owner(space: CellSpace, cells: Ints, single: Bools) -> Ints:
         first = space.national_size * np.arange(len(space.countries))[:, None]
         i, j = column[(first + within).ravel()], column[(first + beyond).ravel()]
     both = (i >= 0) & (j >= 0)
-    same = sp.csr_array((np.ones(int(both.sum())), (i[both], j[both])), shape=(len(cells), len(cells)))
-    number = connected_components(same, directed=False)[1]
+    number = components(i[both], j[both], len(cells))
     first_of = np.full(len(cells), np.iinfo(np.int64).max)
     np.minimum.at(first_of, number, cells)
     return first_of[number].astype(np.int64)

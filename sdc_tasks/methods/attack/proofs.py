@@ -17,9 +17,14 @@ def proofs_of(attacks: Sequence[Attack], requirements: Requirements) -> Multipli
     r = requirements
     attacks = sorted(
         attacks,
-        key=lambda each: (r.profile[each.primary], r.primaries[each.primary], each.side, each.insider),
+        key=lambda each: (
+            r.profile[each.requirement],
+            r.primaries[each.requirement],
+            each.side,
+            each.insider,
+        ),
     )
-    at = np.array([each.primary for each in attacks], dtype=np.int64)
+    at = np.array([each.requirement for each in attacks], dtype=np.int64)
     special = r.insider[at]
 
     def ints(values: Iterable[int]) -> Ints:

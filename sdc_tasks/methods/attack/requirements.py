@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -40,9 +40,10 @@ class Requirements:
     cut: Bools = field(repr=False)
     profile: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     insider: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
-    profiles: tuple[str, ...] = field(kw_only=True)
-    weaker: tuple[Adversary, ...] = field(default=(), kw_only=True, repr=False)
-    linked: bool = field(default=False, kw_only=True, repr=False)
+    _: KW_ONLY
+    profiles: tuple[str, ...]
+    weaker: tuple[Adversary, ...] = field(default=(), repr=False)
+    linked: bool = field(default=False, repr=False)
     why: Multipliers = field(default_factory=Multipliers, repr=False)
     whole: Ints = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64), repr=False)
 

@@ -31,18 +31,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack.polyhedron import contradicted
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, CellSpace, Floats, Ints
 
 TIED = 0.0
 
 
-def earlier(
+def prior_releases(
     problem: ProtectionProblem,
     releases: Sequence[tuple[ProtectionProblem, Publication]],
     revision: float | None = TIED,
-) -> Earlier:
+) -> PriorReleases:
     """What earlier releases (problem and publication of each) tell in addition to the present problem.
 
     `revision`: the largest revision that is assumed, in percent of the value; 0: the revision
@@ -50,7 +50,7 @@ def earlier(
     because its cells cannot be matched.
     """
     if not releases:
-        return Earlier()
+        return PriorReleases()
     pieces = _Pieces.of(problem, releases)
     known = _unknowns(problem, [then for then, _ in releases], pieces)
     rows = _Rows(known.width, len(pieces.names))
@@ -369,10 +369,10 @@ class _Rows:
         """These pieces tell the rows of a block as well."""
         self._by[block] |= by
 
-    def together(self, pieces: tuple[str, ...], **unknown: np.ndarray) -> Earlier:
+    def together(self, pieces: tuple[str, ...], **unknown: np.ndarray) -> PriorReleases:
         """All rows. With one piece nobody has a part of what is told, so none is named."""
         ends, marks, several = np.concatenate(self._ends), np.concatenate(self._marks), len(pieces) > 1
-        return Earlier(
+        return PriorReleases(
             pieces=pieces if several else (),
             told_by=np.concatenate(self._by) if several else np.zeros((0, 0), dtype=bool),
             rows=_sorted(sp.csr_array(sp.vstack(self._rows, format="csr"))),

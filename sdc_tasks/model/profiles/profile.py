@@ -13,7 +13,7 @@ from sdc_tasks.model.attackers import KEEPERS, PUBLIC
 from sdc_tasks.model.table import Bools
 
 if TYPE_CHECKING:
-    from sdc_tasks.model.problem import Earlier, ProtectionProblem
+    from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
 
 
 @dataclass(frozen=True, order=True)
@@ -22,7 +22,7 @@ class Adversary:
     attacker).
 
     `lacks`, ascending: of a coalition the respondents who stay outside, each by the first of his cells
-    (flat index); of a profile that keeps earlier releases the numbers of those pieces of `Earlier`
+    (flat index); of a profile that keeps earlier releases the numbers of those pieces of `PriorReleases`
     that these attackers do not have.
     """
 
@@ -82,10 +82,10 @@ class Keeper(Outsider):
     """A profile that knows something of earlier releases of the same period."""
 
     @abstractmethod
-    def assumes(self, earlier: Earlier) -> Bools:
+    def assumes(self, earlier: PriorReleases) -> Bools:
         """(rows of `earlier`,): the assumptions on revisions that the profile makes."""
 
-    def kept(self, earlier: Earlier, lacks: Collection[int] = ()) -> Bools:
+    def kept(self, earlier: PriorReleases, lacks: Collection[int] = ()) -> Bools:
         """(rows of `earlier`,): the rows that attackers of the profile know who lack these pieces. A row that
         several pieces tell is known to whoever has one of them. Who assumes how far a cell was revised needs
         all pieces that its row names: those of both values.
@@ -98,7 +98,7 @@ class Keeper(Outsider):
         return np.asarray(told | assumed | earlier.everybody)
 
     @abstractmethod
-    def must_be_withstood(self, earlier: Earlier) -> bool:
+    def must_be_withstood(self, earlier: PriorReleases) -> bool:
         """Whether the next release must withstand the profile even if its domain does not ask
         for it; `earlier` is not empty.
         """

@@ -9,7 +9,7 @@ from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
 if TYPE_CHECKING:
-    from sdc_tasks.model.problem import Earlier
+    from sdc_tasks.model.problem import PriorReleases
 
 
 class Revision(Keeper):
@@ -18,8 +18,8 @@ class Revision(Keeper):
     name = "revision"
     who = WHO[name]
 
-    def assumes(self, earlier: Earlier) -> Bools:
+    def assumes(self, earlier: PriorReleases) -> Bools:
         return earlier.assumed
 
-    def must_be_withstood(self, earlier: Earlier) -> bool:
+    def must_be_withstood(self, earlier: PriorReleases) -> bool:
         return bool(earlier.assumed.any())

@@ -11,7 +11,7 @@ from sdc_tasks.model.profiles.profile import Keeper
 from sdc_tasks.model.table import Bools
 
 if TYPE_CHECKING:
-    from sdc_tasks.model.problem import Earlier
+    from sdc_tasks.model.problem import PriorReleases
 
 
 class Vintage(Keeper):
@@ -23,8 +23,8 @@ class Vintage(Keeper):
     name = "vintage"
     who = WHO[name]
 
-    def assumes(self, earlier: Earlier) -> Bools:
+    def assumes(self, earlier: PriorReleases) -> Bools:
         return np.zeros(len(earlier.assumed), dtype=bool)
 
-    def must_be_withstood(self, earlier: Earlier) -> bool:
+    def must_be_withstood(self, earlier: PriorReleases) -> bool:
         return True

@@ -16,7 +16,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sdc_tasks.judge.release.knowledge import attackers, countries_of, insight_of
+from sdc_tasks.judge.release.knowledge import attackers, countries_of, knowledge_of_profile
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY
@@ -50,7 +50,7 @@ def _left_out_of(
     problem: ProtectionProblem, profile: str, primaries: Ints, promise: Floats, asked: Sequence[Judged]
 ) -> list[int]:
     """The primaries for which somebody of one profile is judged by nobody."""
-    ours, found = insight_of(profile), list[int]()
+    ours, found = knowledge_of_profile(profile), list[int]()
     if ours.cells is not None and problem.earlier.rows.nnz:
         # A respondent who also kept earlier releases is no attacker of any profile, so he was never judged.
         return [int(cell) for cell in primaries]
@@ -95,7 +95,7 @@ def implied(problem: ProtectionProblem, asked: Sequence[Judged], primaries: Ints
 def _has_more(other: Judged, each: Judged, across: bool) -> bool:
     if other.profile == each.profile:
         return other.lacks < each.lacks
-    mine, theirs = insight_of(each.profile), insight_of(other.profile)
+    mine, theirs = knowledge_of_profile(each.profile), knowledge_of_profile(other.profile)
     if not across or mine.cells is not None or theirs.cells is not None or not theirs.published:
         return False
     more = not mine.published or (theirs.revised and not mine.revised)
@@ -135,7 +135,7 @@ def _covered(
 
 def _pieces(problem: ProtectionProblem, profile: str, primaries: Ints) -> list[Pieces]:
     """For each primary, the pieces that may matter for what somebody has with nothing new published."""
-    ours, country = insight_of(profile), countries_of(problem.space)
+    ours, country = knowledge_of_profile(profile), countries_of(problem.space)
     if ours.published:
         groups = _linked(problem)
         return [

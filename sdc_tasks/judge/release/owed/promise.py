@@ -16,7 +16,7 @@ from sdc_tasks.model.tolerances import INTEGRALITY, SAME
 
 @dataclass(repr=False)
 class Needs:
-    """Requirements against one profile: `general` (sides, primaries), distances; `special`:
+    """Requirements against one adversary: `general` (sides, primaries), distances; `special`:
     (primary, attacker) → sides, against him alone. `cut` (primaries,): whether a general
     requirement is less than promised.
     """

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.judge.release.prior.pieces import PriorPieces, Release, layout, pieces_of
 from sdc_tasks.judge.release.prior.values import Value, Values, values_of
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
 from sdc_tasks.model.tolerances import EPSILON
 
 Entries = dict[int, float]
@@ -50,14 +50,14 @@ class Prior:
 
 def published_before(
     problem: ProtectionProblem, releases: Sequence[Release], revision: float | None
-) -> Earlier:
-    """The same as `methods/attack/vintage.earlier`. `revision` in percent; 0: the revision is
+) -> PriorReleases:
+    """The same as `methods/attack/vintage.prior_releases`. `revision` in percent; 0: the revision is
     known; None: nothing is assumed.
 
     Raises ValueError if a release has other dimensions.
     """
     if not releases:
-        return Earlier()
+        return PriorReleases()
     problems = [problem, *(then for then, _ in releases)]
     if len({tuple(hierarchy.dimension for hierarchy in each.space.hierarchies) for each in problems}) != 1:
         raise ValueError("an earlier release has other dimensions")
@@ -210,10 +210,10 @@ def _entries_by_row(matrix: sp.csr_array) -> Iterator[Entries]:
         yield dict(zip(matrix.indices[i:j].tolist(), matrix.data[i:j].tolist(), strict=True))
 
 
-def _assembled(prior: Prior, rows: Sequence[Row]) -> Earlier:
+def _assembled(prior: Prior, rows: Sequence[Row]) -> PriorReleases:
     values, former = prior.values, prior.values.former
     areas = len(prior.problem.space.countries)
-    return Earlier(
+    return PriorReleases(
         rows=_matrix(rows, prior.problem.space.size + len(former)),
         row_lower=np.array([row.low for row in rows], dtype=float),
         row_upper=np.array([row.high for row in rows], dtype=float),

@@ -75,11 +75,11 @@ class JointSearch:
         pushed = self.targets.pushable(bounds) & ~self.insiders.smaller
         solved = 0
         for level in self.levels:
-            label = level.label(len(bounds[0]))[self.targets.core]
-            for number, columns in enumerate(level.parts):
-                solved += self._in_part(
-                    attackers, bounds, columns, pushed & (label == number), level.interior, rng
-                )
+            for columns, own in zip(level.parts, level.pushed or level.parts, strict=True):
+                inside = np.zeros(len(bounds[0]), dtype=bool)
+                inside[own] = True
+                mine = pushed & inside[self.targets.core]
+                solved += self._in_part(attackers, bounds, columns, mine, level.interior, rng)
         return solved
 
     def _in_part(

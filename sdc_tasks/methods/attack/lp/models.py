@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack.knowledge import Insiders
+from sdc_tasks.methods.attack.blocks import lineage
 from sdc_tasks.methods.attack.polyhedron import AttackSystem
+from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import DUAL
 from sdc_tasks.solver.hot import Basis, HotLP
@@ -104,14 +105,21 @@ class LiveModel:
 class Models:
     """The live models of one prover, for parts and for the whole core. Each is made when it is first used.
 
-    `labels`: the number of the part that each column of the core is in; first its country, then ever
-    larger parts, last all countries.
+    `usual`: the bounds of u from which an attack starts; `free`: the widest ones of any attacker. `labels`:
+    the number of the part that each column of the core is in; first its country, then ever larger parts, last
+    all countries.
     """
 
     def __init__(
-        self, system: AttackSystem, by_column: sp.csc_array, insiders: Insiders, labels: list[Ints]
+        self,
+        system: AttackSystem,
+        by_column: sp.csc_array,
+        usual: tuple[Floats, Floats],
+        free: tuple[Floats, Floats],
+        labels: list[Ints],
     ) -> None:
-        self._system, self._by_column, self._insiders, self._labels = system, by_column, insiders, labels
+        self._system, self._by_column, self._labels = system, by_column, labels
+        self._usual, self._free = usual, free
         self._models: dict[tuple[int, int], LiveModel] = {}
 
     @property
@@ -148,4 +156,27 @@ class Models:
         """The model of these columns. Other columns count as movable even if insiders know them: some
         may stay outside of a coalition.
         """
-        return LiveModel(self._system, self._by_column, self._insiders.usual, columns, self._insiders.free)
+        return LiveModel(self._system, self._by_column, self._usual, columns, self._free)
+
+
+def standing(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints, Ints, Ints]:
+    """(area, rank in the first code list, depth of the code of each rank, group of linked indicators): of the
+    core columns, by the first cell of each, but for the depth.
+    """
+    space, area = problem.space, system.area[system.first]
+    indicator, *codes = np.unravel_index(system.code[system.first], space.national_shape)
+    group = np.array(space.linked)[indicator]
+    if not space.hierarchies:
+        return area, indicator, np.zeros(len(space.indicators), dtype=np.int64), group
+    rank = lineage(space.hierarchies[0])
+    return area, rank[codes[0]], np.array(space.hierarchies[0].depth)[np.argsort(rank)], group
+
+
+def tables_of(problem: ProtectionProblem, system: AttackSystem) -> Ints:
+    """(core columns,): the number of the table of the first cell of each, 0 for the release itself and for
+    unknown values of its earlier deliveries.
+    """
+    firsts, cells = problem.space.firsts, system.cells
+    table = np.zeros(len(system.area), dtype=np.int64)
+    table[: len(cells)] = np.searchsorted(firsts, cells, side="right") - 1
+    return table[system.first]

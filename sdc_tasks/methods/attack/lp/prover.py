@@ -33,11 +33,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.errors import Unprotectable
-from sdc_tasks.methods.attack.blocks import Level, around, is_large, levels, lineage
+from sdc_tasks.methods.attack.blocks import Level, around, is_large, levels, table_levels
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
 from sdc_tasks.methods.attack.lp.elastic import ElasticParts
 from sdc_tasks.methods.attack.lp.joint import JointSearch
-from sdc_tasks.methods.attack.lp.models import LiveModel, Models
+from sdc_tasks.methods.attack.lp.models import LiveModel, Models, standing, tables_of
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, facing
 from sdc_tasks.methods.attack.proof_state import ProofState
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
@@ -64,8 +64,8 @@ class Attack:
     """The strongest attack on one requirement: how far it reaches (unit of the data), and the rows that it
     uses.
 
-    `primary`: the row of the requirements. `side`: −1 (down), 1 (up), or 0 for the sliding level, whose reach
-    is the sum of both sides. `insider`: the attacker, if attackers act alone; else −1.
+    `requirement`: its row among the requirements. `side`: −1 (down), 1 (up), or 0 for the sliding level,
+    whose reach is the sum of both sides. `insider`: the attacker, if attackers act alone; else −1.
 
     `price` (dual values): how much the reach grows per unit of slack given to the aggregate cell at that
     position of the publication; positive for the upper slack (upper − a), negative for the lower one (a −
@@ -73,7 +73,7 @@ class Attack:
     releases; for a sliding level both sides, down first; `split` is the number of its rows.
     """
 
-    primary: int
+    requirement: int
     side: int
     need: float = field(repr=False)
     reach: float = field(repr=False)
@@ -127,13 +127,15 @@ class LpProver(Prover):
             targets, insiders, knowledge.asked(needs, row), need * (1 - FEASIBILITY), skip_proven=False
         )
         super().__init__(profile, targets, insiders, state, seed)
-        where = _where(problem, self._system)
+        where = standing(problem, self._system)
         self._levels, self._around, self._by_column = (
             levels(*where),
             around(*where),
             sp.csc_array(self._system.core),
         )
-        self._models = Models(self._system, self._by_column, insiders, self._around)
+        table = tables_of(problem, self._system)
+        self._joint_levels = table_levels(*where, table)
+        self._models = Models(self._system, self._by_column, insiders.usual, insiders.free, self._around)
         source = self._system.source[self._system.core_rows]
         self._core_row = np.full(int(source.max(initial=-1)) + 1, -1)  # of a row of the relations
         self._core_row[source] = np.arange(len(source))
@@ -301,12 +303,12 @@ class LpProver(Prover):
 
     def holds(self, attack: Attack) -> bool:
         """Is this attack on one of the targets?"""
-        return bool(((self.targets.row == attack.primary) & (self.targets.side == attack.side)).any())
+        return bool(((self.targets.row == attack.requirement) & (self.targets.side == attack.side)).any())
 
     def target_of(self, attack: Attack) -> int:
         """The target of an attack."""
         return int(
-            np.flatnonzero((self.targets.row == attack.primary) & (self.targets.side == attack.side))[0]
+            np.flatnonzero((self.targets.row == attack.requirement) & (self.targets.side == attack.side))[0]
         )
 
     def is_shown(self, attack: Attack) -> bool:
@@ -359,12 +361,13 @@ class LpProver(Prover):
     # --- the strategy ---------------------------------------------------------------------------------------
 
     def _jointly(self, rng: np.random.Generator) -> None:
-        self._search_at(self._levels, rng)
+        self._search_at(self._joint_levels, rng)
 
     def propose_in_parts(self) -> list[Witness]:
         """As `propose`, in parts of the table that are not too large for joint searches."""
         before = len(self._useful)
-        self._search_at(self._in_parts, np.random.default_rng(self._seed))
+        in_parts = [level for level in self._joint_levels if len(level.parts) > 1 or not self._is_large]
+        self._search_at(in_parts, np.random.default_rng(self._seed))
         return self._useful[before:]
 
     @property
@@ -443,7 +446,7 @@ class LpProver(Prover):
         aggregates = system.decided[rows] >= 0
         multiplier = np.concatenate([half.multiplier for half in halves])
         found = Attack(
-            primary=int(targets.row[target]),
+            requirement=int(targets.row[target]),
             side=int(targets.side[target]),
             need=float(targets.need[target] * unit),
             reach=sum(half.reach for half in halves) * unit,
@@ -551,16 +554,3 @@ def sizes_of(needs: Requirements, numbers: Sequence[int]) -> Iterator[Size]:
                 side[bucket == b],
                 float(2.0 ** np.round(np.log2(10.0 ** (LEVEL_DECADES * (b - 0.5))))),
             )
-
-
-def _where(problem: ProtectionProblem, system: AttackSystem) -> tuple[Ints, Ints, Ints, Ints]:
-    """(area, rank in the first code list, depth of the code of each rank, group of linked indicators): of the
-    core columns, by the first cell of each, but for the depth.
-    """
-    space, area = problem.space, system.area[system.first]
-    indicator, *codes = np.unravel_index(system.code[system.first], space.national_shape)
-    group = np.array(space.linked)[indicator]
-    if not space.hierarchies:
-        return area, indicator, np.zeros(len(space.indicators), dtype=np.int64), group
-    rank = lineage(space.hierarchies[0])
-    return area, rank[codes[0]], np.array(space.hierarchies[0].depth)[np.argsort(rank)], group

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.attack.blocks import parts
 from sdc_tasks.methods.attack.knowledge import Insiders, Knowledge
@@ -27,6 +26,7 @@ from sdc_tasks.methods.attack.proof_state import ProofState
 from sdc_tasks.methods.attack.prover import FOR_ALL, Prover
 from sdc_tasks.methods.attack.requirements import Requirements
 from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP, Targets, mirrored
+from sdc_tasks.model.components import components
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import INTEGRALITY
 from sdc_tasks.solver.lp import Status
@@ -340,5 +340,5 @@ def _components(core: sp.csr_array) -> Ints:
     """The number of the connected component of each column."""
     m, n = core.shape
     entries = sp.coo_array(core)
-    both = sp.csr_array((np.ones(core.nnz), (entries.row, m + entries.col)), shape=(m + n, m + n))
-    return connected_components(both, directed=False)[1][m:].astype(np.int64)
+    row, column = (each.astype(np.int64) for each in entries.coords)
+    return components(row, m + column, m + n)[m:]

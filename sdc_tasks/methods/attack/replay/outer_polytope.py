@@ -134,12 +134,12 @@ class OuterPolytope:
         reached = attacker.reached(by_tables=True)
         self.low = np.minimum(self.low, np.maximum(self.at - reached["down"], self._lowest))
         self.high = np.maximum(self.high, self.at + reached["up"])
-        self.ended |= {(attack.side, attack.primary): attack for attack in attacker.broken}
+        self.ended |= {(attack.side, attack.requirement): attack for attack in attacker.broken}
         above, most = (
             [attack for attack in attacker.broken if attack.side == 1],
             np.full(len(self.at), np.inf),
         )
-        most[[attack.primary for attack in above]] = attacker.at_most(above, *self._bounds)
+        most[[attack.requirement for attack in above]] = attacker.at_most(above, *self._bounds)
         self.top = np.minimum(self.top, self.level.below(self.at + most))
         return True
 

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import betaincinv
 
 from sdc_tasks.methods.attack.replay.tables import Fitting
 from sdc_tasks.methods.attack.requirements import Requirements
@@ -121,12 +120,16 @@ class Sampled:
         """The share of all sides that are proven in this way, at least, with this confidence
         (Clopper and Pearson, one-sided).
         """
+        from scipy.special import betaincinv  # a tenth of a second, which no release needs
+
         return (
             0.0 if not self.kept else float(betaincinv(self.kept, self.asked - self.kept + 1, 1 - confidence))
         )
 
     def at_most(self, confidence: float = 0.95) -> float:
         """The same, at most."""
+        from scipy.special import betaincinv
+
         return (
             1.0
             if self.kept == self.asked

@@ -209,7 +209,7 @@ class InnerPolytope:
         self.lps += attacker.lps
         self.apart += [each for _, each in attacker.witnesses()]
         narrow = np.zeros(len(cells), dtype=bool)
-        narrow[[attack.primary for attack in attacker.broken]] = True
+        narrow[[attack.requirement for attack in attacker.broken]] = True
         return narrow
 
     def active_bounds(self, window: Window) -> dict[int, ActiveBounds]:
@@ -224,7 +224,7 @@ class InnerPolytope:
                 self._attacker.broken, self._attacker.active_bounds(self._attacker.broken), strict=True
             ):
                 ends = tuple((rows[cell], weight) for cell, weight in bounds if cell in rows)
-                found[attack.primary] = ActiveBounds(attack.reach, attack.decided, attack.price, ends)
+                found[attack.requirement] = ActiveBounds(attack.reach, attack.decided, attack.price, ends)
             return found
         if (window.lower > window.upper).any():
             return {}

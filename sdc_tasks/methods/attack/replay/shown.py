@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from sdc_tasks.methods.attack.lp.attacker import Attacker
 from sdc_tasks.methods.attack.polyhedron import attack_system, facing
@@ -121,7 +120,7 @@ class _Balance:
         )  # noise beside a value of 0 is not put anywhere
         self._rows, self._sums = sp.csr_array(system.A[equal]), system.row_lower[equal] * system.unit
         square = self._rows @ sp.diags_array(self._size**2) @ self._rows.T
-        self._factor = splu(
+        self._factor = sp.linalg.splu(
             sp.csc_array(square + sp.diags_array(RIDGE * square.diagonal()))
         )  # equations may follow from each other
         self._ways = dict[int, Floats]()

@@ -30,7 +30,7 @@ class Family:
     levels: dict[tuple[str, int], dict[Lacks, Levels]] = field(default_factory=dict)
     _promise: dict[int, Levels] = field(default_factory=dict)
     _pieces: dict[str, dict[int, Lacks]] = field(default_factory=dict)
-    _worlds: dict[Adversary, Unpublished] = field(default_factory=dict)
+    _worlds: dict[str, Unpublished] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         promise = promised(self.problem, (EXTERNAL,))
@@ -138,10 +138,20 @@ class Family:
 
     def left(self, who: Adversary, cell: int, row: int = 0) -> Remaining:
         """What an adversary leaves of a primary with nothing new published."""
-        world = who if who.profile in KEEPERS else Adversary(who.profile)
-        if world not in self._worlds:
-            self._worlds[world] = Unpublished.of(self.problem, world)
-        return self._worlds[world].left(cell, who.lacks, self._promise[cell], row)
+        if who.profile not in self._worlds:
+            self._worlds[who.profile] = Unpublished.of(self.problem, who.profile)
+        return self._worlds[who.profile].left(
+            cell, who.lacks, self._promise[cell], row, self._least(who, cell)
+        )
+
+    def _least(self, who: Adversary, cell: int) -> Levels:
+        """What he leaves at least: as much as anybody who has more. Respondents are asked for all the same:
+        the proofs of releases that are out came from these programs, one after the other.
+        """
+        mine = self.levels.get((who.profile, cell), {}) if who.profile in KEEPERS else {}
+        more = [levels for lacks, levels in mine.items() if lacks < frozenset(who.lacks)]
+        down, up, slide = (max((each[side] for each in more), default=0.0) for side in range(3))
+        return down, up, slide
 
 
 def _levels(needs: Requirements) -> Iterable[Levels]:

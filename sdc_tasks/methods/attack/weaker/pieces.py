@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import some_of
 from sdc_tasks.methods.attack.knowledge import knowledge_of
@@ -55,7 +54,7 @@ def _linked_areas(problem: ProtectionProblem) -> Ints:
         (np.ones(entries.nnz), (entries.row, _area(problem)[entries.col])),
         shape=(earlier.rows.shape[0], count),
     )
-    return np.asarray(connected_components(stands.T @ stands, directed=False)[1], dtype=np.int64)
+    return np.asarray(sp.csgraph.connected_components(stands.T @ stands, directed=False)[1], dtype=np.int64)
 
 
 def who(problem: ProtectionProblem, adversary: Adversary) -> str:

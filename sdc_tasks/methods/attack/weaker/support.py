@@ -2,31 +2,33 @@
 dual solution of a linear program.
 
 The program is over the columns of z themselves, without the ties of the presolve, so that its dual solution
-names every row and every bound that the attack needs. It covers what relations link to the attacked cell:
-while nothing is published, a country.
+names every row and every bound that the attack needs. It is solved in ever larger parts around the attacked
+cell, until the promise is kept or no larger part would help: while nothing is published, a country.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import Unprotectable
+from sdc_tasks.methods.attack.blocks import around
 from sdc_tasks.methods.attack.knowledge import Knowledge, knowledge_of
+from sdc_tasks.methods.attack.lp.models import LiveModel, Models, standing
 from sdc_tasks.methods.attack.lp.prover import Attack
 from sdc_tasks.methods.attack.polyhedron import AttackSystem, attack_system
 from sdc_tasks.methods.attack.targets import DOWN, SLIDE, UP
-from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.profiles import Adversary
+from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
+from sdc_tasks.model.profiles import Adversary, Keeper, Profile, profile_of
 from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ROUNDING
-from sdc_tasks.solver.lp import LiveLP, Status
+from sdc_tasks.solver.lp import LPResult, Status
 
 Levels = tuple[float, float, float]  # down, up, sliding
+_NOBODY = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -54,62 +56,64 @@ class _Way:
 
 @dataclass(frozen=True)
 class Unpublished:
-    """The attackers of one polyhedron with nothing new published. `row_by`: the pieces each of which tells a
-    row; `needed`: those that an assumption takes together.
+    """The attackers of one profile with nothing new published. The polyhedron has all that anybody of them
+    knows of earlier releases; the rows that somebody does not know have no ends while he is asked, and the
+    respondents who take no part are freed. So everybody is asked in the same models, hot.
     """
 
     problem: ProtectionProblem
     system: AttackSystem
     knowledge: Knowledge
-    row_by: list[tuple[int, ...]]
-    needed: list[tuple[int, ...]]
-    component: Ints
-    _live: dict[tuple[int, float], tuple[Ints, Ints, LiveLP]] = field(default_factory=dict)
+    earlier: PriorReleases
+    _models: dict[float, tuple[AttackSystem, Models]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, problem: ProtectionProblem, who: Adversary) -> Unpublished:
-        """Those who know the earlier releases that `who` knows. Respondents who take no
-        part are told question by question.
-        """
+    def of(cls, problem: ProtectionProblem, profile: str) -> Unpublished:
+        """The attackers of this profile, whatever they lack."""
+        who = Adversary(profile)
         system = attack_system(problem, who)
         earlier, width = problem.earlier.known_to(who), system.A.shape[1]
-        row_by: list[tuple[int, ...]] = [()] * system.A.shape[0]
-        needed: list[tuple[int, ...]] = [()] * system.A.shape[0]
-        if earlier.pieces:
-            has = ~np.isin(np.arange(len(earlier.pieces)), list(who.lacks))
-            first = system.A.shape[0] - earlier.rows.shape[0]
-            for i in range(earlier.rows.shape[0]):
-                by = tuple(np.flatnonzero(earlier.told_by[i] & has).tolist())
-                (needed if earlier.assumed[i] else row_by)[first + i] = by
         bounded = np.flatnonzero(np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
-        entries = sp.coo_array(system.A[bounded])
-        both = sp.csr_array(
-            (np.ones(entries.nnz), (entries.row, len(bounded) + entries.col)),
-            shape=(len(bounded) + width,) * 2,
+        untied = replace(
+            system,
+            R=sp.csr_array(sp.eye_array(width)),
+            core=sp.csr_array(system.A[bounded]),
+            core_rows=bounded.astype(np.int64),
         )
-        component = connected_components(both, directed=False)[1][len(bounded) :]
-        return cls(
-            problem, system, knowledge_of(problem, who.profile), row_by, needed, component.astype(np.int64)
-        )
+        return cls(problem, untied, knowledge_of(problem, profile), earlier)
 
-    def left(self, cell: int, lacks: Collection[int], promise: Levels, row: int = 0) -> Remaining:
-        """What these attackers leave of a primary, without the respondents in `lacks`. `row`: that of
-        the requirements, for the attacks.
+    def left(
+        self,
+        cell: int,
+        lacks: Collection[int],
+        promise: Levels,
+        row: int = 0,
+        least: Levels = (0.0, 0.0, 0.0),
+    ) -> Remaining:
+        """What the attackers who lack these pieces leave of a primary. `row`: that of the requirements, for
+        the attacks. `least`: what is known to be left, because it is against somebody who has more; no
+        linear program asks for what is left by it.
 
         Raises Unprotectable where a linear program cannot be solved reliably.
         """
         down, up, slide = promise
         unit = float(2.0 ** np.round(np.log2(max(promise)))) if max(promise) > 0 else 1.0
+        kept = dict(
+            zip((DOWN, UP, SLIDE), (_meets(*each) for each in zip(least, promise, strict=True)), strict=True)
+        )
         ways = {
             side: self._reach(cell, lacks, side, max(need, slide), unit)
             for side, need in ((DOWN, down), (UP, up))
-            if max(need, slide)
+            if max(need, slide) and not (kept[side] and kept[SLIDE])
         }
         found, attacks, used = list[float](), list[Attack](), set[int]()
         for side, need in ((DOWN, down), (UP, up), (SLIDE, slide)):
+            if kept[side]:
+                found.append(need)
+                continue
             halves = [ways[way] for way in ((DOWN, UP) if side == SLIDE else (side,))] if need else []
             reach = sum(half.reach for half in halves)
-            if reach >= need * (1 - FEASIBILITY):
+            if _meets(reach, need):
                 found.append(need)
                 continue
             found.append(reach)
@@ -117,15 +121,14 @@ class Unpublished:
             rows, multiplier = (
                 np.concatenate([getattr(half, name) for half in halves]) for name in ("rows", "multiplier")
             )
-            nothing = np.zeros(0, dtype=np.int64)
             attacks.append(
                 Attack(
                     row,
                     side,
                     need,
                     reach,
-                    nothing,
-                    nothing.astype(float),
+                    _NOBODY,
+                    _NOBODY.astype(float),
                     -1,
                     rows,
                     multiplier,
@@ -136,63 +139,91 @@ class Unpublished:
 
     def _reach(self, cell: int, lacks: Collection[int], side: int, need: float, unit: float) -> _Way:
         """max σ z_p, at most the need."""
-        system = self.system.scaled(unit)
+        system, models, source = self._asked(unit, lacks)
         at = int(system.columns_of(np.array([cell]))[0])
-        columns, rows, live = self._model(int(self.component[at]), unit)
         known, victim = self.knowledge, int(self.knowledge.owners(np.array([cell]))[0])
-        held = (
-            np.flatnonzero(~np.isin(known.owner, [victim, *lacks]))
-            if not known.alone
-            else np.zeros(0, dtype=np.int64)
-        )
-        place, (own_lower, own_upper) = (
-            system.columns_of(known.cells[held]),
-            (known.lower[held] / unit, known.upper[held] / unit),
-        )
+        held = np.flatnonzero(~np.isin(known.owner, [victim, *lacks])) if not known.alone else _NOBODY
+        place = system.columns_of(known.cells[held])
         lower, upper, by = system.lower.copy(), system.upper.copy(), np.full(len(system.lower), -1)
-        lower[place], upper[place], by[place] = own_lower, own_upper, known.owner[held]
+        lower[place], upper[place] = known.lower[held] / unit, known.upper[held] / unit
+        by[place] = known.owner[held]
         lower[at], upper[at] = max(lower[at], -need / unit), min(upper[at], need / unit)
-        live.set_bounds(np.arange(len(columns)), lower[columns], upper[columns])
-        live.set_cost(np.arange(len(columns)), np.where(columns == at, -float(side), 0.0))
-        for fresh in (False, True):
-            result = live.solve(fresh=fresh)
-            z = np.zeros(len(lower))
-            if result.status is Status.OPTIMAL:
-                z[columns] = result.x
-            inside = bool((z >= lower - FEASIBILITY).all() and (z <= upper + FEASIBILITY).all())
-            if result.status is Status.OPTIMAL and inside and system.are_witnesses(z)[0]:
+        differing = np.union1d(place, at)
+        for model in models.around(at, in_parts=True):
+            model.prepare()
+            model.set_bounds(differing, lower[differing], upper[differing])
+            result, whole = self._pushed(model, system, at, side, (lower, upper))
+            model.set_bounds(differing, system.lower[differing], system.upper[differing])
+            if whole or side * float(result.x[at]) * unit >= need * (1 - FEASIBILITY):
                 break
-        else:
-            raise Unprotectable(
-                f"the attacker's LP for {self.problem.space.key(cell)} could not be solved reliably "
-                f"({result.status}); nothing can be "
-                "certified. Remedy: check the magnitudes of that country's table"
-            )
-        priced, used = np.abs(result.dual) > DUAL, set[int]()
-        for row in rows[priced].tolist():
-            used |= set(self.needed[row])
-            if (tellers := self.row_by[row]) and not used & set(tellers):
-                used.add(tellers[0])
-        used |= set(by[columns[np.abs(result.reduced) > DUAL]].tolist())
-        reach = side * float(z[at])
+        priced = np.abs(result.dual) > DUAL
+        rows = system.core_rows[model.rows[priced]]
+        used = self._pieces(rows, lacks)
+        used |= set(by[np.abs(result.reduced) > DUAL].tolist())
+        reach = side * float(result.x[at])
         reach = 0.0 if reach < 10 * ROUNDING else reach * unit
-        return _Way(reach, system.source[rows[priced]], -result.dual[priced], frozenset(used - {-1}))
+        return _Way(reach, source[rows], -result.dual[priced], frozenset(used - {-1}))
 
-    def _model(self, component: int, unit: float) -> tuple[Ints, Ints, LiveLP]:
-        """(columns, rows, program) of a part of the table."""
-        if (component, unit) not in self._live:
+    @property
+    def _profile(self) -> Profile:
+        return profile_of(self.knowledge.profile)
+
+    def _asked(self, unit: float, lacks: Collection[int]) -> tuple[AttackSystem, Models, Ints]:
+        """The polyhedron of those who lack these pieces, in this unit; its models; and the number of each row
+        among the relations and the rows that they know.
+        """
+        system, models = self._in_units(unit)
+        source = system.source
+        if isinstance(self._profile, Keeper) and len(lacks):
+            known = self._profile.kept(self.earlier, lacks)
+            first = system.A.shape[0] - len(known)
+            lower, upper, source = system.row_lower.copy(), system.row_upper.copy(), source.copy()
+            lower[first:][~known], upper[first:][~known] = -np.inf, np.inf
+            source[first:] = self.problem.space.relations.shape[0] + np.cumsum(known) - 1
+            system = replace(system, row_lower=lower, row_upper=upper)
+        models.set_system(system)
+        return system, models, source
+
+    def _pieces(self, rows: Ints, lacks: Collection[int]) -> set[int]:
+        """Pieces with which these rows are known: all that an assumption takes together, and of those that
+        tell a row one.
+        """
+        used, first = set[int](), self.system.A.shape[0] - self.earlier.rows.shape[0]
+        if not self.earlier.pieces:
+            return used
+        lacked = list(lacks) if isinstance(self._profile, Keeper) else []
+        has = ~np.isin(np.arange(len(self.earlier.pieces)), lacked)
+        for row in rows[rows >= first].tolist():
+            tellers = np.flatnonzero(self.earlier.told_by[row - first] & has).tolist()
+            if self.earlier.assumed[row - first]:
+                used |= set(tellers)
+            elif tellers and not used & set(tellers):
+                used.add(tellers[0])
+        return used
+
+    def _pushed(
+        self, model: LiveModel, system: AttackSystem, at: int, side: int, bounds: tuple[Floats, Floats]
+    ) -> tuple[LPResult, bool]:
+        """`LiveModel.push`, with a point that is a witness within these bounds."""
+        for afresh in (False, True):
+            result, whole = model.push(at, float(side), afresh)
+            z = result.x
+            inside = bool((z >= bounds[0] - FEASIBILITY).all() and (z <= bounds[1] + FEASIBILITY).all())
+            if result.status is Status.OPTIMAL and inside and system.are_witnesses(z)[0]:
+                return result, whole
+        raise Unprotectable(
+            f"the attacker's LP for {self.problem.space.key(int(system.cells[at]))} could not be solved "
+            f"reliably ({result.status}); nothing can be certified. Remedy: check the magnitudes of that "
+            "country's table"
+        )
+
+    def _in_units(self, unit: float) -> tuple[AttackSystem, Models]:
+        if unit not in self._models:
             system = self.system.scaled(unit)
-            columns = np.flatnonzero(self.component == component)
-            A = sp.csr_array(sp.csc_array(system.A)[:, columns])
-            rows = np.flatnonzero(
-                (np.diff(A.indptr) > 0) & (np.isfinite(system.row_lower) | np.isfinite(system.row_upper))
-            )
-            zero = np.zeros(len(columns))
-            ends = (
-                system.row_lower[rows],
-                system.row_upper[rows],
-                system.lower[columns],
-                system.upper[columns],
-            )
-            self._live[component, unit] = columns, rows, LiveLP(zero, sp.csr_array(A[rows]), *ends)
-        return self._live[component, unit]
+            bounds, labels = (system.lower, system.upper), around(*standing(self.problem, system))
+            self._models[unit] = system, Models(system, sp.csc_array(system.core), bounds, bounds, labels)
+        return self._models[unit]
+
+
+def _meets(reach: float, need: float) -> bool:
+    return reach >= need * (1 - FEASIBILITY)

@@ -1,4 +1,6 @@
-"""What an attacker faces: relations, bounds and published intervals, as rows over the hidden cells."""
+"""The polyhedron of an attacker: all tables that agree with what he knows, as relations, bounds and published
+intervals over the hidden cells.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.judge.release.knowledge import Known, insight_of
+from sdc_tasks.judge.release.knowledge import Known, knowledge_of_profile
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -16,11 +18,12 @@ from sdc_tasks.model.tolerances import EPSILON, JUDGED_INTEGRALITY
 
 
 @dataclass(frozen=True, repr=False)
-class World:
-    """What an attacker faces, in the unit of the data: rows low ≤ A z ≤ high, columns lower ≤ z ≤ upper;
-    `cells` names the columns of z.
+class AttackerPolyhedron:
+    """The deviations z from the truth that an attacker cannot exclude, in the unit of the data: rows low ≤
+    A z ≤ high, columns lower ≤ z ≤ upper.
 
-    The last rows are the rows `prior_rows` of earlier releases.
+    `cells`: the hidden cells, which are the first columns; unknown earlier values follow. The last rows are
+    the rows `prior_rows` of earlier releases.
     """
 
     cells: Ints
@@ -32,9 +35,9 @@ class World:
     prior_rows: Ints
 
 
-def world_of(
+def polyhedron_of(
     problem: ProtectionProblem, publication: Publication | None, profile: str, lacks: Collection[int] = ()
-) -> World:
+) -> AttackerPolyhedron:
     """The rows and bounds of attackers of a profile who lack these pieces. Without a
     publication: every aggregate is withheld.
     """
@@ -57,7 +60,7 @@ def world_of(
     lower, upper = (problem.lb - problem.a)[cells], (problem.ub - problem.a)[cells]
     low, high = np.concatenate([np.zeros(inside), low]), np.concatenate([np.zeros(inside), high])
     prior_rows = known_prior_rows(problem, profile, lacks)
-    if len(prior_rows) or (insight_of(profile).published and problem.earlier.rows.shape != (0, 0)):
+    if len(prior_rows) or (knowledge_of_profile(profile).published and problem.earlier.rows.shape != (0, 0)):
         before, more = problem.earlier, len(problem.earlier.lower)
         prior = sp.csr_array(
             sp.csc_array(before.rows[prior_rows])[:, [*cells, *range(space.size, space.size + more)]]
@@ -68,7 +71,7 @@ def world_of(
             np.concatenate([high, before.row_upper[prior_rows]]),
         )
         lower, upper = np.concatenate([lower, before.lower]), np.concatenate([upper, before.upper])
-    return World(cells, rows, low, high, lower, upper, prior_rows)
+    return AttackerPolyhedron(cells, rows, low, high, lower, upper, prior_rows)
 
 
 def _totals(problem: ProtectionProblem) -> Ints:
@@ -81,7 +84,7 @@ def known_prior_rows(problem: ProtectionProblem, profile: str, lacks: Collection
     """The rows of earlier releases that attackers of a profile know who lack these pieces. Raises ValueError
     for a piece that there is not.
     """
-    ours, before = insight_of(profile), problem.earlier
+    ours, before = knowledge_of_profile(profile), problem.earlier
     if before.rows.shape == (0, 0):
         return np.zeros(0, dtype=np.int64)
     if not ours.published:
@@ -106,42 +109,45 @@ def contradicted(problem: ProtectionProblem, publication: Publication) -> Bools:
     return np.asarray((publication.lower - truth > noise) | (truth - publication.upper > noise))
 
 
-def integer_world(
-    problem: ProtectionProblem, publication: Publication | None, world: World
-) -> tuple[World, Bools]:
-    """The world for an attacker who knows which values are whole numbers; and which columns these are.
+def integer_polyhedron(
+    problem: ProtectionProblem, publication: Publication | None, polyhedron: AttackerPolyhedron
+) -> tuple[AttackerPolyhedron, Bools]:
+    """The polyhedron for an attacker who knows which values are whole numbers; and which columns these are.
 
     He knows that the upper end of the interval of a rounded whole number would have been rounded up.
     """
-    n, before = len(world.cells), problem.earlier
-    whole = np.concatenate([problem.integral[world.cells], before.integral[: len(world.lower) - n]])
-    rows = np.asarray(abs(world.A) @ np.where(whole, 0.0, 1.0) == 0)
-    below, above = np.ceil(world.low - JUDGED_INTEGRALITY), np.floor(world.high + JUDGED_INTEGRALITY)
+    n, before = len(polyhedron.cells), problem.earlier
+    whole = np.concatenate([problem.integral[polyhedron.cells], before.integral[: len(polyhedron.lower) - n]])
+    rows = np.asarray(abs(polyhedron.A) @ np.where(whole, 0.0, 1.0) == 0)
+    below, above = (
+        np.ceil(polyhedron.low - JUDGED_INTEGRALITY),
+        np.floor(polyhedron.high + JUDGED_INTEGRALITY),
+    )
     decided = len(_totals(problem))
     inside = problem.space.relations.shape[0] - decided
     rounded = np.zeros(len(rows), dtype=bool)
     rounded[inside : inside + decided] = False if publication is None else publication.rounded
-    rounded[inside + decided :] = before.rounded[world.prior_rows]
-    under = np.maximum(np.ceil(world.high - JUDGED_INTEGRALITY) - 1, 0.0)
+    rounded[inside + decided :] = before.rounded[polyhedron.prior_rows]
+    under = np.maximum(np.ceil(polyhedron.high - JUDGED_INTEGRALITY) - 1, 0.0)
     above = np.where(rounded, np.minimum(above, under), above)
-    found = World(
-        world.cells,
-        world.A,
-        np.where(rows, below, world.low),
-        np.where(rows, above, world.high),
-        np.where(whole, np.ceil(world.lower - JUDGED_INTEGRALITY), world.lower),
-        np.where(whole, np.floor(world.upper + JUDGED_INTEGRALITY), world.upper),
-        world.prior_rows,
+    found = AttackerPolyhedron(
+        polyhedron.cells,
+        polyhedron.A,
+        np.where(rows, below, polyhedron.low),
+        np.where(rows, above, polyhedron.high),
+        np.where(whole, np.ceil(polyhedron.lower - JUDGED_INTEGRALITY), polyhedron.lower),
+        np.where(whole, np.floor(polyhedron.upper + JUDGED_INTEGRALITY), polyhedron.upper),
+        polyhedron.prior_rows,
     )
     return found, whole
 
 
-def integer_known(known: Known, world: World, whole: Bools) -> Known:
+def integer_known(known: Known, polyhedron: AttackerPolyhedron, whole: Bools) -> Known:
     """What respondents know about cells that are whole numbers."""
     return replace(
         known,
         lower=np.where(
-            whole[np.searchsorted(world.cells, known.cells)],
+            whole[np.searchsorted(polyhedron.cells, known.cells)],
             np.ceil(known.lower - JUDGED_INTEGRALITY),
             known.lower,
         ),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.judge.release.world import World
+from sdc_tasks.judge.release.polyhedron import AttackerPolyhedron
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import JUDGED_LEVEL, JUDGED_MISS
@@ -36,7 +36,7 @@ def asked_about(problem: ProtectionProblem) -> bool:
 
 def wide(
     problem: ProtectionProblem,
-    world: World,
+    polyhedron: AttackerPolyhedron,
     primaries: Ints,
     needed: Floats,
     table: sp.csr_array,
@@ -47,7 +47,7 @@ def wide(
     `Evidence.program_centre`. `step` (space.size,): the last decimal of the deliveries.
     """
     assert problem.levels is not None
-    cells, count = world.cells, table.shape[0]
+    cells, count = polyhedron.cells, table.shape[0]
     at = np.searchsorted(cells, primaries)
     z = np.zeros((count, len(cells)))
     for i, (start, end) in enumerate(zip(table.indptr[:-1].tolist(), table.indptr[1:].tolist(), strict=True)):
@@ -55,8 +55,10 @@ def wide(
             z[i] = z[centre[i]]
         z[i, table.indices[start:end]] += table.data[start:end]
     z = np.vstack([np.zeros(len(cells)), z])  # the truth is a table too
-    row = (world.A @ z.T).T
-    miss = _excess(world.low - row, row - world.high) + _excess(world.lower - z, z - world.upper)
+    row = (polyhedron.A @ z.T).T
+    miss = _excess(polyhedron.low - row, row - polyhedron.high) + _excess(
+        polyhedron.lower - z, z - polyhedron.upper
+    )
     value = problem.a[primaries] + z[:, at]
     slope, least = problem.levels.slope[primaries], problem.levels.least[primaries]
     level = np.maximum(slope * value, least)
