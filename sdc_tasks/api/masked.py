@@ -2,11 +2,13 @@
 that tells a primary cell from a secondary one. The file may leave the house.
 
 CSV and Parquet have the columns of the table; SDMX-ML and SDMX-JSON those of SDMX, under the data flow that
-their receiver knows.
+their receiver knows. Equal tables give equal bytes: a message of SDMX must say when it was prepared, and says
+what SOURCE_DATE_EPOCH says (https://reproducible-builds.org), else the year 1970.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ MESSAGES = (".xml", ".json")  # written under a data flow
 COLUMNS = (".csv", ".gz", ".parquet", ".pq")
 _FLOW = re.compile(r"[A-Za-z][\w.-]*:[A-Za-z0-9_@$-]+\(\d+(\.\d+){0,2}\)")
 _NAME = re.compile(r"[A-Za-z_][\w-]*")  # of a dimension in SDMX
+EPOCH = "SOURCE_DATE_EPOCH"  # seconds since 1970
 
 
 def refuse_published(place: Path | None, flow: str | None) -> None:
@@ -99,7 +102,14 @@ class MaskedTable:
                 f"{place}: {odd[0]!a} is no name of a dimension in SDMX. Remedy: letters, digits, _ and -, "
                 f"or write CSV"
             )
-        table = TableAlone(
-            flow, self.dimensions, self.keys, self._texts(), datetime.now(UTC).replace(microsecond=0)
-        )
+        table = TableAlone(flow, self.dimensions, self.keys, self._texts(), _prepared())
         return sdmx_ml(table) if place.suffix.lower() == ".xml" else sdmx_json(table)
+
+
+def _prepared() -> datetime:
+    told = os.environ.get(EPOCH, "0")
+    if re.fullmatch(r"[0-9]{1,11}", told) is None:
+        raise InvalidInput(
+            f"{EPOCH} is {told!a}. Remedy: seconds since 1970, such as 1767225600, or unset it"
+        )
+    return datetime.fromtimestamp(int(told), UTC)

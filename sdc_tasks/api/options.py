@@ -70,9 +70,10 @@ class AdjustKeywords(LevelKeywords, total=False):
     seed: int
 
 
-class RoundKeywords(LevelKeywords, total=False):
+class RoundKeywords(PatternKeywords, total=False):
     status: str | None
     primary: str | None
+    attainable: bool
     zero_restricted: bool
     reach: int
     weights: Weighting
@@ -100,6 +101,7 @@ class SuppressKeywords(PatternKeywords, total=False):
     gap: float
     seed: int
     prove: bool
+    attainable: bool
 
 
 class CountKeywords(TypedDict, total=False):
@@ -118,28 +120,22 @@ class CountKeywords(TypedDict, total=False):
     seed: int | None
 
 
-class PerturbKeywords(TypedDict, total=False):
+class KeyedKeywords(TypedDict, total=False):
+    """Of records with keys, and of what is published of them."""
+
     record: str | None
     record_key: str | None
     keys_below: int | None
+    unknown: str
+    max_order: int | None
+    crossings: Sequence[Sequence[str]] | None
+    formula: str | None
+    hierarchy: Hierarchies | None
+
+
+class PerturbKeywords(KeyedKeywords, total=False):
     count: str | None
     weight: str | None
-    unknown: str
-    max_order: int | None
-    crossings: Sequence[Sequence[str]] | None
-    formula: str | None
-    hierarchy: Hierarchies | None
-
-
-class PerturbValuesKeywords(TypedDict, total=False):
-    record: str | None
-    record_key: str | None
-    keys_below: int | None
-    unknown: str
-    max_order: int | None
-    crossings: Sequence[Sequence[str]] | None
-    formula: str | None
-    hierarchy: Hierarchies | None
 
 
 def keywords(options: type, **defaults: object) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:

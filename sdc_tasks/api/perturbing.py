@@ -12,7 +12,7 @@ import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
-from sdc_tasks.api.options import PerturbKeywords, PerturbValuesKeywords, keywords
+from sdc_tasks.api.options import KeyedKeywords, PerturbKeywords, keywords
 from sdc_tasks.api.progress import Progress, teller
 from sdc_tasks.api.results import Cells, Explanation, Picture, Result
 from sdc_tasks.api.rounding import code_trees, publication_of
@@ -21,23 +21,23 @@ from sdc_tasks.intake.tables.keyed import refuse_own
 from sdc_tasks.intake.tables.ptables import by_keys, by_probabilities, read_ptable
 from sdc_tasks.intake.tables.records import UNKNOWN, KeyedCells, RecordColumns, keyed_cells, values_of
 from sdc_tasks.intake.tables.rows import TextRows, rows_of
-from sdc_tasks.methods.perturb.audit import CountBounds, narrowed, origin_bounds
+from sdc_tasks.methods.perturb.audit import CountBounds, narrowed, narrowed_from, origin_bounds
 from sdc_tasks.methods.perturb.counts import PerturbedCells, perturb_cells, weighted
 from sdc_tasks.methods.perturb.design import NoiseDesign, design_table
 from sdc_tasks.methods.perturb.exact import MOST_EXACT, PossibleCounts, possible_values
 from sdc_tasks.methods.perturb.grid import grid_codes, grid_of
 from sdc_tasks.methods.perturb.ptable import PerturbationTable
-from sdc_tasks.methods.perturb.values import ValueNoise, value_noise
+from sdc_tasks.methods.perturb.values import NO_END, ValueNoise, sum_bounds, value_noise
 from sdc_tasks.methods.rounding.small_count import Dummy, dummy_of
 from sdc_tasks.model.secret import Secret
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import Floats, Ints
 from sdc_tasks.tested import require_tested
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Noise = NoiseDesign | PerturbationTable | str | Path
-OWN = ("ORIGINAL", "PERTURBED", "WEIGHTED", "LOW", "HIGH")
+OWN = ("ORIGINAL", "PERTURBED", "WEIGHTED", "PUBLISHED", "LOW", "HIGH", "CHOICES", "EXACT")
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +116,8 @@ class PerturbResult(Result):
     def audit(self, enumerate_counts: bool | None = None) -> PerturbAudit:
         """What `public` tells of every count to a reader who knows the perturbation table and that empty
         cells are published as 0. `enumerate_counts`: exactly, or by bounds that may be too wide; None:
-        exactly where the grid has at most 250 cells. Raises InvalidInput for a publication that is too
+        exactly where the grid has at most 250 cells. A cell whose enumeration takes too much work is judged
+        by bounds: EXACT of `table` says of which it is so. Raises InvalidInput for a publication that is too
         large.
         """
         grid = grid_of(self.perturbed.dummy, self.perturbed.published)
@@ -153,22 +154,25 @@ class PerturbAudit:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The dimensions, PUBLISHED, LOW, HIGH and CHOICES of every published cell, empty ones too: the least
-        and the largest count that it may have, and how many it may have.
+        """The dimensions, PUBLISHED, LOW, HIGH, CHOICES and EXACT of every published cell, empty ones too:
+        the least and the largest count that it may have, how many it may have, and whether all of them are
+        possible; else they are bounds.
         """
-        import pandas as pd
-
-        grid, shown = self.bounds.grid, self.bounds.shown
-        codes = [grid_codes(self.dummy, block) for b, block in enumerate(grid.blocks) if grid.shows(b)]
-        keys = np.concatenate(codes)
-        low, high = self.bounds.low[shown].astype(np.int64), self.bounds.high[shown].astype(np.int64)
-        choices = high - low + 1
+        shown, frame = self.bounds.shown, _bounded(self.dummy, self.bounds)
+        low, high = frame["LOW"].to_numpy(), frame["HIGH"].to_numpy()
+        choices, exact = high - low + 1, np.zeros(len(frame), dtype=bool)
         if self.exact is not None:
             counts = [own for own, there in zip(self.exact.counts, shown.tolist(), strict=True) if there]
             low, high = np.array([own[0] for own in counts]), np.array([own[-1] for own in counts])
             choices = np.array([len(own) for own in counts])
-        frame = pd.DataFrame(keys, columns=list(self.dummy.cells.dimensions))
-        return frame.assign(PUBLISHED=grid.published[shown], LOW=low, HIGH=high, CHOICES=choices)
+            exact = np.array([c not in self.exact.undecided for c in np.flatnonzero(shown).tolist()])
+        return frame.assign(LOW=low, HIGH=high, CHOICES=choices, EXACT=exact)
+
+    @property
+    def judged(self) -> str:
+        """Of how many cells the counts are exact; no cell."""
+        exact, cells = self.facts["judged_exactly"], self.facts["cells"]
+        return f"exact for {exact} of {cells} cells" + ("" if exact == cells else ", bounds for the others")
 
     @property
     def told(self) -> pd.DataFrame:
@@ -183,7 +187,7 @@ class PerturbAudit:
         return {
             "cells": len(table),
             "enumerated": self.exact is not None,
-            "undecided": 0 if self.exact is None else len(self.exact.undecided),
+            "judged_exactly": int(table["EXACT"].sum()),
             "told_exactly": len(told),
             "told_to_be_0": int((told["LOW"] == 0).sum()),
             "told_to_be_1": int((told["LOW"] == 1).sum()),
@@ -197,8 +201,19 @@ class PerturbAudit:
         facts = self.facts
         return (
             f"<audit of {facts['cells']} perturbed cells: {facts['told_exactly']} told exactly, "
-            f"{facts['told_to_be_0_or_1']} told to be 0 or 1>"
+            f"{facts['told_to_be_0_or_1']} told to be 0 or 1; {self.judged}>"
         )
+
+
+def _bounded(dummy: Dummy, bounds: CountBounds) -> pd.DataFrame:
+    """The dimensions, PUBLISHED, LOW and HIGH of every published cell, empty ones too."""
+    import pandas as pd
+
+    grid, shown = bounds.grid, bounds.shown
+    codes = [grid_codes(dummy, block) for b, block in enumerate(grid.blocks) if grid.shows(b)]
+    frame = pd.DataFrame(np.concatenate(codes), columns=list(dummy.cells.dimensions))
+    low, high = bounds.low[shown].astype(np.int64), bounds.high[shown].astype(np.int64)
+    return frame.assign(PUBLISHED=grid.published[shown], LOW=low, HIGH=high)
 
 
 @checks_options
@@ -248,7 +263,6 @@ def perturb(
     >>> len(found.public), bool((found.table["ORIGINAL"] - found.table["PERTURBED"]).abs().max() <= 3)
     (12, True)
     """
-    refuse_own(CALLED, dims, OWN)
     return perturbed_rows(
         rows_of(as_frame(df), CALLED),
         dims,
@@ -290,6 +304,7 @@ def perturbed_rows(
     progress: Progress,
 ) -> PerturbResult:
     """The same of records that were read already."""
+    refuse_own(rows.name, dims, OWN)
     tell, table = teller(progress), table_of(ptable)
     columns = RecordColumns(
         options["record"],
@@ -305,7 +320,7 @@ def perturbed_rows(
     return PerturbResult(perturb_cells(dummy, keyed.keys, keyed.keying, table), keyed)
 
 
-def published_cells(keyed: KeyedCells, options: PerturbKeywords | PerturbValuesKeywords) -> Dummy:
+def published_cells(keyed: KeyedCells, options: KeyedKeywords) -> Dummy:
     """The cells that are to be published."""
     cells, trees = keyed.cells, code_trees(keyed.cells, options["hierarchy"])
     stated = options["max_order"], options["crossings"], options["formula"]
@@ -358,10 +373,27 @@ class PerturbValuesResult(Result):
         Public.
         """
         shown = self.public
-        y, unit = shown[self.name].to_numpy(dtype=float), 0.5 * 10.0**-self.decimals
-        reach = self.asked.max_step * self.asked.share * sum(self.asked.weights)
-        high = (y + unit) / (1 - reach) if reach < 1 else np.full(len(y), np.inf)
-        return shown.assign(LOW=np.maximum(0, y - unit) / (1 + reach), HIGH=high)
+        low, high = sum_bounds(self.asked, self._units(shown[self.name].to_numpy(dtype=float)))
+        return shown.assign(LOW=self._values(low), HIGH=self._values(high))
+
+    def audit(self) -> PerturbValuesAudit:
+        """What `public` tells of every sum to a reader who knows the noise, and that empty cells are
+        published as 0: bounds through all sums. Raises InvalidInput for a publication that is too large.
+        """
+        grid = grid_of(self.dummy, self._units(self.x))
+        alone = sum_bounds(self.asked, grid.shown_values)
+        bounds, (low, high) = narrowed_from(grid, *alone), alone
+        narrower = (bounds.low[bounds.shown] > low) | (bounds.high[bounds.shown] < high)
+        frame = _bounded(self.dummy, bounds)
+        values = {name: self._values(frame[name].to_numpy()) for name in ("PUBLISHED", "LOW", "HIGH")}
+        return PerturbValuesAudit(frame.assign(**values), int(narrower.sum()))
+
+    def _units(self, values: Floats) -> Ints:
+        """Sums in units of their last decimal."""
+        return np.rint(values * 10.0**self.decimals).astype(np.int64)
+
+    def _values(self, units: Ints) -> Floats:
+        return np.where(units >= NO_END, np.inf, units / 10.0**self.decimals)
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         i = self.cells.find(cell)
@@ -376,9 +408,46 @@ class PerturbValuesResult(Result):
         return Picture(lambda image: plot_noise([self.asked.row], image))
 
 
+@dataclass(frozen=True, repr=False)
+class PerturbValuesAudit:
+    """What perturbed sums tell. Confidential: `table`, the dimensions, PUBLISHED, LOW and HIGH of every
+    published cell, empty ones too: no sum that the reader cannot exclude is outside of LOW … HIGH.
+    `narrower`: how many cells other cells tell more of than their own published sum does.
+    """
+
+    table: pd.DataFrame = field(repr=False)
+    narrower: int
+
+    @cached_property
+    def facts(self) -> Mapping[str, int]:
+        """How many cells are told, and how closely; no cell."""
+        low, high = (self.table[name].to_numpy(dtype=float) for name in ("LOW", "HIGH"))
+        some, finite = high > 0, np.isfinite(high)
+        middle = np.where(finite, (low + high) / 2, 1.0)
+
+        def within(share: float) -> int:
+            return int((some & finite & ((high - low) / 2 <= share * middle)).sum())
+
+        return {
+            "cells": len(self.table),
+            "told_exactly": within(0),
+            "told_to_be_0": int((~some).sum()),
+            "told_within_1_percent": within(0.01),
+            "told_within_10_percent": within(0.1),
+            "told_more_of_by_other_cells": self.narrower,
+        }
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        return (
+            f"<audit of {facts['cells']} perturbed sums: {facts['told_exactly']} told exactly, "
+            f"{facts['told_within_10_percent']} within 10 %>"
+        )
+
+
 @checks_options
 @keywords(
-    PerturbValuesKeywords,
+    KeyedKeywords,
     record=None,
     record_key=None,
     keys_below=None,
@@ -395,7 +464,7 @@ def perturb_values(
     *,
     secret: str | None = None,
     progress: Progress = None,
-    **options: Unpack[PerturbValuesKeywords],
+    **options: Unpack[KeyedKeywords],
 ) -> PerturbValuesResult:
     """Sums of values with noise in proportion to their largest contributions: the same people, the same
     noise.
@@ -413,7 +482,30 @@ def perturb_values(
     >>> len(found.public), bool((found.table["TURNOVER"] - found.table["PERTURBED"]).abs().max() <= 42)
     (3, True)
     """
-    refuse_own(CALLED, [*dims, value], OWN)
+    return perturbed_values(
+        rows_of(as_frame(df), CALLED),
+        dims,
+        value,
+        noise,
+        None if secret is None else secret_of(secret),
+        options,
+        progress,
+    )
+
+
+def perturbed_values(
+    rows: TextRows,
+    dims: Sequence[str],
+    value: str,
+    noise: ValueNoise,
+    secret: Secret | None,
+    options: KeyedKeywords,
+    progress: Progress,
+) -> PerturbValuesResult:
+    """The same of records that were read already."""
+    refuse_own(rows.name, [*dims, value], OWN)
+    if value in dims:
+        raise InvalidInput(f"{rows.name}: the column {value} is a dimension. Remedy: name a column of values")
     if not isinstance(noise, ValueNoise):
         raise InvalidInput("noise is no noise of values. Remedy: give sdc.ValueNoise(share=0.1)")
     if secret is None and len(noise.weights) > 1:
@@ -421,11 +513,10 @@ def perturb_values(
             "noise of several contributions needs a place of its own for each. Remedy: give a secret, or "
             "one weight"
         )
-    rows, key = rows_of(as_frame(df), CALLED), None if secret is None else secret_of(secret)
     columns = RecordColumns(
         options["record"], options["record_key"], options["keys_below"], unknown=options["unknown"]
     )
-    keyed = keyed_cells(rows, list(dims), columns, key)
+    keyed = keyed_cells(rows, list(dims), columns, secret)
     values, decimals = values_of(rows, value)
     teller(progress)("published cells")
     dummy = published_cells(keyed, options)

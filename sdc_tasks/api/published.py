@@ -11,12 +11,12 @@ from pathlib import Path
 
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.content import Content
 from sdc_tasks.intake.findings import Findings
-from sdc_tasks.intake.formats import delimited
 from sdc_tasks.intake.formats.header import OF_FORMAT
 from sdc_tasks.intake.formats.packed import unpack
 from sdc_tasks.intake.formats.records import Concepts, Records
-from sdc_tasks.intake.formats.registry import discover
+from sdc_tasks.intake.formats.registry import DELIMITED, discover
 from sdc_tasks.intake.sheet import SPARE_BYTES, SPARE_LINES
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.report.table_csv import (
@@ -44,7 +44,7 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
         return told_by_csv(path)
     most = SPARE_BYTES + _BYTES_EACH * space.size
     found = Findings()
-    content = unpack(_bytes_of(path, most, space), path.name, lambda _: most, found)
+    content = unpack(Content.of(_bytes_of(path, most, space)), path.name, lambda _: most, found)
     records = None
     if content is not None:
         kind = discover(content[1])
@@ -53,9 +53,9 @@ def told_by(path: Path, domain: Domain, space: CellSpace) -> Told:
                 f"{path}: no format has this suffix. Remedy: a table as .csv (SDMX-CSV), .xml (SDMX-ML), "
                 f".json (SDMX-JSON) or .parquet"
             )
-        if kind.read is delimited.parse and not found.refused:
+        if kind is DELIMITED and not found.refused:
             # as the file itself: a delivery may have labels and parts of keys
-            return told_by_csv(path, text_of(path, content[0]))
+            return told_by_csv(path, text_of(path, content[0].whole()))
         records = kind.read(content[0], _concepts(domain), found, SPARE_LINES + _RECORDS_EACH * space.size)
     _refuse_found(path, found)
     if records is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -12,6 +12,7 @@ import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.lowered import disclosed_cells, lowered_cells, lowered_frame, not_judged
 from sdc_tasks.api.moved import MovedTable
 from sdc_tasks.api.options import CountKeywords, Hierarchies, RoundKeywords, Weighting, keywords
 from sdc_tasks.api.progress import Progress, teller
@@ -21,7 +22,8 @@ from sdc_tasks.errors import NAMED_CELLS, InvalidInput, and_more
 from sdc_tasks.intake.tables.codes import read_hierarchy
 from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.jj import FORMULAS
-from sdc_tasks.intake.tables.keyed import keyed_table, refuse_own
+from sdc_tasks.intake.tables.keyed import refuse_own
+from sdc_tasks.intake.tables.respondents import table_with_respondents
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.rounding.controlled import TableOptions
 from sdc_tasks.methods.rounding.controlled import round_table as round_controlled
@@ -43,6 +45,7 @@ from sdc_tasks.methods.rounding.small_count import (
 )
 from sdc_tasks.methods.rounding.small_count import round_counts as round_cells
 from sdc_tasks.methods.rounding.small_count.measures import differences, frequencies, measures
+from sdc_tasks.methods.suppression.attainable import AttainableLevels, attainable
 from sdc_tasks.model.secret import drawn_seed
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Floats
@@ -155,6 +158,22 @@ class RoundResult(MovedTable):
 
     method: str
     facts: Mapping[str, Fact]
+    levels: AttainableLevels | None = field(default=None, repr=False)
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        told = {**lowered_cells(self.keyed.table), **disclosed_cells(self.levels)}
+        return {**told, **super().figures}
+
+    @cached_property
+    def lowered(self) -> pd.DataFrame:
+        """Confidential: as of what `suppress` returns."""
+        return lowered_frame(self.levels, None)
+
+    @property
+    def not_judged(self) -> tuple[str, ...]:
+        """As of what `suppress` returns."""
+        return not_judged(self.levels)
 
     @property
     def title(self) -> str:
@@ -217,6 +236,7 @@ class RoundResult(MovedTable):
     seconds=60.0,
     gap=1e-3,
     seed=None,
+    attainable=False,
 )
 def round_table(
     df: Table,
@@ -228,7 +248,8 @@ def round_table(
     progress: Progress = None,
     **options: Unpack[RoundKeywords],
 ) -> RoundResult:
-    """A table rounded so that it still adds up and keeps the levels of its primary cells.
+    """A table rounded so that it still adds up and keeps the levels of its primary cells, also from those who
+    are alone in a cell, where a column tells them.
 
     base             controlled: all cells become multiples of it; quadratic: sensitive cells do, others are
                      adjusted, and totals stay that tell no sensitive cell; None there: the least that the
@@ -238,6 +259,8 @@ def round_table(
     weights          controlled: what moving a cell by one costs: one, inverse (1/a), sqrt (1/√a); a value
                      below 1 counts as 1.
     seed             repeats a rounding; it must stay secret; random by default.
+    attainable       lowers each level that is not kept where every cell may have any value, of each attacker
+                     apart; see `lowered`.
 
     The rest, and what is raised, as for `suppress`.
 
@@ -251,7 +274,10 @@ def round_table(
         raise InvalidInput("controlled rounding needs a base. Remedy: give a number above 0, such as 5")
     if base is not None and not 0 < base < float("inf"):
         raise InvalidInput("the base is not a number above 0. Remedy: give one such as 5")
-    keyed = keyed_table(rows_of(as_frame(df), CALLED), layout_of(dims, value, options))
+    keyed = table_with_respondents(rows_of(as_frame(df), CALLED), layout_of(dims, value, options))
+    levels = attainable(keyed.table) if options["attainable"] else None
+    if levels is not None:
+        keyed = replace(keyed, table=levels.problem)
     limit, tell = Limit(options["seconds"]), teller(progress)
     search = SearchOptions(drawn_seed(options["seed"]), options["solver"], limit, options["gap"])
     if method == "controlled":
@@ -267,7 +293,7 @@ def round_table(
         )
     else:
         x, facts = quadratic(keyed.table, base, search, tell)
-    return RoundResult(keyed, value, x, method, facts)
+    return RoundResult(keyed, value, x, method, facts, levels)
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,7 @@ import numpy as np
 
 from sdc_tasks.api.asked import checks_options
 from sdc_tasks.api.frames import CALLED, Table, as_frame
+from sdc_tasks.api.lowered import disclosed_cells, lowered_cells, lowered_frame, not_judged
 from sdc_tasks.api.masked import MaskedTable
 from sdc_tasks.api.options import DimensionKeywords, SuppressKeywords, keywords
 from sdc_tasks.api.origins import remember
@@ -30,6 +31,7 @@ from sdc_tasks.intake.tables.microdata import (
 )
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.contributions import ContributionRules
+from sdc_tasks.methods.suppression.attainable import AttainableLevels, attainable
 from sdc_tasks.methods.suppression.engine import PatternOptions
 from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
 from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
@@ -76,7 +78,7 @@ class OfTable(Result):
 
     @property
     def figures(self) -> Mapping[str, str]:
-        return made_consistent(self._crossed.consistent)
+        return {**lowered_cells(self._crossed.problem), **made_consistent(self._crossed.consistent)}
 
     @cached_property
     def cells(self) -> Cells:
@@ -219,12 +221,13 @@ class PrimaryResult(OfTable):
 
 @dataclass(frozen=True, repr=False)
 class SuppressResult(OfTable):
-    """A table with a verified pattern. Confidential: `table`, `loss`, `bound`,
+    """A table with a verified pattern. Confidential: `table`, `loss`, `bound`, `lowered`,
     `intervals`, `explain`, `plot`.
     """
 
     _crossed: CrossedSuppression = field(repr=False)
     search: SuppressionResult = field(repr=False)
+    levels: AttainableLevels | None = field(default=None, repr=False)
 
     @property
     def _hidden(self) -> Bools:
@@ -262,7 +265,7 @@ class SuppressResult(OfTable):
     def figures(self) -> Mapping[str, str]:
         gap = told_gap(self.loss, self.bound).removeprefix("gap ")
         told = {"gap": gap, "ended": self.search.ended, "seconds": f"{self.search.seconds:.1f}"}
-        return {**told, **super().figures}
+        return {**told, **super().figures, **disclosed_cells(self.levels)}
 
     @property
     def limits(self) -> str | None:
@@ -270,6 +273,21 @@ class SuppressResult(OfTable):
         table that came with its primaries.
         """
         return limits_of(self._crossed.problem)
+
+    @cached_property
+    def lowered(self) -> pd.DataFrame:
+        """Confidential: a row for each side of a primary cell whose level no pattern keeps, and of a sum of
+        hidden cells (CELL): the side (above, below, width), the level that was WANTED, what is KEPT against
+        all lone respondents together, and against OUTSIDERS. Without `attainable=True` there is none.
+        """
+        return lowered_frame(self.levels, self._hidden)
+
+    @property
+    def not_judged(self) -> tuple[str, ...]:
+        """The primary cells with lowered levels that are not judged against every part of the lone
+        respondents, for they are too many.
+        """
+        return not_judged(self.levels)
 
     def explain(self, cell: str | Sequence[str]) -> Explanation:
         """Why a cell is hidden: its level; or the primary cells that are not shown to be
@@ -279,7 +297,12 @@ class SuppressResult(OfTable):
         name = self.cells.name(i)
         if problem.primary[i]:
             alone = ("one respondent stands behind it, who knows it",) if problem.lone[i] else ()
-            return Explanation(name, "primary", ("it must keep its protection levels", *alone))
+            must = (
+                "no pattern keeps its protection levels: it must keep what the one leaves that hides all"
+                if problem.lowered[i]
+                else "it must keep its protection levels"
+            )
+            return Explanation(name, "primary", (must, *alone))
         if not self._hidden[i]:
             why = (
                 "it is an empty cell, or was asked to stay open"
@@ -373,6 +396,7 @@ def primary(
     gap=GAP,
     seed=1,
     prove=False,
+    attainable=False,
 )
 def suppress(
     df: Table,
@@ -397,6 +421,8 @@ def suppress(
                  pattern.
     prove        goes on until the gap is proven, which may take hours; else the search ends where more work
                  hardly pays, and `gap` tells how far the pattern is from the bound.
+    attainable   lowers each level that no pattern keeps to what the pattern leaves that hides everything, of
+                 each attacker apart: see `lowered`. Without it such a table is refused.
     progress     a function that gets lines; True or False; by default a line in a notebook, and in a script a
                  line every five seconds on standard error.
 
@@ -438,24 +464,26 @@ def suppress(
     seconds = options["seconds"]
     limit = math.inf if seconds is None else seconds
     work = Work() if options["prove"] else WHILE_IT_PAYS
-    return pattern_of(
-        table, PatternOptions(options["method"], limit, options["gap"], options["seed"], work), progress
-    )
+    asked = PatternOptions(options["method"], limit, options["gap"], options["seed"], work)
+    return pattern_of(table, asked, progress, options["attainable"])
 
 
 def pattern_of(
-    table: CrossedSuppression, options: PatternOptions, progress: Progress = None
+    table: CrossedSuppression, options: PatternOptions, progress: Progress = None, lower: bool = False
 ) -> SuppressResult:
     """The result of a search in a table that was read. Raises Unprotectable where no safe pattern
-    was found.
+    was found. `lower`: levels that no pattern keeps.
     """
+    levels = attainable(table.problem) if lower else None
+    if levels is not None:
+        table = replace(table, problem=levels.problem)
     found = suppress_problem(table.problem, options, of_moments(teller(progress), "pattern"))
     if found.pattern is None:
         raise Unprotectable(
             f"no safe pattern in {options.seconds:g} s. Remedy: give more time, or none, for a search by "
             f"counted work"
         )
-    return SuppressResult(table, found)
+    return SuppressResult(table, found, levels)
 
 
 @dataclass(frozen=True)

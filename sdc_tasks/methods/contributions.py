@@ -12,7 +12,10 @@ a record stands for as many contributors of its size.
     (n, k)         (x1 + … + xn) · 100/k − X > 0       unless all of these have waived
     frequency      fewer contributors than the minimum, unless all have waived; level: `range` % of X
     request        x_r · 100/c − X > 0                 for a contributor r who asked to be
-                                                       protected where his share exceeds c %
+                                                       protected where his share exceeds c %,
+                                                       at least `request_range` % of X; this alone
+                                                       where somebody asked, and contributors are
+                                                       fewer than `request_minimum`
 
 The left-hand sides are the protection levels, the same on both sides; the largest of a cell counts. A
 contributor who asks for protection has not waived it. A contributor is who has a record, also one of 0. A
@@ -55,8 +58,9 @@ Rule = str  # p, nk, frequency, request
 class ContributionRules:
     """The rules that count. `p`, `q` in percent; `nk`: pairs (n, k in percent); `minimum`: of
     contributors; `range`: level of cells with fewer, in percent of their size; `requests`: c in
-    percent for contributors who asked with 1, with 2 … `intruders`: how many contributors attack
-    together under p%. Raises InvalidInput.
+    percent for contributors who asked with 1, with 2 … `request_minimum` of contributors beside one who
+    asked, and `request_range`: the least level of those cells, in percent of their size. `intruders`: how
+    many contributors attack together under p%. Raises InvalidInput.
     """
 
     p: float | None = None
@@ -66,6 +70,8 @@ class ContributionRules:
     range: float = 10.0
     requests: tuple[float, ...] = ()
     intruders: int = 1
+    request_minimum: int = 0
+    request_range: float = 0.0
 
     def __post_init__(self) -> None:
         if self.p is None and not self.nk and self.minimum is None and not self.requests:
@@ -81,12 +87,14 @@ class ContributionRules:
         """The first parameter of a wrong type, as a message."""
         kinds = (
             (
-                not all(each is None or _number(each) for each in (self.p, self.q, self.range)),
-                "p, q and the range are numbers",
+                not all(
+                    each is None or _number(each) for each in (self.p, self.q, self.range, self.request_range)
+                ),
+                "p, q and the ranges are numbers",
             ),
             (not _several(self.nk, _pair), "nk is a list of pairs (n, k), n a whole number"),
             (
-                not (self.minimum is None or _whole(self.minimum)),
+                not (self.minimum is None or _whole(self.minimum)) or not _whole(self.request_minimum),
                 "a minimum of contributors is a whole number",
             ),
             (not _whole(self.intruders), "a number of intruders is whole"),
@@ -108,6 +116,18 @@ class ContributionRules:
             (
                 any(not 0 < percent < 100 for percent in self.requests),
                 "shares of those who ask are between 0 and 100",
+            ),
+            (
+                self.request_minimum < 0 or not 0 <= self.request_range < math.inf,
+                "the minimum and the range of requests are not below 0",
+            ),
+            (
+                not self.requests and (self.request_minimum > 0 or self.request_range > 0),
+                "a minimum or a range of requests goes with shares of those who ask",
+            ),
+            (
+                self.request_minimum > 0 and self.request_range == 0,
+                "a minimum of requests asks for nothing without a range",
             ),
         )
         return next((text for bad, text in faults if bad), None)
@@ -271,7 +291,9 @@ def levels(cells: Contributions, rules: ContributionRules) -> Mapping[Rule, Floa
         few = rules.range / 100 * ranged(cells.size, cells.usual)
         found["frequency"] = np.where((cells.count < rules.minimum) & ~cells.all_waived, few, 0.0)
     if rules.requests:
-        found["request"] = cells.asked - cells.size
+        over, beside_few = cells.asked - cells.size, (cells.asked > 0) & (cells.count < rules.request_minimum)
+        least_asked = rules.request_range / 100 * cells.size
+        found["request"] = np.where((over > 0) | beside_few, np.maximum(over, least_asked), 0.0)
     least = ROUNDING * cells.size  # what adding fractions leaves is no level
     return {rule: np.where(there & (level > least), level, 0.0) for rule, level in found.items()}
 

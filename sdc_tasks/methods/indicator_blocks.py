@@ -12,7 +12,15 @@ import scipy.sparse as sp
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Requirements, knowledge_of
-from sdc_tasks.model.problem import CELL_ARRAYS, COLUMNS, MARKS, ROWS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.problem import (
+    CELL_ARRAYS,
+    COLUMNS,
+    MARKS,
+    ROWS,
+    Levels,
+    PriorReleases,
+    ProtectionProblem,
+)
 from sdc_tasks.model.profiles import KEEPERS, Adversary
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Ints, linked
@@ -210,16 +218,16 @@ def _among(links: sp.csr_array | None, cells: Ints) -> sp.csr_array | None:
     return sp.csr_array(part[np.flatnonzero(np.diff(part.indptr) > 0)])
 
 
-def _earlier(before: Earlier, cells: Ints, mine: Bools) -> Earlier:
+def _earlier(before: PriorReleases, cells: Ints, mine: Bools) -> PriorReleases:
     """The rows over these cells. `mine` (national_size,): the cells of one area that belong to the part."""
     if before.rows.shape == (0, 0):
-        return Earlier()
+        return PriorReleases()
     n = before.rows.shape[1] - len(before.lower)
     later = np.flatnonzero(mine[before.code])
     columns = np.concatenate([cells, n + later])
     kept = np.flatnonzero(np.diff(sp.csr_array(sp.csc_array(before.rows)[:, columns]).indptr) > 0)
     code = np.cumsum(mine) - 1
-    return Earlier(
+    return PriorReleases(
         rows=sp.csr_array(sp.csc_array(before.rows[kept])[:, columns]),
         **{name: getattr(before, name)[kept] for name in (*ROWS, *MARKS)},
         pieces=before.pieces,

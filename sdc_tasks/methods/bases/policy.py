@@ -16,8 +16,6 @@ import numpy as np
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.attack import Attacker, Requirements, integer_attacks
-from sdc_tasks.methods.bases.aware.floors import floors_of
-from sdc_tasks.methods.bases.aware.rule import aware, left_by
 from sdc_tasks.methods.bases.comparison import Keep, least_lossy
 from sdc_tasks.methods.bases.ladder import ladder_of
 from sdc_tasks.methods.bases.options import BasesOptions
@@ -55,6 +53,9 @@ def case_of(
     wishes = wishes or wishes_of(problem, options.cells)
     weights = aggregate_weights(problem, options.weights) * wishes.cost
     if options.rule_aware:
+        from sdc_tasks.methods.bases.aware.floors import floors_of
+        from sdc_tasks.methods.bases.aware.rule import left_by
+
         floors = floors_of(problem, options, wishes.exact)
         ladder = left_by(
             ladder_of(problem, weights, options, floors.down).keeping(wishes.exact, wishes.published), floors
@@ -87,11 +88,12 @@ def safe_bases(
     short = min((rung.unprotected for rung in adjustment.rungs if rung.chosen), default=0)
     try:
         trusted = short <= accept_short * len(case.requirements.cells)
-        publication = (
-            aware(case, keep, decimals)
-            if options.rule_aware
-            else least_lossy(case, options, adjustment.x, trusted, keep)
-        )
+        if options.rule_aware:
+            from sdc_tasks.methods.bases.aware.rule import aware
+
+            publication = aware(case, keep, decimals)
+        else:
+            publication = least_lossy(case, options, adjustment.x, trusted, keep)
     except Stuck as stuck:
         raise _impossible(case, stuck) from stuck
     if options.additive:

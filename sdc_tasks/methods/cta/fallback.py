@@ -83,13 +83,6 @@ def climb(
     return Adjustment(x, (*before.rungs, replace(rung, chosen=x is not before.x)))
 
 
-def unneeded(options: RungOptions, before: Adjustment, outcome: Outcome, why: str) -> Adjustment:
-    """`before` with a rung that was not run because no adjusted table is needed."""
-    return Adjustment(
-        None, (*before.rungs, Rung(options.method, outcome, None, None, None, 0.0, why, accepted=True))
-    )
-
-
 def _better(rung: Rung, before: Adjustment) -> bool:
     """Whether this table is better than the earlier one: better protected, or equally protected
     and closer.

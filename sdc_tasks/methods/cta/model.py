@@ -34,17 +34,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints, read_only
 from sdc_tasks.model.tolerances import FEASIBILITY, SAME
 from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.milp import Milp
+
+if TYPE_CHECKING:
+    from sdc_tasks.methods.attack import Requirements  # of a release; a table alone needs no attacker
 
 BIG_M = 1e4  # times the sum of all levels: the MILP's big-M of a sensitive cell without a bound
 # times the sum of all levels: limit for a cell without a bound in a closest table

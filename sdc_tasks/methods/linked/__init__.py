@@ -4,6 +4,7 @@ related one that is out (METHOD §10).
 
 from sdc_tasks.methods.linked.merge import Out, joint
 from sdc_tasks.methods.linked.repeat import as_it_is_out, shown_elsewhere
+from sdc_tasks.methods.linked.reserve import to_come
 from sdc_tasks.methods.linked.together import TableUnion, merged, union
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "joint",
     "merged",
     "shown_elsewhere",
+    "to_come",
     "union",
 ]

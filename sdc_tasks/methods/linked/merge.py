@@ -2,7 +2,8 @@
 
 The cells of the release keep their numbers; the national cells of the related tables follow. Their primaries
 stay promised, and their hidden cells are unknowns of this release too. What they published of the aggregates
-is what earlier releases told (`Earlier`): one piece for each publication, which an attacker may have or lack.
+is what earlier releases told (`PriorReleases`): one piece for each publication, which an attacker may have or
+lack.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sdc_tasks.methods.linked.relations import (
     refuse_crossing,
     same_cells,
 )
-from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Levels, PriorReleases, ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
@@ -181,7 +182,7 @@ class _Told:
     def __init__(self, space: CellSpace, hidden: Bools) -> None:
         self._space, self._hidden = space, hidden
         # of each part: its rows, the cells of their first columns, and the number of its first piece
-        self._parts = list[tuple[Earlier, Ints, int]]()
+        self._parts = list[tuple[PriorReleases, Ints, int]]()
         self._pieces: list[str] = []
 
     def add_own(self, problem: ProtectionProblem) -> None:
@@ -222,7 +223,9 @@ class _Told:
         found = replace(found, related=all_, everybody=all_)
         self._parts.append((found, np.arange(self._space.size), NOBODY))
 
-    def _embed(self, told: Earlier, cells: Ints, prefix: str, only: str, number: int | None = None) -> None:
+    def _embed(
+        self, told: PriorReleases, cells: Ints, prefix: str, only: str, number: int | None = None
+    ) -> None:
         if told.rows.shape == (0, 0):
             return
         first = len(self._pieces)
@@ -233,14 +236,14 @@ class _Told:
             told = replace(told, related=related, beside=beside, area=area, code=code)
         self._parts.append((told, cells, first))
 
-    def _standing(self, told: Earlier, number: int) -> tuple[Ints, Ints]:
+    def _standing(self, told: PriorReleases, number: int) -> tuple[Ints, Ints]:
         """Country and cell of this release that stand for earlier values of a related one."""
         space = self._space
         first, each = space.firsts[1 + number], space.beside[number].space.national_size
         stands = space.stands[:, first + told.area * each + told.code]
         return np.where(stands[0] < len(space.countries), stands[0], 0), stands[1]
 
-    def together(self) -> Earlier:
+    def together(self) -> PriorReleases:
         """All rows; of rows without a hidden cell nothing is left."""
         space, more = self._space, sum(len(told.lower) for told, _, _ in self._parts)
         pieces, width = tuple(self._pieces), space.size + more
@@ -271,7 +274,7 @@ class _Told:
 
         kept = np.flatnonzero(np.diff(rows.indptr) > 0)
         order = kept[np.argsort(of("assumed")[kept], kind="stable")]
-        return Earlier(
+        return PriorReleases(
             rows=sp.csr_array(rows[order]),
             **{name: of(name)[order] for name in ("row_lower", "row_upper", "rounded", "assumed", *MARKS)},
             **{name: of(name) for name in ("lower", "upper", "area", "code", "integral", "beside")},
@@ -280,7 +283,7 @@ class _Told:
         )
 
 
-def _published(out: Out) -> Earlier:
+def _published(out: Out) -> PriorReleases:
     """What a release published of its aggregates, over its own cells."""
     problem, publication = out.problem, out.publication
     at = np.flatnonzero(~publication.withheld & ~contradicted(problem, publication))
@@ -290,8 +293,8 @@ def _published(out: Out) -> Earlier:
     return _rows(relations, low, high, publication.rounded[at])
 
 
-def _rows(matrix: sp.csr_array, low: Floats, high: Floats, rounded: Bools) -> Earlier:
+def _rows(matrix: sp.csr_array, low: Floats, high: Floats, rounded: Bools) -> PriorReleases:
     """Rows that were published, without earlier values."""
-    return Earlier(
+    return PriorReleases(
         rows=matrix, row_lower=low, row_upper=high, rounded=rounded, assumed=np.zeros(len(low), dtype=bool)
     )

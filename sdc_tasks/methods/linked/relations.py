@@ -81,7 +81,7 @@ def same_cells(tables: Sequence[Linked]) -> Rows:
 
 def over_time(tables: Sequence[Linked], rules: Mapping[str, PeriodRule]) -> Rows:
     """For each cell of a table, its relation to the same cell of the longest periods within its own."""
-    found = [_of_total(total, tables, rules) for total in tables]
+    found = [of_total(total, tables, rules) for total in tables]
     starts = np.cumsum([0, *(len(each.total) for each in found)])
 
     def together(name: str) -> np.ndarray:
@@ -98,7 +98,7 @@ def over_time(tables: Sequence[Linked], rules: Mapping[str, PeriodRule]) -> Rows
     )
 
 
-def _of_total(total: Linked, tables: Sequence[Linked], rules: Mapping[str, PeriodRule]) -> Rows:
+def of_total(total: Linked, tables: Sequence[Linked], rules: Mapping[str, PeriodRule]) -> Rows:
     """The relations whose totals are cells of this table."""
     (first, after), n = bounds(total.period), total.space.first_aggregate
     rule = np.array([rules.get(code, PeriodRule.NONE) for code in total.space.indicators])[

@@ -24,7 +24,7 @@ from sdc_tasks.methods.linked.relations import partners
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import CELL_ARRAYS, ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import CellSpace, Floats, Hierarchy, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Floats, Hierarchy, Ints
 
 UNION = "TABLES"  # the indicator of a union, and the name of its code list
 LARGEST = ("public", "primary", "integral", "least", "withheld", "lpl", "upl", "spl", "lb")
@@ -48,6 +48,24 @@ class TableUnion:
         for places, values in zip(self.places, told, strict=True):
             found[:, places] = np.maximum(found[:, places], values.reshape(count, -1))
         return np.asarray(found.ravel())
+
+    @property
+    def shown_in(self) -> Bools:
+        """(tables, aggregate cells): whether each table has the aggregate cell of the union."""
+        space = self.problem.space
+        found = np.zeros((len(self.places), len(space.aggregates), space.national_size), dtype=bool)
+        for number, places in enumerate(self.places):
+            found[number][:, places] = True
+        return found.reshape(len(self.places), -1)
+
+    def cells_of(self, cell: int) -> list[tuple[int, int]]:
+        """(table, cell in it) of a national cell of the union, for each table that has it."""
+        country, code = divmod(cell, self.problem.space.national_size)
+        return [
+            (number, country * len(places) + int(at))
+            for number, places in enumerate(self.places)
+            for at in np.flatnonzero(places == code)
+        ]
 
     def parts(self, publication: Publication) -> tuple[Publication, ...]:
         """What is decided for the union, table by table."""

@@ -6,10 +6,13 @@ guess from one difference is). Here, without probabilities, the set of true tabl
 published as this one. The reader knows
 
     origins         a cell published as y has a count that the table can turn into y
-    (`PerturbationTable.origins`) sums            true counts add up, and none is below 0
+                    (`PerturbationTable.origins`)
+    sums            true counts add up, and none is below 0
     same people     cells with the same records have the same noise: where a cell and a total that it is in
-    are
-                    published differently, the total has more records
+                    are published differently, the total has more records
+
+Sums of values are bounded in the same way, in units of their last decimal: what stands for the origins is in
+`values.py`, and a total that is published differently has a unit more.
 
 Two engines. `narrowed` takes bounds through all relations of the grid until none moves, in whole numbers
 (`told` of them is always true, but may not be all): for tables of any size. `possible_values` (`exact.py`)
@@ -24,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.perturb.grid import HIDDEN, Block, Edge, PublishedGrid
 from sdc_tasks.methods.perturb.ptable import PerturbationTable
 from sdc_tasks.model.table import Bools, Ints
@@ -77,13 +81,19 @@ def origin_bounds(table: PerturbationTable, published: Ints) -> tuple[Ints, Ints
 
 
 def narrowed(grid: PublishedGrid, table: PerturbationTable, rounds: int = MOST_ROUNDS) -> CountBounds:
-    """Bounds of every cell after at most so many rounds through all relations; one round are the first
+    """Bounds of every count after at most so many rounds through all relations; one round are the first
     differences. Raises ValueError where no true table can be published so.
     """
+    return narrowed_from(grid, *origin_bounds(table, grid.shown_values), rounds)
+
+
+def narrowed_from(grid: PublishedGrid, least: Ints, most: Ints, rounds: int = MOST_ROUNDS) -> CountBounds:
+    """The same from what each published cell tells by itself, `least` and `most` (published cells,)."""
     seen = np.flatnonzero(grid.published != HIDDEN)
-    least, most = origin_bounds(table, grid.published[seen])
     top = int(most.max(initial=0))  # a hidden cell is in a published one
     longest = max((size for block in grid.blocks for size in block.shape), default=1)
+    if top * longest >= 2**63:
+        raise InvalidInput("sums of so many digits over so many codes. Remedy: give values in a larger unit")
     kind = np.int32 if top * longest < 2**31 else np.int64
     low: Counted = np.zeros(len(grid.published), dtype=kind)
     high: Counted = np.full(len(grid.published), top, dtype=kind)

@@ -4,13 +4,14 @@ A witness is a true table, a whole number for each inner cell, that can have bee
 cell's count is one of its origins, and cells with the same records are published alike (`audit.py`). For each
 value of each cell a depth-first search finds one or proves that there is none: bounds go through all
 relations, then the range of an inner cell is halved. All in whole numbers; work is counted, so that the same
-table gives the same answer on every machine.
+table gives the same answer on every machine. Hard values get more of it in later rounds, when the easy ones
+are decided: one hard value takes nothing from them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,8 +21,10 @@ from sdc_tasks.methods.perturb.audit import CountBounds
 from sdc_tasks.methods.perturb.grid import HIDDEN, PublishedGrid
 from sdc_tasks.methods.perturb.ptable import PerturbationTable
 
-MOST_EXACT = 250  # cells of a grid that is enumerated unless somebody asks for it: seconds
-WORK = 50_000  # relations through which bounds are taken, for one value of one cell
+MOST_EXACT = 250  # cells of a grid that is enumerated unless somebody asks for it: tens of seconds
+WORK = 30_000  # looks at a cell, for each cell of the grid
+FIRST_WORK = 20_000  # looks at a cell, in the search for one value in the first round
+MORE_WORK = 8  # times as many in each next round
 WALKS = 30  # witnesses from which a next one is sought by single steps
 
 
@@ -29,7 +32,7 @@ WALKS = 30  # witnesses from which a next one is sought by single steps
 class PossibleCounts:
     """`counts[c]`: the counts that published cell c may have, increasing; none for a hidden cell.
     `undecided`: the cells with a value for which the work ran out: it is among their counts, though it may be
-    impossible.
+    impossible. These cells are judged by bounds, all others exactly.
     """
 
     counts: tuple[tuple[int, ...], ...] = field(repr=False)
@@ -58,17 +61,14 @@ class AdditiveCells:
     @cached_property
     def members(self) -> tuple[frozenset[int], ...]:
         """The inner cells of each cell."""
-        found: list[frozenset[int]] = [frozenset()] * len(self.published)
-        for cell in self.inner:
-            found[cell] = frozenset({cell})
-        waiting = deque(self.relations)
-        while waiting:
-            total, parts = waiting.popleft()
-            if all(found[part] for part in parts):
-                found[total] = frozenset().union(*(found[part] for part in parts))
-            else:
-                waiting.append((total, parts))
-        return tuple(found)
+        parts, found = dict(self.relations), {cell: frozenset({cell}) for cell in self.inner}
+
+        def of(cell: int) -> frozenset[int]:
+            if cell not in found:
+                found[cell] = frozenset().union(*(of(part) for part in parts[cell]))
+            return found[cell]
+
+        return tuple(of(cell) for cell in range(len(self.published)))
 
 
 def additive_cells(grid: PublishedGrid) -> AdditiveCells:
@@ -91,39 +91,86 @@ def additive_cells(grid: PublishedGrid) -> AdditiveCells:
             relations += [
                 (total, tuple(row)) for total, row in zip(totals[:, code].tolist(), own, strict=True)
             ]
-    finest = max(grid.blocks, key=lambda block: (len(block.axes), block.size))
-    inner = tuple(numbers[finest.cells].tolist())
+    inner = tuple(sorted(set(numbers.tolist()) - {total for total, _ in relations}))
     return AdditiveCells(tuple(relations), inner, tuple(grid.published.tolist()))
 
 
 def possible_values(bounds: CountBounds, table: PerturbationTable, work: int = WORK) -> PossibleCounts:
-    """For every published cell of a grid. `bounds`: those that `narrowed` found, or wider ones."""
+    """For every published cell of a grid. `bounds`: those that `narrowed` found, or wider ones; `work`: looks
+    at a cell, for each cell of the grid.
+    """
     cells = additive_cells(bounds.grid)
     low, high = bounds.low.tolist(), bounds.high.tolist()
     origins = [None if y == HIDDEN else frozenset(table.origins(y).tolist()) for y in cells.published]
     rules = WitnessRules(cells, origins)
     seen: list[set[int]] = [set() for _ in cells.published]
     known: deque[list[int]] = deque(maxlen=WALKS)
-    undecided = set()
-    for cell, allowed in enumerate(origins):
-        for count in sorted(allowed or ()):
-            if count in seen[cell] or not low[cell] <= count <= high[cell]:
+    waiting = [
+        (cell, count)
+        for cell, allowed in enumerate(origins)
+        for count in sorted(allowed or ())
+        if low[cell] <= count <= high[cell]
+    ]
+    in_all, most = Looks(work * len(cells.published)), FIRST_WORK
+    while waiting and not in_all.is_out:
+        hard = []
+        for cell, count in waiting:
+            if count in seen[cell]:
                 continue
-            witness = next((own for start in known if (own := rules.walked(start, cell, count))), None)
+            # a walk is short, and what it did not find once it seldom finds later
+            starts = known if most == FIRST_WORK else ()
+            witness = _walked(rules, in_all, starts, (cell, count))
+            own = Looks(min(most, in_all.left))
             if witness is None:
-                search = _Search(rules, work)
-                witness = search.with_count(low, high, cell, count)
-                if witness is None and search.left < 0:
-                    seen[cell].add(count)
-                    undecided.add(cell)
+                witness = _Search(rules, own).with_count(low, high, cell, count)
+                in_all.spend(own.done)
             if witness is not None:
                 known.appendleft(witness)
                 for other, value in enumerate(witness):
                     seen[other].add(value)
+            elif own.is_out:
+                hard.append((cell, count))
+        waiting, most = hard, most * MORE_WORK
+    open_values = [(cell, count) for cell, count in waiting if count not in seen[cell]]
+    for cell, count in open_values:
+        seen[cell].add(count)
     counts = tuple(
         tuple(sorted(own)) if there is not None else () for own, there in zip(seen, origins, strict=True)
     )
-    return PossibleCounts(counts, frozenset(undecided))
+    return PossibleCounts(counts, frozenset(cell for cell, _ in open_values))
+
+
+@dataclass
+class Looks:
+    """Looks at a cell, a part of a relation or an inner cell that a walk would move: `done` of `most`."""
+
+    most: int
+    done: int = 0
+
+    def spend(self, looks: int) -> None:
+        self.done += looks
+
+    @property
+    def left(self) -> int:
+        """What is not done yet."""
+        return max(0, self.most - self.done)
+
+    @property
+    def is_out(self) -> bool:
+        """Whether there is none left."""
+        return self.left == 0
+
+
+def _walked(
+    rules: WitnessRules, work: Looks, starts: Iterable[Sequence[int]], value: tuple[int, int]
+) -> list[int] | None:
+    """A witness in which a cell has a count, some steps away from one that is known."""
+    for start in starts:
+        if work.is_out:
+            return None
+        if (found := rules.walked(start, *value, work)) is not None:
+            return found
+    return None
 
 
 @dataclass(frozen=True)
@@ -164,7 +211,7 @@ class WitnessRules:
                 return False
         return True
 
-    def walked(self, start: Sequence[int], cell: int, count: int) -> list[int] | None:
+    def walked(self, start: Sequence[int], cell: int, count: int, work: Looks) -> list[int] | None:
         """A witness with this count of a cell, some single steps away from another one; None where the steps
         find none, which proves nothing.
         """
@@ -174,12 +221,15 @@ class WitnessRules:
             way = 1 if values[cell] < count else -1
             # the fullest first where it loses, the emptiest first where it gains: fewest become empty
             turn = sorted(members, key=lambda i: way * values[i])
-            if not any(self._stepped(values, i, way) or self._swapped(values, cell, i, way) for i in turn):
+            if not any(
+                self._stepped(values, i, way, work) or self._swapped(values, cell, i, way, work) for i in turn
+            ):
                 return None
         return values if self.is_witness(values) else None
 
-    def _stepped(self, values: list[int], inner: int, way: int) -> bool:
+    def _stepped(self, values: list[int], inner: int, way: int, work: Looks) -> bool:
         """Moves an inner cell and all cells that it is in by one, if they may; in place."""
+        work.spend(1)
         if values[inner] + way < 0 or any(
             (allowed := self.origins[c]) is not None and values[c] + way not in allowed
             for c in self.above[inner]
@@ -189,16 +239,19 @@ class WitnessRules:
             values[c] += way
         return True
 
-    def _swapped(self, values: list[int], cell: int, inner: int, way: int) -> bool:
+    def _swapped(self, values: list[int], cell: int, inner: int, way: int, work: Looks) -> bool:
         """The same, while another inner cell outside of the cell moves the other way, in place."""
         inside = self.cells.members[cell]
         for other in self.cells.inner:
+            if work.is_out:
+                break
             if other in inside:
                 continue
+            work.spend(1)
             before = values.copy()
             for c in self.above[other]:
                 values[c] -= way
-            if values[other] >= 0 and self._stepped(values, inner, way) and self._fits(values, other):
+            if values[other] >= 0 and self._stepped(values, inner, way, work) and self._fits(values, other):
                 return True
             values[:] = before
         return False
@@ -209,17 +262,17 @@ class WitnessRules:
 
 
 class _Search:
-    """One depth-first search. `left`: the work that is left; below 0 it ended without an answer."""
+    """One depth-first search, which ends without an answer where the work is out."""
 
-    def __init__(self, rules: WitnessRules, work: int) -> None:
-        self._rules, self._cells, self.left = rules, rules.cells, work
+    def __init__(self, rules: WitnessRules, work: Looks) -> None:
+        self._rules, self._cells, self._work = rules, rules.cells, work
 
     def with_count(self, low: list[int], high: list[int], cell: int, count: int) -> list[int] | None:
         """A witness (cells,) in which one cell has this count; None where there is none or work ran out."""
         start = low.copy(), high.copy()
         start[0][cell] = start[1][cell] = count
         waiting = [(*start, self._cells.touching.get(cell, []))]
-        while waiting and self.left >= 0:
+        while waiting and not self._work.is_out:
             lows, highs, changed = waiting.pop()
             if not self._taken_through(lows, highs, changed):
                 continue
@@ -253,8 +306,8 @@ class _Search:
             r = queue.popleft()
             queued.discard(r)
             total, parts = self._cells.relations[r]
-            self.left -= 1
-            if self.left < 0:
+            self._work.spend(1 + len(parts))
+            if self._work.is_out:
                 return False
             lows, highs = sum(low[i] for i in parts), sum(high[i] for i in parts)
             moved = []

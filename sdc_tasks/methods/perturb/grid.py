@@ -2,8 +2,8 @@
 cells of another one.
 
 A combination of codes that is in no file is published as 0, so it is a cell as any other. Where no published
-crossing refines all others, the inner cells are a hidden block below: nobody sees them, but they are at least
-0.
+crossing refines all others, the inner cells are a hidden block below, and what is two steps above them has
+hidden blocks on its way: nobody sees these cells, but they are at least 0.
 """
 
 from __future__ import annotations
@@ -64,6 +64,12 @@ class PublishedGrid:
     edges: tuple[Edge, ...]
     published: Ints = field(repr=False)
 
+    @property
+    def shown_values(self) -> Ints:
+        """(published cells,): their values."""
+        values: Ints = self.published[self.published != HIDDEN]
+        return values
+
     def shows(self, block: int) -> bool:
         """Whether a block is published."""
         mine = self.blocks[block]
@@ -76,16 +82,10 @@ def grid_of(dummy: Dummy, values: Ints) -> PublishedGrid:
     """
     publication = dummy.publication
     crossings = [tuple(sorted(crossing)) for crossing in publication.crossings]
-    finest = tuple(
-        v
-        for d in range(len(dummy.cells.dimensions))
-        for v, variable in enumerate(publication.variables)
-        if variable.dimension == d and variable.is_leaf
-    )
-    hidden = finest not in crossings
+    hidden = _hidden(publication, crossings)
     blocks: list[Block] = []
     offset = 0
-    for crossing in [*crossings, finest] if hidden else crossings:
+    for crossing in [*crossings, *hidden]:
         ordered = tuple(sorted(crossing, key=lambda v: publication.variables[v].dimension))
         block = Block(
             ordered,
@@ -104,9 +104,30 @@ def grid_of(dummy: Dummy, values: Ints) -> PublishedGrid:
     for j, block in enumerate(blocks[: len(crossings)]):
         begin, end = int(dummy.offsets[j]), int(dummy.offsets[j + 1])
         published[block.offset + _places(dummy, block, dummy.example[begin:end])] = values[begin:end]
-    if hidden:
-        published[blocks[-1].cells] = HIDDEN
+    for block in blocks[len(crossings) :]:
+        published[block.cells] = HIDDEN
     return PublishedGrid(tuple(blocks), tuple(_edges(publication, blocks)), published)
+
+
+def _hidden(publication: Crossings, crossings: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The finest crossing and those that lead to it, a dimension more each, as far as they are not published:
+    from every crossing of codes, so that each cell is joined to the inner ones.
+    """
+    leaves = [v for v, variable in enumerate(publication.variables) if variable.is_leaf]
+    there = set(crossings)
+    found: dict[tuple[int, ...], None] = {}
+    for crossing in crossings:
+        if not set(crossing) <= set(leaves) or any(
+            set(crossing) < set(other) and len(other) == len(crossing) + 1 for other in there
+        ):
+            continue
+        missing = [v for v in leaves if v not in crossing]
+        for many in range(1, len(missing) + 1):
+            above = tuple(sorted((*crossing, *missing[:many])))
+            if above in there:
+                break
+            found[above] = None
+    return list(found)
 
 
 def grid_codes(dummy: Dummy, block: Block) -> npt.NDArray[np.object_]:
@@ -154,8 +175,10 @@ def _refined(publication: Crossings, blocks: Sequence[Block], f: int, c: int, ax
         return None
     if coarse.variables[:axis] + coarse.variables[axis + 1 :] != rest:
         return None
-    mine, theirs = (publication.variables[each.variables[axis]] for each in (fine, coarse))
-    if mine is theirs or mine.dimension != theirs.dimension or len(mine.labels) <= len(theirs.labels):
+    mine_at, theirs_at = fine.variables[axis], coarse.variables[axis]
+    mine, theirs = publication.variables[mine_at], publication.variables[theirs_at]
+    # of two levels with the same groups, a code over each code, the later one is above
+    if (len(mine.labels), theirs_at) <= (len(theirs.labels), mine_at) or mine.dimension != theirs.dimension:
         return None
     codes = np.full(len(mine.labels), -2, dtype=np.int32)
     for own, other in zip(mine.group.tolist(), theirs.group.tolist(), strict=True):

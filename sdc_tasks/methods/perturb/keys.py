@@ -32,8 +32,9 @@ from sdc_tasks.model.table import Ints
 Keys = npt.NDArray[np.uint64]
 SECRET_BITS = 52
 LIMB = 26  # bits of a summand: a float sums 2**27 of them exactly
+HALF_LIMB = 13
 PLACES = 1 << 40  # to which the function of a cell key is cut
-MOST_MODULUS = 10**9  # of given keys
+MOST_MODULUS = 10**15  # of given keys: τ-ARGUS writes 15 decimals
 CHUNK = 1 << 16  # cells at once: their words stay in the cache
 
 
@@ -73,9 +74,10 @@ class CellKeying:
 
     def summed(self, which: Ints, keys: Keys, cells: int) -> Keys:
         """(cells,): the key of each cell from those of its records; `which` (records,): the cell of each."""
-        sums = np.zeros(cells, dtype=np.uint64)
-        np.add.at(sums, which, keys)
-        return sums % np.uint64(self.modulus)
+        low, high = np.zeros(cells, dtype=np.uint64), np.zeros(cells, dtype=np.uint64)
+        np.add.at(low, which, keys & np.uint64((1 << LIMB) - 1))
+        np.add.at(high, which, keys >> np.uint64(LIMB))
+        return self.joined(low, high)
 
     def totals(self, dummy: Dummy, inner: Keys) -> Keys:
         """(P,): the keys of the published cells from those of the inner cells (n,)."""
@@ -85,9 +87,11 @@ class CellKeying:
 
     def joined(self, low: Keys, high: Keys) -> Keys:
         """low + 2**26 · high modulo M: the limbs were summed apart."""
-        modulus = np.uint64(self.modulus)
-        # exact: M is 2**52, which divides 2**64 where this runs over, or at most 10**9, where it does not
-        return ((high % modulus) * np.uint64((1 << LIMB) % self.modulus) + low % modulus) % modulus
+        modulus, found = np.uint64(self.modulus), high % np.uint64(self.modulus)
+        # exact: M is 2**52, which divides 2**64 where this runs over, or below 2**50, where it does not
+        for _ in range(LIMB // HALF_LIMB):
+            found = (found << np.uint64(HALF_LIMB)) % modulus
+        return (found + low % modulus) % modulus
 
     def group_sums(self, keys: Keys, starts: Ints) -> Keys:
         """(groups,): the key of each group of records that lie together and begin there."""

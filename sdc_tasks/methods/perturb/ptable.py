@@ -11,13 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.table import Floats, Ints, read_only
 from sdc_tasks.model.tolerances import FEASIBILITY
+
+MOST_FLOAT_PLACES = 10**9  # beyond, the product of a float and these is off by whole places
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class NoiseRow:
 
     def ends(self, of: int) -> Ints:
         """(m,): upper · of, rounded up: a cell key below it is below the end."""
+        if of > MOST_FLOAT_PLACES:
+            return np.array([math.ceil(Fraction(repr(end)) * of) for end in self.upper.tolist()])
         # nearest first: a decimal such as 0.36648551 is no binary fraction
         return np.ceil(np.round(self.upper * of, 4)).astype(np.int64)
 
@@ -119,8 +125,9 @@ class PerturbationTable:
         return np.where(counts <= self.top, counts, first + (counts - first) % self.repeat)
 
     def noise(self, counts: Ints, places: npt.NDArray[np.uint64], of: int) -> Ints:
-        """(n,): the step of each count whose cell key is place / of. `of`: at most 2**40; the first interval
-        whose upper end is larger than the key, as in R cellKey 1.0.2.
+        """(n,): the step of each count whose cell key is place / of: that of the first interval whose upper
+        end is larger than the key, as in R cellKey 1.0.2 and τ-ARGUS. Raises InvalidInput where rows and keys
+        are too many together.
         """
         thresholds, steps = self._flat(of)
         rows = self.row_of(counts)
@@ -131,6 +138,11 @@ class PerturbationTable:
         """Rows one after the other: the upper ends, row · of + ⌈upper · of⌉, and the steps."""
         known = self._flattened
         if of not in known:
+            if len(self.rows) * of >= 2**63:
+                raise InvalidInput(
+                    f"a perturbation table of {len(self.rows)} rows, and keys of so many digits. Remedy: "
+                    f"round the keys to 12 decimals"
+                )
             ends = np.concatenate([k * of + row.ends(of) for k, row in enumerate(self.rows)])
             steps = np.concatenate([row.steps for row in self.rows])
             known[of] = ends, steps

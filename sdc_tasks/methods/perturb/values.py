@@ -18,8 +18,10 @@ is larger than its sum and no second row is needed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
@@ -34,6 +36,8 @@ from sdc_tasks.model.table import Floats, Ints
 
 GRAINS = 10  # steps of the noise in one standard deviation
 MOST_CONTRIBUTIONS = 6  # k of R cellKey
+NO_END = 1 << 48  # units of a sum to which the noise sets no end
+HALF = Fraction(1, 2)  # of a unit, which the rounding of a sum may hide
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,31 @@ class ValueNoise:
         beyond = large * (1 + (self.share * x - large * f) / (large * f) * (2 * f / (f + x)) ** self.q)
         return np.where(x < f, self.share, np.minimum(beyond, self.share))
 
+    @property
+    def reach(self) -> Fraction:
+        """How large noise is at most, as a share of its sum: no contribution is larger than that."""
+        return self.max_step * Fraction(self.share) * sum(map(Fraction, self.weights), Fraction(0))
+
     @cached_property
     def row(self) -> NoiseRow:
         """The distribution of v, in grains."""
         return symmetric_row(NoiseDesign(self.max_step * GRAINS, float(GRAINS**2)))
+
+
+def sum_bounds(asked: ValueNoise, published: Ints) -> tuple[Ints, Ints]:
+    """(n,), (n,): the least and the largest sum that can be published as each value, all in units of the last
+    decimal; NO_END where there is none. Raises InvalidInput for values of so many units.
+    """
+    if len(published) and int(published.max()) >= NO_END:
+        raise InvalidInput(
+            "a sum has more than 14 digits, decimals too. Remedy: give values in a larger unit, or rounded"
+        )
+    reach = asked.reach
+    low = [max(0, math.ceil((y - HALF) / (1 + reach))) for y in published.tolist()]
+    high = [
+        min(NO_END, math.floor((y + HALF) / (1 - reach))) if reach < 1 else NO_END for y in published.tolist()
+    ]
+    return np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
 
 
 def value_noise(

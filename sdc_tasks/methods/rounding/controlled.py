@@ -8,7 +8,8 @@ still adds up ([2] §3; [3] §1).
 a smaller one gives no table. In the zero-restricted variant a cell that is already a multiple stays, and all
 other cells move by less than s · b. Cuts keep the protection levels of primary cells (protection.py): the
 model is solved, attacked, and solved again with the broken protection equations (Salazar's model, with which
-[3] compares). In two dimensions without levels, the relaxation is integral and the first solution is exact.
+[3] compares). Lone respondents attack too where a table tells them. In two dimensions without levels, the
+relaxation is integral and the first solution is exact.
 
 The reach s is public, and so is that the truth lies within s · b of the printed value.
 """
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
+from sdc_tasks.errors import InvalidInput, Unprotectable, and_more, some_of
 from sdc_tasks.methods.rounding.multiples import multiples
 from sdc_tasks.methods.rounding.pieces import nearest
 from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
@@ -93,15 +94,13 @@ def round_table(table: SensitiveTable, options: TableOptions, progress: Say = si
         )
     _, multiple = multiples(table.a, base)
     if (stuck := np.flatnonzero(table.fixed & ~multiple)).size:
-        names = ", ".join(table.name(int(i)) for i in stuck[:NAMED_CELLS])
-        raise InvalidInput(
-            f"{names} and {len(stuck) - 1} more: fixed, but not multiples of the base. Remedy: let them move"
-        )
+        names = some_of([table.name(int(i)) for i in stuck])
+        raise InvalidInput(f"{names}: fixed, but not multiples of the base. Remedy: let them move")
     clock, reason = False, ""
     for reach in range(1, options.reach + 1):
         if (tight := cells_too_wide(table, reach * base)).size:
             reason = (
-                f"{table.name(int(tight[0]))} and {len(tight) - 1} more need a wider interval "
+                f"{table.name(int(tight[0]))}{and_more(len(tight) - 1)}: a wider interval is needed "
                 f"than the base gives"
             )
             continue
@@ -160,8 +159,8 @@ def _at_reach(
         if not len(verdict.cuts) or late:
             return Found(Status.STOPPED, None, clock=late)
         progress(
-            f"attack {rounds}: {int((~verdict.protected).sum())} of {len(p)} primaries not protected, "
-            f"{len(verdict.cuts)} cuts"
+            f"attack {rounds}: {int((~verdict.protected).sum())} of {len(verdict.protected)} requirements "
+            f"not kept, {len(verdict.cuts)} cuts"
         )
         pool.add(verdict.cuts)
     return Found(Status.STOPPED, None)

@@ -6,7 +6,8 @@ The attacker knows the relations, the bounds of each cell, and that the truth li
 
     A y = rhs,   max(lb, x − half) ≤ y ≤ min(ub, x + half)
 
-A primary p is protected where he cannot exclude a − lpl and a + upl, and his interval is at least spl wide
+and, as a lone respondent, his own cells (the layers of the table tell who attacks: `model/sensitive.py`). A
+primary p is protected where he cannot exclude a − lpl and a + upl, and his interval is at least spl wide
 (2.3–2.5). By weak duality any multipliers γ bound his reach by a sum over the bounds of the cells, each of
 them linear in x or constant. The requirement must not exceed this sum: that is a protection equation (2.8,
 2.9, 2.11). An equation that the table violates becomes a cut of the rounding model.
@@ -36,8 +37,9 @@ WORTH_PROGRAMS = 4  # primaries for which such an LP is worth while
 
 @dataclass(frozen=True)
 class RoundingVerdict:
-    """(primaries,), in order: whether lower, upper and sliding protection are kept;
-    `cuts` are the violated protection equations, v the printed values in units of the base.
+    """(requirements,), those of the primaries in order, then those of weaker attackers: whether lower, upper
+    and sliding protection are kept; `cuts` are the violated protection equations, v the printed values in
+    units of the base.
     """
 
     down: Bools
@@ -62,19 +64,66 @@ class _Bounds:
     near_low: Floats
     near_high: Floats
 
+    def knowing(self, cells: Bools) -> _Bounds:
+        """The bounds of somebody who also knows these cells (n,); no printed interval bounds him there."""
+        if not cells.any():
+            return self
+        lower, upper = np.where(cells, 0.0, self.lower), np.where(cells, 0.0, self.upper)
+        near_low, near_high = np.where(cells, -np.inf, self.near_low), np.where(cells, np.inf, self.near_high)
+        return _Bounds(lower, upper, near_low, near_high)
 
-class _Reach:
-    """How far witnesses move each primary down and up (`low` ≤ 0 ≤ `high`), and how far they must (`down`,
-    `up`, `width`); arrays (primaries,), in bases.
+
+@dataclass(frozen=True)
+class _Asked:
+    """(requirements,): the cell, the number of its attacker, and how far it must go, in bases. `known`
+    (attackers, n): the cells of lone respondents who attack; the first attacker is all of them. `tells`
+    (attackers, requirements): whether a point that moves nothing that the one knows says something to the
+    other, who then knows no more.
     """
 
-    def __init__(self, table: SensitiveTable, unit: float) -> None:
-        p = table.primaries
-        self.down, self.up, self.width = table.down[p] / unit, table.up[p] / unit, table.width[p] / unit
-        self.low, self.high = np.zeros(len(p)), np.zeros(len(p))
+    cell: Ints
+    attacker: Ints
+    down: Floats
+    up: Floats
+    width: Floats
+    known: Bools
+    tells: Bools
 
-    def add(self, z: Floats) -> None:
-        """Counts a witness. New arrays: whoever holds the old ones keeps the reach as it was."""
+    @classmethod
+    def of(cls, table: SensitiveTable, unit: float) -> _Asked:
+        known, number = [table.lone], {table.lone.tobytes(): 0}
+        cells, attackers, parts = list[int](), list[int](), list[Floats]()
+        for layer in table.layers:
+            mine = table.primaries if layer is table.layers[0] else np.flatnonzero(layer.most > 0)
+            for cell in mine.tolist():
+                away = (int(layer.guards[cell]), *layer.lacks)
+                attacks = table.lone & ~np.isin(table.respondents, away)
+                at = number.setdefault(attacks.tobytes(), len(known))
+                if at == len(known):
+                    known.append(attacks)
+                attackers.append(at)
+            cells += mine.tolist()
+            parts.append(np.array([layer.down, layer.up, layer.width])[:, mine] / unit)
+        down, up, width = np.concatenate(parts, axis=1)
+        whose, masks = np.array(attackers, dtype=np.int64), np.array(known)
+        more = np.array([[bool((his & ~mine).any()) for his in masks] for mine in masks])
+        return cls(np.array(cells, dtype=np.int64), whose, down, up, width, masks, ~more[:, whose])
+
+
+class _Reach:
+    """How far witnesses move the cell of each requirement down and up (`low` ≤ 0 ≤ `high`), in bases, and
+    whether that is as far as is `asked`.
+    """
+
+    def __init__(self, asked: _Asked) -> None:
+        self.down, self.up, self.width = asked.down, asked.up, asked.width
+        self.low, self.high = np.zeros(len(asked.cell)), np.zeros(len(asked.cell))
+
+    def add(self, z: Floats, tells: Bools) -> None:
+        """Counts a witness, for those to whom it says something. New arrays: whoever holds the old ones keeps
+        the reach as it was.
+        """
+        z = np.where(tells, z, 0.0)
         self.low, self.high = np.minimum(self.low, z), np.maximum(self.high, z)
 
     @property
@@ -90,7 +139,7 @@ class _Reach:
         return np.asarray(self.high - self.low < self.width - FEASIBILITY)
 
     def meets(self, i: int) -> tuple[bool, bool, bool]:
-        """Whether primary number i is shown to move down, up, and so wide."""
+        """Whether the cell of requirement i is shown to move down, up, and so wide."""
         return (
             bool(-self.low[i] >= self.down[i] - FEASIBILITY),
             bool(self.high[i] >= self.up[i] - FEASIBILITY),
@@ -108,6 +157,7 @@ class RoundingAttacker:
         self._a = table.a / unit
         self._first, self._last = (table.lb - table.a) / unit, (table.ub - table.a) / unit
         self._size = sp.csr_array(abs(table.M))
+        self._asked = _Asked.of(table, unit)
         self._attacker = LinearAttacker(table.M)
 
     def judge(self, x: Floats, clock: Clock | None = None) -> RoundingVerdict:
@@ -117,17 +167,22 @@ class RoundingAttacker:
         Raises ValueError where x is further from the truth than its half-width.
         """
         clock = clock or Limit()
-        bounds = self._bounds(x / self._unit - self._a)
-        p = self._table.primaries
+        public = self._bounds(x / self._unit - self._a)
+        asked = self._asked
+        bounds, attacker = public.knowing(asked.known[0]), 0
         self._attacker.set_publication(bounds.lower, bounds.upper)
-        reach = _Reach(self._table, self._unit)
+        reach = _Reach(asked)
         lps = self._push_together(bounds, reach, clock)
-        met = np.zeros((3, len(p)), dtype=bool)
+        met = np.zeros((3, len(asked.cell)), dtype=bool)
         cuts: list[Cut] = []
-        for i in range(len(p)):
+        for i in range(len(asked.cell)):
             if (left := clock.left) <= 0:
                 break
             self._attacker.limit(left)
+            if asked.attacker[i] != attacker:
+                attacker = int(asked.attacker[i])
+                bounds = public.knowing(asked.known[attacker])
+                self._attacker.set_publication(bounds.lower, bounds.upper)
             found, solved = self._push_alone(i, bounds, reach)
             cuts += found
             lps += solved
@@ -153,24 +208,27 @@ class RoundingAttacker:
         rng = np.random.default_rng(1)
         for solved in range(PROGRAMS):
             below, above = reach.short_down, reach.short_up
-            open_ = np.flatnonzero(below | above | reach.short_slide)
+            # each primary once; a point that moves nobody's own cell says something to everybody
+            open_ = np.flatnonzero((below | above | reach.short_slide)[: len(p)] & ~self._table.lone[p])
             if len(open_) < WORTH_PROGRAMS or (left := clock.left) <= 0:
                 return solved
             towards = np.where(
-                above & ~below, 1.0, np.where(below & ~above, -1.0, rng.choice([-1.0, 1.0], len(p)))
+                (above & ~below)[: len(p)],
+                1.0,
+                np.where((below & ~above)[: len(p)], -1.0, rng.choice([-1.0, 1.0], len(p))),
             )[open_]
             self._attacker.limit(left)
             push = self._attacker.push(p[open_], towards)
             if push.status is Status.OPTIMAL and self._is_witness(push.z, bounds):
-                reach.add(push.z[p])
+                reach.add(push.z[self._asked.cell], self._asked.tells[0])
         return PROGRAMS
 
     def _push_alone(self, i: int, bounds: _Bounds, reach: _Reach) -> tuple[list[Cut], int]:
-        """Pushes primary number i as far as it is not shown to reach. Returns the violated protection
-        equations, and how many LPs were solved.
+        """Pushes the cell of requirement i as far as it is not shown to reach. Returns the violated
+        protection equations, and how many LPs were solved.
         """
-        p, solved = self._table.primaries, 0
-        cell = int(p[i])
+        asked, solved = self._asked, 0
+        cell, tells = int(asked.cell[i]), asked.tells[asked.attacker[i]]
         cuts: list[Cut] = []
         ends: list[tuple[Floats, float]] = []
         for side, reached, need in ((-1.0, reach.low, reach.down[i]), (1.0, reach.high, reach.up[i])):
@@ -181,7 +239,7 @@ class RoundingAttacker:
             if push.status is not Status.OPTIMAL:
                 continue
             if self._is_witness(push.z, bounds):
-                reach.add(push.z[p])
+                reach.add(push.z[asked.cell], tells)
             equation = self._equation(push, bounds)
             ends.append(equation)
             if abs(min(reach.low[i], 0.0) if side < 0 else reach.high[i]) < need - VIOLATION:
@@ -215,16 +273,25 @@ def _dense(coefficients: Floats, right: float, primary: int) -> Cut:
     return Cut(columns, coefficients[columns], float(right), primary)
 
 
+def most_asked(table: SensitiveTable) -> tuple[Floats, Floats, Floats]:
+    """(n,): how far each primary must fall and rise, and both together, for whomever most is asked."""
+    down, up, width = (
+        np.max([getattr(layer, name) for layer in table.layers], axis=0) for name in ("down", "up", "width")
+    )
+    return down, up, width
+
+
 def necessary(table: SensitiveTable, half: float) -> tuple[Floats, Floats]:
     """(lowest, highest) printed value of each primary by its own interval alone: x +
     half ≥ a + upl, x − half ≤ a − lpl.
     """
-    a = table.a[table.primaries]
     p = table.primaries
-    return a + table.up[p] - half, a - table.down[p] + half
+    a, (down, up, _) = table.a[p], most_asked(table)
+    return a + up[p] - half, a - down[p] + half
 
 
 def cells_too_wide(table: SensitiveTable, half: float) -> Ints:
     """Primaries whose requirement is wider than an interval of twice `half`, wherever the interval lies."""
     noise = SAME * half
-    return np.flatnonzero(table.primary & (np.maximum(table.down + table.up, table.width) > 2 * half + noise))
+    down, up, width = most_asked(table)
+    return np.flatnonzero(table.primary & (np.maximum(down + up, width) > 2 * half + noise))

@@ -39,7 +39,13 @@ import scipy.sparse as sp
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.rounding.multiples import multiples
 from sdc_tasks.methods.rounding.pieces import Pieces, nearest, squares
-from sdc_tasks.methods.rounding.protection import RoundingAttacker, RoundingVerdict, cells_too_wide, necessary
+from sdc_tasks.methods.rounding.protection import (
+    RoundingAttacker,
+    RoundingVerdict,
+    cells_too_wide,
+    most_asked,
+    necessary,
+)
 from sdc_tasks.methods.rounding.separable import SearchOptions, least_cost, relations
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -103,7 +109,8 @@ def base_for(table: SensitiveTable) -> float:
     If such a base of at most twice that divides the sum of the sensitive cells, the least one is returned.
     """
     _refuse(table)
-    widest = float(np.maximum((table.down + table.up) / 2, table.width / 2).max())
+    down, up, width = most_asked(table)
+    widest = float(np.maximum((down + up) / 2, width / 2).max())
     step = 10.0 ** max(0, math.floor(math.log10(max(widest, 1.0))) - 4)
     total, least = float(table.a[table.primaries].sum()), 0.0
     base = max(2.0, float(np.ceil(widest / step)) * step)

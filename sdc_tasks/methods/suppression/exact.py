@@ -13,10 +13,15 @@ strengthened cuts (attackers.py).
    there, the feasible point moves to it. Every few rounds cost · (1 − y*) leads to a new pattern. In other
    tables bridgeless inequalities (bridge_cuts.py) prove most of the bound, and patterns come from greedy
    unsuppression (greedy_unsuppress.py). Each round proves a bound by weak duality from the master's
-   multipliers; it is computed again here, so that no bound depends on the solver's arithmetic.
+   multipliers; it is computed again here, so that none of these bounds depends on the solver's arithmetic.
 3. Classes whose reduced cost exceeds what is left of the gap are fixed.
 4. Integer rounds: the master with the cuts that are binding, or nearly, is solved by HiGHS; its solution is
-   attacked; its completion is a pattern. Cuts that were left out return when they are violated.
+   attacked; its completion is a pattern. Cuts that were left out return when they are violated. The bound of
+   a round is that of HiGHS; one above a pattern that exists is dropped (optimise/search.py).
+
+A table that is no network and not large gets integer rounds early: after one short round of the relaxation
+and no search for patterns. Mostly they prove the cheapest pattern, in a fraction of the time that the
+relaxation and patterns take; else these go on from what is known then.
 
 It ends when the requested gap is proven, by counted work (rounds, nodes), or by the clock. With an `Abort`
 clock no result depends on time.
@@ -45,6 +50,9 @@ from sdc_tasks.solver.milp import LiveMilp, Milp
 SIMPLEX = 2_500  # classes up to which the LP relaxation of a table that is no network is solved at a vertex
 TAIL, RISES = 8, 2e-3  # the relaxation ends when so many rounds lift the bound by less than this, relative
 IN_VAIN = 5  # searches in a row without a better pattern, after which there are no more
+EARLY = 1_000  # classes up to which integer rounds may come first
+EARLY_ROUNDS = 10  # of these at most
+FEWER = 10  # of the iterations of a round of the relaxation, such a part before early integer rounds
 NEAR = 0.2  # slack up to which a cut joins the integer master
 
 
@@ -56,6 +64,7 @@ class Work:
     the LPs that seek bridgeless cuts in a round; `patterns`, `search`: patterns by greedy unsuppression in a
     round and after the last one, for about a thousand classes; fewer for more. With `patterns` 0 only the
     latter, one at a time. `first`: patterns of a chain before the first bound; `shaken`: of each later one.
+    `early`: nodes of the integer rounds that come first in a table of at most EARLY classes; 0 for none.
     `in_vain`: rounds in a row without a better pattern after which only each TAIL-th round seeks some, and
     searches after which there are no more. `classes`: of a table that is no network, for which rounds and all
     nodes are meant; a larger one has fewer rounds in proportion, and fewer nodes by the square.
@@ -73,13 +82,22 @@ class Work:
     search: int = 200
     first: int = 0
     shaken: int = 150
+    early: int = 0
     in_vain: int = 400
     classes: int | None = None
 
 
 # For somebody who waits: a good pattern first, then as long as it pays.
 WHILE_IT_PAYS = Work(
-    rounds=24, nodes=4_000, all_nodes=6_000, search=18, first=12, shaken=40, in_vain=1, classes=400
+    rounds=24,
+    nodes=4_000,
+    all_nodes=6_000,
+    early=400,
+    search=18,
+    first=12,
+    shaken=40,
+    in_vain=1,
+    classes=400,
 )
 
 
@@ -104,6 +122,7 @@ class _Search:
             share = work.classes / k
             self.rounds = max(1, int(work.rounds * share))
             self.all_nodes = max(1, int(work.all_nodes * share**2))
+        self.early = 0 if self.bridges is None or k > EARLY else work.early
         self.pool = CutPool(k, None if self.bridges is None else self.bridges.rows)
         positive = table.cost[table.cost > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
@@ -119,22 +138,38 @@ class _Search:
             self.patterns.begin()
         else:
             self.patterns.hide_everything()
-            self.patterns.first_pattern(self.work.first)
+            if self.early:
+                self.patterns.grow_quickly(1)
+            else:
+                self.patterns.first_pattern(self.work.first)
         self.items = np.flatnonzero(~self.patterns.cover.met(self.table.forced))
         if self.bridges is None:
             self.relax()
         else:
-            self.relax_with(self.bridges)
-        return self.integer()
+            if self.early:
+                self.relax_with(self.bridges, 1, 0, self.work.iterations // FEWER)
+                ended = self.integer(self.early, min(EARLY_ROUNDS, self.work.integer_rounds))
+                if self.run.over():
+                    return ended
+                self._keep_incumbent()
+                self.patterns.first_pattern(self.work.first)
+            self.relax_with(self.bridges, self.rounds, self.work.patterns, self.work.iterations)
+            self._search_patterns()
+        return self.integer(self.all_nodes, self.work.integer_rounds)
 
-    def relax_with(self, bridges: BridgeCuts) -> None:
+    def _keep_incumbent(self) -> None:
+        """Lets greedy unsuppression start from the best pattern of the integer rounds."""
+        if self.run.incumbent is not None:
+            self.patterns.keep(self.table.classes(self.run.incumbent.hidden))
+
+    def relax_with(self, bridges: BridgeCuts, rounds: int, patterns: int, iterations: int) -> None:
         """The LP relaxation of a table that is no network: bridgeless inequalities first.
         Its solutions price the patterns of greedy unsuppression.
         """
         table = self.table
         k = len(table.cost)
         before, failed, live = 0.0, 0, self._relaxation()
-        for count in range(self.rounds):
+        for count in range(rounds):
             self.run.doing = f"round {count + 1} of the relaxation"
             if k > SIMPLEX:
                 live = self._relaxation()
@@ -147,20 +182,21 @@ class _Search:
             bound = self.prove(result.dual)
             if self.run.over():
                 return
-            if self.work.patterns and (failed < self.work.in_vain or count % TAIL == TAIL - 1):
+            if patterns and (failed < self.work.in_vain or count % TAIL == TAIL - 1):
                 cost = self.run.objective
-                self._unsuppress(f"LP round {count + 1}", self.work.patterns)
+                self.patterns.unsuppress(self.y, f"LP round {count + 1}", patterns, self.work.shaken)
                 failed = 0 if self.run.objective < cost else failed + 1
             if count % TAIL == TAIL - 1:
                 if bound < before * (1 + RISES):
                     break
                 before = bound
-            cuts = self.pool.add(self.separate_bridges(bridges)) or self.pool.add(self.separate(self.y))
+            cuts = self.pool.add(self.separate_bridges(bridges, iterations)) or self.pool.add(
+                self.separate(self.y)
+            )
             if not cuts:
                 break
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
-        self._search_patterns()
 
     def _search_patterns(self) -> None:
         """Patterns priced by the last solution of the relaxation, until IN_VAIN searches, or fewer, bring
@@ -171,13 +207,10 @@ class _Search:
         for count in range(self.work.search // at_once):
             self.run.doing = f"further patterns, {at_once * count} of at most {self.work.search}"
             cost = self.run.objective
-            self._unsuppress("search", at_once)
+            self.patterns.unsuppress(self.y, "search", at_once, self.work.shaken)
             failed = 0 if self.run.objective < cost else failed + 1
             if failed == min(IN_VAIN, self.work.in_vain) or self.run.over():
                 break
-
-    def _unsuppress(self, step: str, most: int) -> None:
-        self.patterns.unsuppress(self.y, step, most, self.work.shaken)
 
     def _relaxation(self) -> LiveLP:
         right = self.pool.right
@@ -190,7 +223,7 @@ class _Search:
             self.upper,
         )
 
-    def separate_bridges(self, bridges: BridgeCuts) -> list[Cut]:
+    def separate_bridges(self, bridges: BridgeCuts, iterations: int) -> list[Cut]:
         """Violated bridgeless inequalities at the master's solution, of one class after the other,
         until there are enough for a round.
         """
@@ -202,11 +235,7 @@ class _Search:
             cut = bridges.cut(i, self.y)
             if cut is not None:
                 found.append(cut)
-            if (
-                len(found) >= self.work.cuts
-                or bridges.iterations - began > self.work.iterations
-                or self.run.left <= 0
-            ):
+            if len(found) >= self.work.cuts or bridges.iterations - began > iterations or self.run.left <= 0:
                 self.next_bridge += count + 1
                 break
         return found
@@ -278,13 +307,13 @@ class _Search:
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
         return bound
 
-    def integer(self) -> str:
-        """Integer rounds on the cuts that matter."""
-        table, nodes = self.table, self.all_nodes
-        for count in range(self.work.integer_rounds):
+    def integer(self, nodes: int, rounds: int) -> str:
+        """Integer rounds on the cuts that matter, at most so many, of so many nodes in all."""
+        table = self.table
+        for count in range(rounds):
             if nodes <= 0:
                 break
-            self.run.doing = f"integer round {count + 1} of at most {self.work.integer_rounds}"
+            self.run.doing = f"integer round {count + 1} of at most {rounds}"
             rows, right = self.pool.rows, self.pool.right
             if count == 0:
                 chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.respondents import NOBODY
@@ -118,7 +117,7 @@ def _merged_cells(shared: Sequence[Link], first: Mapping[str, int], n: int) -> t
     ]
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     graph = sp.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
-    k, part = connected_components(graph, directed=False)
+    k, part = sp.csgraph.connected_components(graph, directed=False)
     return int(k), part.astype(np.int64)
 
 
@@ -262,7 +261,7 @@ class _Merged:
         singles = np.flatnonzero(number != NOBODY)
         ends = (self.cell[singles], self.k + number[singles])
         size = self.k + int(first[-1])
-        same = connected_components(
+        same = sp.csgraph.connected_components(
             sp.csr_array((np.ones(len(singles)), ends), shape=(size, size)), directed=False
         )[1]
         found = np.full(self.k, NOBODY)

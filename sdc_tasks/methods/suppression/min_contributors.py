@@ -16,7 +16,7 @@ import numpy as np
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.judge.pattern.min_contributors import relations_below_minimum
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
-from sdc_tasks.model.sensitive import SensitiveTable
+from sdc_tasks.model.sensitive import Layer, SensitiveTable
 from sdc_tasks.model.table import Bools, Ints
 from sdc_tasks.model.tolerances import NOTICEABLE
 
@@ -56,9 +56,13 @@ def _secret(problem: SensitiveTable, cells: Ints) -> SensitiveTable:
     primary, level = problem.primary.copy(), np.zeros(len(problem.a))
     primary[cells] = True
     level[cells] = NOTICEABLE * np.abs(problem.a[cells])
-    return replace(
-        problem, primary=primary, lpl=np.maximum(problem.lpl, level), upl=np.maximum(problem.upl, level)
-    )
+    lpl, upl = np.maximum(problem.lpl, level), np.maximum(problem.upl, level)
+    secret = replace(problem, primary=primary, lpl=lpl, upl=upl)
+    if not problem.attained:
+        return secret
+    own, new = secret.wanted[0], np.isin(np.arange(len(problem.a)), cells)
+    up, down, none = np.where(new, own.up, 0.0), np.where(new, own.down, 0.0), np.zeros(len(new))
+    return replace(secret, attained=(*problem.attained, Layer(up, down, none, own.guards, asked=cells)))
 
 
 def _promoted(problem: SensitiveTable, hidden: Bools, primary: Bools, barred: Bools) -> Ints:

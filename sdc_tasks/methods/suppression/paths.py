@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from sdc_tasks.methods.suppression.covering.patterns import cover
 from sdc_tasks.methods.suppression.network import network_of
@@ -106,7 +105,7 @@ class PathDirections:
         if not len(sorted_length):
             return None
         self._graph.data = np.minimum.reduceat(sorted_length, self._first)
-        before = dijkstra(self._graph, indices=[source], return_predecessors=True)[1][0]
+        before = sp.csgraph.dijkstra(self._graph, indices=[source], return_predecessors=True)[1][0]
         arcs, node = [], target
         while node != source:
             last = int(before[node])

@@ -23,7 +23,7 @@ from sdc_tasks.methods.suppression.min_contributors import suppress_with_minimum
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
-from sdc_tasks.methods.suppression.pattern.sums import judge, with_sums
+from sdc_tasks.methods.suppression.pattern.sums import attainable_sums, judge
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 
@@ -91,7 +91,7 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
     for _ in range(MOST_TIMES):
         if run.left <= 0:
             return "time"
-        larger = _Inside(replace(with_sums(run.problem, asked), behind=None), run, bounds=False)
+        larger = _Inside(replace(attainable_sums(run.problem, asked), behind=None), run, bounds=False)
         start = np.append(hidden, np.ones(len(asked), dtype=bool))
         grow = partial(_grown, start=start, seed=seed)
         suppress_with_minimum(larger, grow) if larger.problem.minimum else grow(larger)

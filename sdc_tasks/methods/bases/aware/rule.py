@@ -271,7 +271,7 @@ def _left_alone(case: Case, needs: Requirements, slide: Floats) -> Floats:
     )
     alone.prove_all()
     for attack in alone.broken:
-        most[attack.primary] = min(most[attack.primary], attack.reach * (1 - FEASIBILITY))
+        most[attack.requirement] = min(most[attack.requirement], attack.reach * (1 - FEASIBILITY))
     return most
 
 

@@ -38,7 +38,7 @@ def cut_of(attack: Attack, needs: Requirements, ladder: Ladder, choice: Ints) ->
         named // 2,
         summed,
         float(attack.need * (1 - FEASIBILITY) - attack.reach + given),
-        int(needs.primaries[attack.primary]),
+        int(needs.primaries[attack.requirement]),
     )
 
 

@@ -78,14 +78,14 @@ class Extension:
         self.count = int(problem.aggregate.sum())
         # A sliding level needs two attacks, and other profiles know more than this model: repair treats both.
         external = [needs.adversaries[number].profile == EXTERNAL for number in needs.profile.tolist()]
-        broken = [attack for attack in broken if attack.side and external[attack.primary]]
+        broken = [attack for attack in broken if attack.side and external[attack.requirement]]
         sizes = [int(np.ceil(np.log10(attack.need) / NEED_DECADES)) for attack in broken]
         most = np.full(self.count, np.inf) if exact is None else np.where(exact, 0.0, np.inf)
         self._models = [_Elastic(problem, weights, most, size) for size in sorted(set(sizes))]
         number = {size: i for i, size in enumerate(sorted(set(sizes)))}
         neediest: dict[tuple[int, int, int], tuple[float, int]] = {}
         for attack, size in zip(broken, sizes, strict=True):
-            primary = int(needs.primaries[attack.primary])
+            primary = int(needs.primaries[attack.requirement])
             column, sign = self._models[number[size]].place(primary)
             if sign:
                 key = (number[size], column, int(attack.side * sign))

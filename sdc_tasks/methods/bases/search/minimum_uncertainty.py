@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from sdc_tasks.methods.bases.search.extension import Demand, Extension, order
 from sdc_tasks.model.progress import Say
-from sdc_tasks.model.table import Floats
+from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.optimise import Cut
 from sdc_tasks.solver.lp import LiveLP, LPResult, Status
 
@@ -69,6 +69,20 @@ class HalfWidths:
                 shares[cut.primary] = shares.get(cut.primary, 0.0) + price * cut.right
         total = sum(shares.values())
         return {primary: share / total for primary, share in shares.items()}
+
+    def blame_in(self, parts: Bools) -> dict[int, Floats]:
+        """(parts,) for each primary of `blame`: what of its share is for aggregate cells of each part.
+        `parts` (parts, aggregate cells), which may overlap.
+        """
+        shares = self.blame()
+        spread = {primary: np.zeros(len(parts)) for primary in shares}
+        every = dict.fromkeys(shares, 0.0)
+        for cut, price in zip(self.cuts, self.prices.tolist(), strict=False):
+            if price > 0:
+                paid = price * np.abs(cut.coefficients) * self.half[cut.columns]
+                spread[cut.primary] += parts[:, cut.columns] @ paid
+                every[cut.primary] += float(paid.sum())
+        return {primary: share * spread[primary] / every[primary] for primary, share in shares.items()}
 
 
 def minimum_uncertainty(

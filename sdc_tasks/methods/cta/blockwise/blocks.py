@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.model.table import Bools, Floats, Ints
@@ -84,7 +83,7 @@ class Partitioner:
         """(n,): number of cells on the shortest path to a centre; infinite where no relation leads there."""
         if len(centres) == 0:
             return np.zeros(self._n)
-        distance: Floats = dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)
+        distance: Floats = sp.csgraph.dijkstra(self._graph, indices=self._sensitive[centres], min_only=True)
         return distance[: self._n]
 
     def _nearest(self, distance: Floats, size: int) -> Ints:

@@ -15,7 +15,6 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from sdc_tasks.methods.cta.local.settling import PRICES, Settling, Wave, waves
 from sdc_tasks.methods.cta.model import CtaProblem
@@ -144,7 +143,7 @@ def _balancer(problem: CtaProblem, t: Floats) -> Callable[[np.random.Generator],
     d = t + SOFT_SHARE * float(np.median(positive))
     normal = sp.csc_array(A @ sp.diags_array(d) @ A.T)
     ridge = sp.diags_array(RIDGE * normal.diagonal() + ROUNDING)
-    solve = splu(
+    solve = sp.linalg.splu(
         sp.csc_matrix(normal + ridge), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}
     ).solve
 

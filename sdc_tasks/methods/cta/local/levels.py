@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from sdc_tasks.methods.cta.local.regions import dimensions, totals
 from sdc_tasks.methods.cta.local.settling import PRICES, Settling, waves
@@ -137,7 +136,7 @@ def _parts(A: sp.csc_array, open_: Bools, divided: bool) -> Iterator[tuple[Ints,
         (np.ones(own.nnz), (own.indices, n + np.repeat(np.arange(m), np.diff(own.indptr)))),
         shape=(n + m, n + m),
     )
-    _, label = connected_components(graph, directed=False)
+    _, label = sp.csgraph.connected_components(graph, directed=False)
     group = (np.cumsum(np.bincount(label[:n], minlength=label.max(initial=0) + 1)) // PART)[label]
     for number in np.unique(group[:n]):
         yield cells[group[:n] == number], np.flatnonzero(group[n:] == number)

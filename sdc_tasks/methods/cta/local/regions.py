@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sdc_tasks.model.table import Bools, Ints
 
@@ -89,7 +88,7 @@ class Map:
             2.5 * ACROSS,
             np.inf,
         ):  # most regions end near their centre
-            distance = dijkstra(graph, indices=[centre], limit=limit)[0, : self._n]
+            distance = sp.csgraph.dijkstra(graph, indices=[centre], limit=limit)[0, : self._n]
             near = np.flatnonzero(distance <= limit - 1)
             if len(near) >= size or np.isinf(limit):
                 break
@@ -113,7 +112,7 @@ class Map:
         graph = sp.csr_array(
             (np.ones(len(other)), (self._A.indices[other], self._n + self._row[other])), shape=(size, size)
         )
-        _, slab = connected_components(graph, directed=False)
+        _, slab = sp.csgraph.connected_components(graph, directed=False)
         return np.asarray(slab[: self._n], dtype=np.int64)
 
     def _closed(self, inside: Bools) -> Bools:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import lsmr
 
 from sdc_tasks.errors import SdcError
 from sdc_tasks.methods.rounding.small_count.dummy import Dummy
@@ -38,7 +37,7 @@ def told_by_the_publication(dummy: Dummy, seed: int) -> Bools:
     zero = np.ones(len(rest), dtype=bool)
     for _ in range(2):
         g = rng.choice([-1.0, 1.0], len(rest)) * rng.uniform(0.5, 1.5, len(rest))
-        found = lsmr(left, g, atol=ROUNDING, btol=ROUNDING, conlim=0.0, maxiter=ITERATIONS)
+        found = sp.linalg.lsmr(left, g, atol=ROUNDING, btol=ROUNDING, conlim=0.0, maxiter=ITERATIONS)
         if found[1] == 7:
             raise SdcError(
                 "leverage: the least squares did not converge. Remedy: publish fewer crossings, or leave out "

@@ -52,8 +52,13 @@ class _TopDown:
         self.run, self.problem, self.seed, self.tables = run, run.problem, seed, grid.subtables
         n = len(self.problem.a)
         self.hidden = self.problem.primary.copy()
-        self.level = np.array([self.problem.lpl, self.problem.upl, self.problem.spl])
-        further = self.problem.layers[1:]
+        own, *further = self.problem.layers
+        self.level = (
+            np.array([own.down, own.up, own.width])
+            if self.problem.attained
+            else np.array([self.problem.lpl, self.problem.upl, self.problem.spl])
+        )
+        further = [layer for layer in further if not layer.lacks]  # the others are left to the completion
         none = np.zeros((0, n))
         self.beside = (
             np.vstack([none, *(np.maximum(layer.up, layer.down) for layer in further)]),

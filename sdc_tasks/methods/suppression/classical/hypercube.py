@@ -60,10 +60,11 @@ class _Corners:
         self.problem, self.grid = problem, grid
         self.hidden = problem.primary.copy()
         self.above, self.below = problem.ub - problem.a, problem.a - problem.lb
+        own = problem.layers[0]
         self.wanted = {
-            int(p): _Wanted(float(problem.up[p]), float(problem.down[p]), float(problem.width[p]))
+            int(p): _Wanted(float(own.up[p]), float(own.down[p]), float(own.width[p]))
             for p in problem.primaries
-            if max(problem.up[p], problem.down[p], problem.width[p]) > 0
+            if own.most[p] > 0
         }
 
     def found(self) -> Bools:

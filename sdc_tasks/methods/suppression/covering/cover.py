@@ -283,7 +283,4 @@ class Cover:
         up = np.where(sure, size * np.where(moved > 0, ahead, back), 0.0)
         down = np.where(sure, size * np.where(moved > 0, back, ahead), 0.0)
         reach = np.where(table.item_side > 0, up, np.where(table.item_side < 0, down, up + down))
-        return np.asarray(
-            (reach >= table.item_need * (1 - FEASIBILITY))
-            & table.open_to(np.unique(table.holder[table.lone & (z != 0)]))
-        )
+        return np.asarray((reach >= table.item_need * (1 - FEASIBILITY)) & table.open_to(z != 0))

@@ -24,9 +24,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.linalg as sl
+import scipy
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from sdc_tasks.methods.suppression.covering.cover import GRANTED
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
@@ -61,7 +60,7 @@ def null_space(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], boo
         return np.eye(k)
     A = sp.csr_array(sp.diags_array(1 / np.sqrt((M * M).sum(axis=1))) @ M)
     normal = sp.csc_array(A.T @ A + 10 * RIDGE * sp.eye_array(k))
-    factor = splu(normal, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
+    factor = sp.linalg.splu(normal, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     basis = np.zeros((k, 0))
     while basis.shape[1] < k:
         if over():
@@ -71,7 +70,7 @@ def null_space(M: sp.csr_array, rng: np.random.Generator, over: Callable[[], boo
             drawn = 10 * RIDGE * factor.solve(drawn)
         for _ in range(2):
             drawn -= basis @ (basis.T @ drawn)
-        q, r, _ = sl.qr(drawn, mode="economic", pivoting=True, check_finite=False)
+        q, r, _ = scipy.linalg.qr(drawn, mode="economic", pivoting=True, check_finite=False)
         new = int((np.abs(np.diag(r)) > RANK * np.sqrt(k)).sum())
         basis = np.concatenate([basis, q[:, :new]], axis=1)
         if new < drawn.shape[1]:
@@ -122,7 +121,7 @@ class _Space:
     def renewed(self, alive: Bools) -> _Space:
         """The same space, written down for the classes that can move."""
         taken = self.basis.T @ self.steps[:, : self.count]  # orthonormal, as coordinates
-        rest = sl.qr(taken, check_finite=False)[0][:, self.count :]
+        rest = scipy.linalg.qr(taken, check_finite=False)[0][:, self.count :]
         basis = self.basis[alive] @ rest
         return _Space(self.classes[alive], np.asarray(basis, dtype=float))
 
@@ -153,7 +152,7 @@ class GreedyUnsuppression:
         rng = np.random.default_rng(0)
         classes = np.flatnonzero(self._inside)
         free = null_space(sp.csr_array(sp.csc_array(table.M)[:, classes]), rng, over)
-        scaled, _ = sl.qr(free / self._room[classes, None], mode="economic", check_finite=False)
+        scaled, _ = scipy.linalg.qr(free / self._room[classes, None], mode="economic", check_finite=False)
         self._whole = _Space(classes, np.asarray(scaled, dtype=float))
         self._attacker = LinearAttacker(table.M)
 
@@ -461,9 +460,10 @@ class _PatternSearch:
         reach = np.where(side > 0, rise, np.where(side < 0, fall, rise + fall))
         met = reach >= table.item_need[:, None] * GRANTED
         if table.lone.any():
-            holder, lone = table.holder[classes], table.lone[classes]
             for j in range(witnesses.shape[1]):
-                met[:, j] &= table.open_to(np.unique(holder[lone & ~tiny[:, j]]))
+                moved_by = np.zeros(len(table.cost), dtype=bool)
+                moved_by[classes[~tiny[:, j]]] = True
+                met[:, j] &= table.open_to(moved_by)
         return np.asarray(met.T)
 
     def _renew(self) -> None:

@@ -87,7 +87,7 @@ class Patterns:
         of a chain follow the cheapest one.
         """
         if shaken:
-            self._grow_quickly()
+            self.grow_quickly()
         greedy = self._greedy
         if greedy is not None:
             self._rounds += 1
@@ -97,16 +97,16 @@ class Patterns:
             )
             if found is not None:
                 self._offer(found, "first pattern")
-                self._keep(found.hidden)
+                self.keep(found.hidden)
             if shaken and self._elite:
                 times = self._times(greedy, shaken)
-                self._keep(self._shaken(self._elite[0], greedy, rng, "first pattern", times))
+                self.keep(self._shaken(self._elite[0], greedy, rng, "first pattern", times))
         if not self._elite and not self.run.over():
             self.complete(self.table.forced, self.table.cost, "first pattern")
 
-    def _grow_quickly(self) -> None:
-        """Offers and keeps FIRST grown patterns, of prices that vary, as far as GROWN programs in proportion
-        to the table go.
+    def grow_quickly(self, times: int = FIRST) -> None:
+        """Offers and keeps so many grown patterns, of prices that vary, as far as GROWN linear programs, in
+        proportion to the table, go.
         """
         most = self.cover.programs + GROWN // max(1, len(self.table.cost))
 
@@ -115,11 +115,11 @@ class Patterns:
 
         rng = np.random.default_rng([self._seed, 0])
         price = self.table.cost
-        for _ in range(FIRST):
+        for _ in range(times):
             hidden = self.complete(self.table.forced, price, "first pattern", over)
             if hidden is None:
                 break
-            self._keep(hidden)
+            self.keep(hidden)
             price = self.table.cost * np.exp(VARIED * rng.standard_normal(len(self.table.cost)))
 
     def unsuppress(self, y: Floats, step: str, most: int, shaken: int) -> None:
@@ -159,7 +159,7 @@ class Patterns:
                 )
             )
         for hidden in fresh:
-            self._keep(hidden)
+            self.keep(hidden)
 
     @staticmethod
     def _share(greedy: GreedyUnsuppression) -> float:
@@ -225,7 +225,7 @@ class Patterns:
     def _cost(self, hidden: Bools) -> float:
         return float(self.table.cost[hidden].sum())
 
-    def _keep(self, hidden: Bools) -> None:
+    def keep(self, hidden: Bools) -> None:
         """Keeps a pattern among the best ones, which differ."""
         if not any((hidden == each).all() for each in self._elite):
             self._elite = sorted([*self._elite, hidden], key=self._cost)[:ELITE]

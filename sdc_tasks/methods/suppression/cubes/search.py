@@ -44,13 +44,14 @@ class Movement:
 
 @dataclass(frozen=True)
 class _Wants:
-    """What is asked: a cell, how far it must go to either side, and whom that protects; the levels of the
-    primaries in their order, then those of further contributors.
+    """What is asked: a cell, how far it must go to either side, and the respondents who do not attack: whom
+    that protects, who takes no part. The levels of the primaries in their order, then those of further
+    contributors and against weaker attackers.
     """
 
     cell: Ints = field(repr=False)
     need: Floats = field(repr=False)
-    guard: Ints = field(repr=False)
+    away: list[tuple[int, ...]] = field(repr=False)
 
 
 class CubeSearch:
@@ -150,11 +151,7 @@ class CubeSearch:
         """The cheapest hypercube that moves a primary as far as a level needs; of
         several where one alone cannot.
         """
-        p, need, guard = (
-            int(self._wants.cell[want]),
-            float(self._wants.need[want]),
-            int(self._wants.guard[want]),
-        )
+        p, need, away = int(self._wants.cell[want]), float(self._wants.need[want]), self._wants.away[want]
         at = self._codes(p)
         steps = [[dimension.near(code) for dimension, code in zip(self._dimensions, at, strict=True)]]
         if not near:
@@ -162,18 +159,18 @@ class CubeSearch:
                 [dimension.every(code) for dimension, code in zip(self._dimensions, at, strict=True)]
             )
         for moves in steps:
-            if (found := self._cube(p, moves, need, guard)) is not None:
+            if (found := self._cube(p, moves, need, away)) is not None:
                 return found
-        return None if near else self._shared(p, steps[-1], need, guard)
+        return None if near else self._shared(p, steps[-1], need, away)
 
-    def _shared(self, p: int, moves: list[CodeMoves], need: float, guard: int) -> Movement | None:
+    def _shared(self, p: int, moves: list[CodeMoves], need: float, away: tuple[int, ...]) -> Movement | None:
         """Several hypercubes, one after the other, each with the room that those before leave."""
         moved: dict[int, float] = {}
         before: dict[int, float] = {}
         left, count, share = need, 0, 0
         while left > need * ZERO and count < MOST_SHARED and share < len(SHARES):
             step = min(left, need * SHARES[share])
-            found = self._cube(p, moves, step, guard)
+            found = self._cube(p, moves, step, away)
             if found is None:
                 share += 1
                 continue
@@ -190,17 +187,17 @@ class CubeSearch:
         cells = np.array([cell for cell, move in moved.items() if move], dtype=np.int64)
         return Movement(cells, np.array([moved[cell] for cell in cells.tolist()]))
 
-    def _cube(self, p: int, moves: list[CodeMoves], step: float, guard: int) -> Movement | None:
+    def _cube(self, p: int, moves: list[CodeMoves], step: float, away: tuple[int, ...]) -> Movement | None:
         """The cheapest hypercube whose corners all have room for a step, but for the
         primary itself; None if there is none.
         """
         at = self._codes(p)
         if np.prod([float(each.number) for each in moves]) > MOST_CUBES:
-            few = self._few(at, moves, step, guard)
+            few = self._few(at, moves, step, away)
             if few is None:
                 return None
             moves = few
-        price = self._priced([each.codes for each in moves], at, step, guard)
+        price = self._priced([each.codes for each in moves], at, step, away)
         for each in moves:  # each turn sums along the first axis, and brings the next one to the front
             price = each.sums(price.reshape(len(each.codes), -1)).T
         best = int(np.argmin(price))
@@ -217,7 +214,9 @@ class CubeSearch:
         """Where a cell stands in each dimension."""
         return [int(code) for code in np.unravel_index(int(self._position[p]), self.shape)]
 
-    def _few(self, at: list[int], moves: list[CodeMoves], step: float, guard: int) -> list[CodeMoves] | None:
+    def _few(
+        self, at: list[int], moves: list[CodeMoves], step: float, away: tuple[int, ...]
+    ) -> list[CodeMoves] | None:
         """The moves of each dimension whose corners beside the primary cost least, so many that
         all their products can be priced.
         """
@@ -225,7 +224,7 @@ class CubeSearch:
         found = []
         for axis, each in enumerate(moves):
             price = each.sums(
-                self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, guard).ravel()
+                self._priced([*own[:axis], each.codes, *own[axis + 1 :]], at, step, away).ravel()
             )
             order = np.argsort(price, kind="stable")
             found.append(order[: int((price < self._barred).sum())])
@@ -236,7 +235,7 @@ class CubeSearch:
             most -= 1
         return [each.some(np.sort(chosen[:most])) for each, chosen in zip(moves, found, strict=True)]
 
-    def _priced(self, codes: list[Ints], at: list[int], step: float, guard: int) -> Floats:
+    def _priced(self, codes: list[Ints], at: list[int], step: float, away: tuple[int, ...]) -> Floats:
         """The prices of the cells where these codes cross; those of the primary itself are 0."""
         where = codes[0] * self._strides[0]
         for mine, stride in zip(codes[1:], self._strides[1:], strict=True):
@@ -244,7 +243,7 @@ class CubeSearch:
         fit = np.take(self._room, where) >= step
         if self._singletons:
             known = self._known[where]
-            fit &= (known == NOBODY) | (known == guard)
+            fit &= (known == NOBODY) | np.isin(known, away)
         price = np.where(fit, np.take(self._price, where), self._barred)
         price[tuple(int(np.searchsorted(mine, code)) for mine, code in zip(codes, at, strict=True))] = 0.0
         return np.asarray(price)
@@ -256,9 +255,9 @@ def _wants(problem: SensitiveTable) -> _Wants:
     """
     above, below = problem.ub - problem.a, problem.a - problem.lb
     places = [problem.primaries, *(np.flatnonzero(layer.most > 0) for layer in problem.layers[1:])]
-    needs, guards = [], []
+    needs, away = [], list[tuple[int, ...]]()
     for layer, p in zip(problem.layers, places, strict=True):
         wide = np.maximum(layer.width / 2, layer.width - np.minimum(above, below))
         needs.append(np.maximum(np.maximum(layer.up, layer.down), wide)[p])
-        guards.append(layer.guards[p])
-    return _Wants(np.concatenate(places), np.concatenate(needs), np.concatenate(guards))
+        away += [(guard, *layer.lacks) for guard in layer.guards[p].tolist()]
+    return _Wants(np.concatenate(places), np.concatenate(needs), away)

@@ -69,12 +69,12 @@ def judge(problem: SensitiveTable, intervals: Intervals) -> Ints:
         | (problem.a + above > problem.ub)
         | (wide & problem.fixed)
     )
-    bare = problem.primary & intervals.open
+    bare, own = problem.primary & intervals.open, problem.layers[0]
     narrow = (
         bare
-        | (below < problem.down * (1 - FEASIBILITY))
-        | (above < problem.up * (1 - FEASIBILITY))
-        | (below + above < problem.width * (1 - FEASIBILITY))
+        | (below < own.down * (1 - FEASIBILITY))
+        | (above < own.up * (1 - FEASIBILITY))
+        | (below + above < own.width * (1 - FEASIBILITY))
     )
     if (outside | narrow).any():
         return np.flatnonzero(outside | narrow)

@@ -46,7 +46,7 @@ def narrow_intervals(run: IntervalRun, rounds: int = 400) -> str:
     and for a minimum of contributors.
     """
     problem = run.problem
-    bare = problem.primary & (np.maximum(np.maximum(problem.down, problem.up), problem.width) == 0)
+    bare = problem.primary & (np.max([layer.most for layer in problem.layers], axis=0) == 0)
     for cell in np.flatnonzero(bare).tolist():
         raise InvalidInput(
             f"{problem.name(cell)}: primary without a level. Remedy: give its level, from which its interval "
@@ -315,8 +315,7 @@ class _Shown:
         u = np.clip(u, -v[:k], v[k:])
         # a class whose move is small beside what the deviation misses a relation by is shown nothing
         u = np.where(np.abs(u) * SOLVER >= np.abs(table.M @ u).max(initial=0.0), u, 0.0)
-        holders = np.unique(table.holder[table.lone & (u != 0)])
-        told = table.open_to(holders)  # those who know one of two respondents' cells see through it
+        told = table.open_to(u != 0)  # those who know one of two respondents' cells see through it
         for sign in (1.0, -1.0):
             moves = sign * u
             if (moves <= v[k:]).all() and (-moves <= v[:k]).all():

@@ -22,7 +22,6 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from sdc_tasks.methods.suppression.pattern.presolve import ReducedProblem
 from sdc_tasks.model.table import Bools, Floats
@@ -139,16 +138,18 @@ class Flows(Attackers):
         if self.head[p] == self.tail[p]:  # no relation holds it
             return 1.0, []
         source, sink = (self.head[p], self.tail[p]) if side > 0 else (self.tail[p], self.head[p])
-        result = maximum_flow(graph, int(source), int(sink), method="dinic")
+        result = sp.csgraph.maximum_flow(graph, int(source), int(sink), method="dinic")
         reached = result.flow_value / FLOW_UNITS
         if reached >= 1 - FEASIBILITY:
             return 1.0, []
         left = sp.csr_array(graph - sp.csr_array(result.flow))
         left.eliminate_zeros()
         inside = np.zeros(self.nodes, dtype=bool)
-        inside[breadth_first_order(left, int(source), return_predecessors=False)] = True
+        inside[sp.csgraph.breadth_first_order(left, int(source), return_predecessors=False)] = True
         outside = np.zeros(self.nodes, dtype=bool)
-        outside[breadth_first_order(sp.csr_array(left.T), int(sink), return_predecessors=False)] = True
+        outside[
+            sp.csgraph.breadth_first_order(sp.csr_array(left.T), int(sink), return_predecessors=False)
+        ] = True
         found = [self._across(inside, room)]
         if (outside != ~inside).any():
             found.append(self._across(~outside, room))

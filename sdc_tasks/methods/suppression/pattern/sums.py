@@ -10,7 +10,8 @@ of hidden cells as well, as if each were a cell:
     all hidden inner cells of the table in which one contributor is the largest.
 
 A sum with a level is a virtual cell s = Σ_i a_i, hidden and primary, with its level and those of its further
-contributors; `judge.pattern` judges it as any other. Other sums, such as those that only several relations
+contributors; `judge.pattern` judges it as any other. Where levels are asked as far as a pattern can keep them
+(attainable.py), so are those of sums. Other sums, such as those that only several relations
 together imply, are not judged, and none of a table of more than `MOST_SUMMED` cells.
 """
 
@@ -25,8 +26,9 @@ from sdc_tasks.errors import and_more
 from sdc_tasks.judge.pattern import PatternVerdict, verify
 from sdc_tasks.judge.pattern.min_contributors import sides
 from sdc_tasks.methods.contributions import Behind, levels
+from sdc_tasks.methods.suppression.attainable import AttainableLevels, Lowered, attainable
 from sdc_tasks.model.respondents import NOBODY
-from sdc_tasks.model.sensitive import SensitiveTable
+from sdc_tasks.model.sensitive import Layer, SensitiveTable
 from sdc_tasks.model.table import Bools, Floats, Ints
 
 MOST_SUMMED = 50_000  # cells of a table whose sums are judged: each needs programs on the whole table
@@ -135,13 +137,17 @@ def judge(
         seconds,
         None if witnesses is None else sp.csr_array(sp.hstack([witnesses, witnesses @ S.T])),
     )
-    short = found.unprotected[found.unprotected >= n] - n
-    return replace(found, unprotected=found.unprotected[found.unprotected < n]), asked.only(short)
+    short = asked.only(found.unprotected[found.unprotected >= n] - n)
+    if len(short) and problem.attainable:
+        cut = attainable(with_sums(problem, short)).problem
+        again = verify(cut, np.append(hidden, np.ones(len(short), dtype=bool)), seconds=seconds)
+        short = short.only(again.unprotected[again.unprotected >= n] - n)
+    return replace(found, unprotected=found.unprotected[found.unprotected < n]), short
 
 
 def with_sums(problem: SensitiveTable, sums: Sums) -> SensitiveTable:
-    """The problem with a virtual cell for each sum, behind its own cells: hidden at no cost,
-    primary, with the levels of the sum.
+    """The problem with a virtual cell for each sum, behind its own cells: hidden at no cost, primary, with
+    the levels of the sum. Of its own levels the problem keeps those that were cut.
     """
     n, s = len(problem.a), len(sums)
     assert problem.beside is not None
@@ -165,7 +171,7 @@ def with_sums(problem: SensitiveTable, sums: Sums) -> SensitiveTable:
 
     own = sp.csr_array(sp.hstack([problem.M, sp.csr_array((problem.M.shape[0], s))]))
     guarded = np.full(n, NOBODY) if problem.guarded is None else problem.guarded
-    return SensitiveTable(
+    whole = SensitiveTable(
         M=sp.csr_array(sp.vstack([own, sp.hstack([S, -sp.eye_array(s)])])),
         a=np.append(problem.a, S @ problem.a),
         lb=np.append(problem.lb, S @ problem.lb),
@@ -185,7 +191,55 @@ def with_sums(problem: SensitiveTable, sums: Sums) -> SensitiveTable:
         minimum=problem.minimum,
         beside=beside,
         beside_guarded=whose,
+        attainable=problem.attainable,
     )
+    return whole if not problem.attained else replace(whole, attained=_with_own(problem, whole))
+
+
+def _with_own(problem: SensitiveTable, whole: SensitiveTable) -> tuple[Layer, ...]:
+    """What is asked of the cells of a problem, and of the sums behind them their levels."""
+    n, own = len(problem.a), {layer.level: layer for layer in problem.strongest}
+    strongest = [
+        _joined(own[layer.level], layer, n) if layer.level in own else layer for layer in whole.wanted
+    ]
+    nothing = np.zeros(len(whole.a))
+    further = [
+        _joined(layer, replace(each, up=nothing, down=nothing, width=nothing), n)
+        for layer in problem.attained
+        if layer.asked is not None
+        for each in whole.wanted
+        if each.level == layer.level
+    ]
+    return (*strongest, *further)
+
+
+def _joined(own: Layer, beside: Layer, n: int) -> Layer:
+    """What one asks of the first n cells, and the other of those behind them."""
+    return replace(
+        own,
+        up=np.append(own.up, beside.up[n:]),
+        down=np.append(own.down, beside.down[n:]),
+        width=np.append(own.width, beside.width[n:]),
+        guards=beside.guards,
+    )
+
+
+def attainable_sums(problem: SensitiveTable, sums: Sums) -> SensitiveTable:
+    """As `with_sums`; where levels are asked as far as a pattern keeps them, those of the sums too."""
+    whole = with_sums(problem, sums)
+    return attainable(whole).problem if problem.attainable else whole
+
+
+def told_of(levels: AttainableLevels, hidden: Bools | None) -> list[tuple[str, Lowered]]:
+    """The levels that were lowered, with the names of their cells, and those of sums of the hidden cells of a
+    pattern, if there is one.
+    """
+    problem = levels.problem
+    told = [(problem.name(each.cell), each) for each in levels.lowered]
+    if hidden is not None and judged(problem) and len(asked := sums_of(problem, hidden)):
+        whole = with_sums(problem, asked)
+        told += [(whole.name(each.cell), each) for each in attainable(whole).lowered]
+    return told
 
 
 def _behind(problem: SensitiveTable) -> Behind:
