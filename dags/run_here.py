@@ -41,8 +41,11 @@ def main() -> int:
     wanted = arguments()
     settle(wanted)
     gc.set_threshold(YOUNG, 20, 100)
+    from sdc_tasks.cli.interrupt import Interruption
     from sdc_tasks.cli.terminal import Terminal
 
+    interruption = Interruption("")
+    interruption.heed()
     home = Path(os.environ["AIRFLOW_HOME"])
     with logged_to(home / "run.log") as screen:
         terminal = Terminal(file=screen)
@@ -57,10 +60,10 @@ def main() -> int:
         except SystemExit as refusal:
             terminal.tell((str(refusal), "bold red"))
             return 1
-        except KeyboardInterrupt:
-            terminal.tell("stopped; the same command goes on where it stopped")
-            return 1
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
+            if interruption.raised:
+                terminal.tell("stopped; the same command goes on where it stopped")
+                return 1
             terminal.tell((type(error).__name__, "bold red"), f"; see {home / 'run.log'}")
             logging.getLogger("sdc").exception("Airflow failed")
             return 1

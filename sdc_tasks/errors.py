@@ -33,6 +33,10 @@ class Retriable(SdcError):
     exit_code = 4
 
 
+class CountryAwaited(Retriable):
+    """A country has no accepted delivery yet, and the domain file waits for it."""
+
+
 class Superseded(Retriable):
     """Deliveries came that the release was not made of, accepted or second files of
     countries; nothing was published.

@@ -36,27 +36,28 @@ from sdc_tasks.errors import NotTogether
 from sdc_tasks.methods import attack
 from sdc_tasks.methods.assemble import Decision, assemble, assemble_kept, forget
 from sdc_tasks.methods.attack import merge
-from sdc_tasks.methods.bases.comparison import TABLES, Keep, Kept, uses_witness_guided_search
+from sdc_tasks.methods.bases.comparison import RULES, TABLES, Keep, Kept, uses_witness_guided_search
 from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.policy import case_of, safe_bases
+from sdc_tasks.methods.bases.rules import Case, least_loss
 from sdc_tasks.methods.bases.wishes import Wishes, require_fitting, wishes_of
-from sdc_tasks.methods.cta.fallback import climb as climb_rung
-from sdc_tasks.methods.cta.fallback import unneeded
-from sdc_tasks.methods.cta.model import release_problem
+from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
-from sdc_tasks.methods.linked import Out, as_it_is_out, union
+from sdc_tasks.methods.linked import Out, TableUnion, as_it_is_out, to_come, union
 from sdc_tasks.methods.linked import joint as joint_problem
-from sdc_tasks.methods.receiver.secondaries import secondaries
-from sdc_tasks.methods.rounding.release import round_part
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import (
     Adjustment,
     AuditReport,
     CandidateWitnesses,
+    FlagCost,
+    Lost,
     Outcome,
     Publication,
     ReceiverSuppression,
+    Room,
+    Rung,
     SharedWitnesses,
 )
 from sdc_tasks.model.table import CellSpace, Floats
@@ -86,10 +87,12 @@ __all__ = [
     "choose_bases",
     "choose_together",
     "climb",
+    "flag_costs",
     "groups",
     "intervals",
     "is_to_bases",
     "joint",
+    "leave_room",
     "merge",
     "of_group",
     "period_rules",
@@ -132,6 +135,8 @@ def receiver_sets(
     """The secondaries that the receiver sets in the table of a country, as the domain asks. `own`: the
     country has set some itself. `before`: the problems of the versions of the period that are out.
     """
+    from sdc_tasks.methods.receiver.secondaries import secondaries  # cell suppression: few domains ask for it
+
     return secondaries(problem, country, own, domain.suppression, domain.audit.profiles, before)
 
 
@@ -181,12 +186,16 @@ def climb(
     """
     options, part = domain.cta.ladder[rung], to_bases(problem, domain)
     if part is None:
-        return unneeded(options, before, Outcome.OPTIMAL, "no indicator is rounded to cell-wise bases")
+        return _unneeded(options, before, Outcome.OPTIMAL, "no indicator is rounded to cell-wise bases")
     codes = _codes_with_adjusted_table(part, requirements, domain)
     if not codes:
-        return unneeded(
+        return _unneeded(
             options, before, Outcome.NONE, "not needed: the bases of a large table are grown from tables"
         )
+    # Most releases need no adjusted table, nor what makes one.
+    from sdc_tasks.methods.cta.fallback import climb as climb_rung
+    from sdc_tasks.methods.cta.model import release_problem
+
     part = restrict(problem, codes)
     weights = aggregate_weights(part.problem, domain.cta.weights, domain.cta.gamma)
     model = release_problem(
@@ -202,6 +211,13 @@ def climb(
         say=progress,
     )
     return part.adjusted(found)
+
+
+def _unneeded(options: RungOptions, before: Adjustment, outcome: Outcome, why: str) -> Adjustment:
+    """`before` with a rung that was not run because no adjusted table is needed."""
+    return Adjustment(
+        None, (*before.rungs, Rung(options.method, outcome, None, None, None, 0.0, why, accepted=True))
+    )
 
 
 def _codes_with_adjusted_table(
@@ -295,6 +311,8 @@ def _decision(
     if rounding is None:
         return _by_bases(part, requirements, adjustment, domain, group, progress, note)
     nothing = Publication.nothing(np.flatnonzero(problem.aggregate))
+    from sdc_tasks.methods.rounding.release import round_part  # as above
+
     found = round_part(part, requirements, rounding, domain.audit.seed, progress, note)
     shown = found.without(part.problem.withheld[found.cells])
     return Decision(group, part.into(nothing, shown), {})
@@ -342,6 +360,52 @@ def choose_together(
     Raises NotTogether where the tables cannot be decided together, InvalidInput where they contradict each
     other.
     """
+    blocks, whole, case = _union_case(problems, domains, progress, note)
+    decimals = max(_decimals_of(domains))
+    found = safe_bases(case, Adjustment(), domains[0].cta.accept_short, [decimals], lambda name, item: None)
+    return [
+        block.into(Publication.nothing(np.flatnonzero(block.whole.aggregate)), part)
+        for block, part in zip(blocks, whole.parts(found), strict=True)
+    ]
+
+
+def flag_costs(
+    problems: Sequence[ProtectionProblem], domains: Sequence[Domain], progress: Say = silent
+) -> list[FlagCost]:
+    """What the flag of each primary costs in these tables of one period, decided together: the dearest first;
+    empty where every aggregate can be exact. Of one table, of that alone. `domains`: of each.
+
+    Raises NotTogether and InvalidInput as `choose_together`.
+    """
+    if len(problems) > 1:
+        blocks, whole, case = _union_case(problems, domains, progress, silent)
+    else:
+        block = to_bases(problems[0], domains[0])
+        if block is None:
+            return []
+        requirements, _ = baseline(block.problem, domains[0])
+        case = case_of(block.problem, requirements, domains[0].bases, domains[0].audit.seed, progress, silent)
+        blocks, whole = [block], TableUnion(block.problem, (np.arange(block.problem.space.national_size),))
+    found = least_loss(case)
+    within = found.blame_in(whole.shown_in)
+    costs = list[FlagCost]()
+    for primary, share in found.blame().items():
+        flagged = [
+            (domains[table].id, blocks[table].problem.space, cell)
+            for table, cell in whole.cells_of(primary)
+            if blocks[table].problem.primary[cell]
+        ]
+        _, space, cell = flagged[0]
+        tables = tuple(name for name, *_ in flagged)
+        parts = tuple(within[primary].tolist())
+        costs.append(FlagCost(space.key(cell), space.codes(cell)[0], tables, share, parts))
+    return sorted(costs, key=lambda each: (-each.share, each.cell, each.tables))
+
+
+def _union_case(
+    problems: Sequence[ProtectionProblem], domains: Sequence[Domain], progress: Say, note: Say
+) -> tuple[list[IndicatorBlock], TableUnion, Case]:
+    """What of each table goes to bases, their union, and what is searched for it."""
     _require_alike(domains)
     some = [to_bases(problem.own, domain) for problem, domain in zip(problems, domains, strict=True)]
     blocks = [block for block in some if block is not None]
@@ -357,12 +421,7 @@ def choose_together(
     )
     options = _union_options([part.space for part in parts], profiles, first.bases)
     case = case_of(whole.problem, requirements, options, first.audit.seed, progress, note, wishes)
-    decimals = max(_decimals_of(domains))
-    found = safe_bases(case, Adjustment(), first.cta.accept_short, [decimals], lambda name, item: None)
-    return [
-        block.into(Publication.nothing(np.flatnonzero(block.whole.aggregate)), part)
-        for block, part in zip(blocks, whole.parts(found), strict=True)
-    ]
+    return blocks, whole, case
 
 
 def _decimals_of(domains: Sequence[Domain]) -> set[int]:
@@ -400,6 +459,38 @@ def _require_alike(domains: Sequence[Domain]) -> None:
         raise NotTogether("bases.strata is of one table")
     if first.bases.additive and len(_decimals_of(domains)) > 1:
         raise NotTogether(f"bases.additive, and the indicators of {names} have different decimals")
+
+
+def leave_room(
+    problem: ProtectionProblem,
+    period: str,
+    longer: str,
+    out: Sequence[Out],
+    domain: Domain,
+    rules: Mapping[str, PeriodRule],
+    progress: Say = silent,
+) -> Room | None:
+    """Bases that withstand the exact totals of a longer period too, and what they cost and save; None where
+    the periods that are out and this one do not cover it. `rules`: as in `joint`.
+    """
+    to_be, own = to_come(problem, period, longer, out, rules), problem.own
+    if to_be is None:
+        return None
+
+    def decided(table: ProtectionProblem, of: str, beside: Sequence[Out]) -> tuple[Publication, Lost]:
+        joined, kept = joint(table, of, beside, domain, rules), dict[str, Kept]()
+        requirements, _ = baseline(joined, domain, progress)
+        found = choose_bases(joined, requirements, Adjustment(), domain, progress, kept.__setitem__)
+        ruled = kept.get(RULES)
+        rungs = ruled.rungs if isinstance(ruled, Adjustment) else ()
+        information = sum(each.objective or 0.0 for each in rungs if each.chosen)
+        return found, Lost(information, int((~found.exact).sum()))
+
+    def then(publication: Publication) -> Lost:
+        return decided(to_be.problem, longer, [*out, Out(period, period, own, publication)])[1]
+
+    (roomy, cost), (alone, least) = decided(own, period, [*out, to_be]), decided(own, period, out)
+    return Room(roomy, (cost, least), (then(roomy), then(alone)))
 
 
 def withstands(

@@ -31,6 +31,7 @@ from sdc_ui.board import board
 from sdc_ui.country import country_facts
 from sdc_ui.cycles.cycle import NAMELESS, cycle_facts
 from sdc_ui.cycles.findings import findings_facts, findings_file
+from sdc_ui.cycles.statistic import tables_of
 from sdc_ui.releases.bundle import bundle_of
 from sdc_ui.releases.comparison import comparison_facts
 from sdc_ui.releases.heatmap import SIZES
@@ -161,8 +162,18 @@ def one_cycle(request: Request, user: GetUserDep, domain: str, period: str) -> R
         asked(may, user.get_name(), facts.newest, facts.asking),
         asked_back(may, user.get_name(), facts.takings),
     )
+    tables = tables_of(warehouse(), domain, period, now, lambda each: readable(each, user))
     return _page(
-        request, "cycle", facts=facts, todo=todo, asks=asks, back=back, may=may, down=services(now), now=now
+        request,
+        "cycle",
+        facts=facts,
+        tables=tables,
+        todo=todo,
+        asks=asks,
+        back=back,
+        may=may,
+        down=services(now),
+        now=now,
     )
 
 

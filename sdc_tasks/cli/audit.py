@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import WITNESSES, write_evidence
 from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, RULES
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.replayed import replayed
 from sdc_tasks.cli.shared import refuse_place
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, some_of
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ def audit(case: CaseOptions, asked: AskedAudit, files: AuditFiles) -> None:
     files.refuse_for(asked.published or case.inbox)
     asked.refuse_unfit(case)
     allowed = standing.Tolerance.of(asked.tolerance)
-    spec, of = case.spec, case.problem(attack.earlier)
+    spec, of = case.spec, case.problem(attack.prior_releases)
     problem = of.problem
     judged = _judged(case, asked, problem, allowed)
     certificate = pipeline.certificate(
@@ -274,6 +273,8 @@ def _tell_small(problem: ProtectionProblem, small: Sequence[int]) -> None:
 
 def _tell_shares(problem: ProtectionProblem, found: AuditReport) -> None:
     """Prints what the attacker leaves of each requirement that is not met."""
+    from rich.table import Table
+
     table = Table(
         "cell",
         "downwards",
@@ -335,6 +336,8 @@ def _tell_weaker(problem: ProtectionProblem, found: AuditReport) -> None:
 
 def _tell_contradictions(problem: ProtectionProblem, found: Contradictions) -> None:
     """Prints the values that contradict the deliveries, with the class of each difference; no figures."""
+    from rich.table import Table
+
     if not len(found.cells):
         return
     near = int(found.within.sum())

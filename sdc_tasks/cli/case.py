@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sdc_tasks.api.deliveries import Delivered
     from sdc_tasks.domains import Domain
     from sdc_tasks.methods.linked import Out
-    from sdc_tasks.model.problem import Earlier, ProtectionProblem
+    from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
     from sdc_tasks.model.results import Publication, Related
     from sdc_tasks.model.secret import Secret
 
@@ -97,7 +97,7 @@ class CaseOptions:
     def problem(
         self,
         told_before: Callable[
-            [ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], Earlier
+            [ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], PriorReleases
         ],
         salt: Secret | None = None,
     ) -> JudgedCase:

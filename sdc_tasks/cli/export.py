@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sdc_tasks.cli.options import METHOD, OUTPUT
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, WarehouseOption, problem_of_inbox
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.tolerances import ROUNDING
 

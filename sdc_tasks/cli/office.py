@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from sdc_tasks.cli.options import INPUT, OUTPUT
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.shared import DomainOption, PeriodOption, WarehouseOption
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
 
@@ -157,6 +156,8 @@ def verify_log(
 
     Example: sdc verify-log --warehouse sqlite:///out/warehouse.db
     """
+    from rich.table import Table
+
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.database.checks import failures, known_checks
     from sdc_tasks.warehouse.log import broken, entries
@@ -224,6 +225,8 @@ def explain(
 
     Example: sdc explain RELEASE EU27_2020.TURNOVER.TOTAL._T --warehouse sqlite:///out/warehouse.db
     """
+    from rich.table import Table
+
     from sdc_tasks.steps import open_office
     from sdc_tasks.warehouse.dissemination.lineage import explain
 

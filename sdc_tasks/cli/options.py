@@ -164,7 +164,6 @@ def as_command(function: Callable[..., None], extra: str = "") -> Callable[..., 
 
     shown = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in sorted(options, key=_panel)]
     call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    call.__doc__ = paragraphs(inspect.getdoc(function) or "")
     return call
 
 
@@ -172,14 +171,6 @@ def _panel(parameter: inspect.Parameter) -> int:
     """The place of its panel in --help; what stands in none comes first."""
     told = (getattr(each, "rich_help_panel", None) for each in get_args(parameter.annotation)[1:])
     return max((PANELS.index(panel) for panel in told if panel in PANELS), default=-1)
-
-
-def paragraphs(text: str) -> str:
-    """Text with each paragraph in one line. Rich keeps line breaks, and a terminal is rarely as wide as the
-    code; a paragraph with indented lines, such as a list, stays as it is.
-    """
-    told = text.split("\n\n")
-    return "\n\n".join(part if "\n " in part else " ".join(part.split("\n")) for part in told)
 
 
 def _group(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.options import METHOD, OUTPUT, RULES, AskedLayout, takes
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.told import figures_text
 from sdc_tasks.cli.shared import refuse_place, require_columns
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:

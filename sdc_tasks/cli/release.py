@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from sdc_tasks.cli.evidence import WITNESSES, write_evidence
 from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, WarehouseOption
-from sdc_tasks.cli.terminal import out
-from sdc_tasks.errors import NAMED_CELLS, CountryMissing, InvalidInput
+from sdc_tasks.cli.screen import out
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, WarehouseOption, other_tables
+from sdc_tasks.errors import NAMED_CELLS, CountryAwaited, CountryMissing, InvalidInput, SdcError
 
 if TYPE_CHECKING:
-    from sdc_tasks.domains import Domain
     from sdc_tasks.outputs import Summary
     from sdc_tasks.steps import Desk
 
@@ -65,6 +62,14 @@ def demo(
             rich_help_panel=METHOD,
         ),
     ] = False,
+    quarters: Annotated[
+        bool,
+        typer.Option(
+            "--quarters",
+            help="with --statistic: also sbs_quarters.yaml, the turnover of each quarter of the year",
+            rich_help_panel=METHOD,
+        ),
+    ] = False,
     regions: Annotated[
         int | None,
         typer.Option(
@@ -76,10 +81,14 @@ def demo(
 
     Example: sdc demo demo --countries 4 --activities 6 --sizes 2
     """
-    from sdc_tasks.demo import write_deliveries, write_domain, write_statistic
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    if regions is not None and not statistic:
-        raise InvalidInput("--regions is of --statistic. Remedy: give both, or neither")
+    from sdc_tasks.cli import terminal
+    from sdc_tasks.demo import StatisticShape, write_deliveries, write_domain, write_statistic
+
+    for name, asked in (("--regions", regions is not None), ("--quarters", quarters)):
+        if asked and not statistic:
+            raise InvalidInput(f"{name} is of --statistic. Remedy: give both, or neither")
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -87,7 +96,7 @@ def demo(
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=out, transient=True) as bar:
+    with Progress(*columns, console=terminal.out, transient=True) as bar:
         task = bar.add_task("writing deliveries", total=countries)
 
         def told(country: str, done: int, of: int) -> None:
@@ -95,20 +104,12 @@ def demo(
 
         if statistic:
             try:
-                files = write_statistic(
-                    folder,
-                    countries,
-                    activities,
-                    sizes,
-                    regions or 8,
-                    seed,
-                    period,
-                    indicators,
-                    euro_area,
-                    told,
+                shape = StatisticShape(
+                    countries, activities, sizes, regions or 8, indicators, euro_area, quarters
                 )
+                files = write_statistic(folder, shape, seed, period, told)
             except ValueError as error:
-                raise InvalidInput(f"--statistic: {error}. Remedy: ask for more of them") from None
+                raise InvalidInput(f"--statistic: {error}. Remedy: ask for another shape or period") from None
         else:
             path = write_domain(folder, countries, activities, sizes, indicators, euro_area)
             write_deliveries(path, seed, period, told)
@@ -169,7 +170,7 @@ def release(
     from sdc_tasks.domains import load_domain
 
     read = load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
-    others = [_also(each, read, period) for each in also or ()]
+    others = other_tables(also or (), read, period)
     for folder in (inbox, *(folder for _, folder in others)):
         if out_folder.resolve() == folder.resolve():
             raise InvalidInput(
@@ -183,7 +184,8 @@ def release(
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
     place = side_by_side.Place(url, domain, period, time.monotonic())
     for other, folder in others:
-        _take_in(replace(place, domain=other).desk(), folder)
+        of_table = replace(place, domain=other).desk()
+        _take_in(of_table, folder, f"{of_table.domain.id}, {folder}: ")
     desk = place.desk()
     say = desk.say
     _take_in(desk, inbox)
@@ -191,7 +193,7 @@ def release(
     say(f"deliveries read and checked, {_warned(outputs.warnings(desk))}; see {place_of}")
     try:
         release_id = steps.assemble(desk)
-    except CountryMissing as error:
+    except (CountryMissing, CountryAwaited) as error:
         raise _of_refused(error, outputs.missing(desk)) from None
     finally:
         outputs.write_findings(desk, out_folder)  # with what the comparison of the countries found
@@ -233,7 +235,7 @@ def _refuse_another(folder: Path, domain: str, period: str) -> None:
         )
 
 
-def _of_refused(error: CountryMissing, missing: Mapping[str, str]) -> CountryMissing:
+def _of_refused(error: SdcError, missing: Mapping[str, str]) -> SdcError:
     """The last line of a release that did not begin: which files were refused. Another setting of the domain
     is no remedy for them.
     """
@@ -244,53 +246,25 @@ def _of_refused(error: CountryMissing, missing: Mapping[str, str]) -> CountryMis
         return error
     silent = [country for country, told in missing.items() if told == NO_FILE]
     more = f"; no accepted delivery from {', '.join(silent)}" if silent else ""
-    return CountryMissing(
+    return type(error)(
         f"{_and_more('; '.join(refused[:NAMED_CELLS]), len(refused))}, see findings.csv{more}. Remedy: "
         f"correct {'it' if len(refused) == 1 else 'them'}, and release again"
     )
 
 
-def _also(given: str, spec: Domain, period: str) -> tuple[Path, Path]:
-    """The domain file and the inbox of another table. Raises InvalidInput where it is none that is decided
-    together with this one.
+def _take_in(desk: Desk, inbox: Path, told: str = "") -> None:
+    """Receives and checks the deliveries of an inbox; one that is refused stops no other. `told` begins each
+    line that is printed: of which table and folder they are, where there are several.
     """
-    from sdc_tasks.domains import load_domain
-
-    file, _, folder = given.rpartition(",")
-    if not file or not folder:
-        raise InvalidInput(
-            f"--also {given}: no DOMAIN,INBOX. Remedy: the domain file, a comma, and the folder with its "
-            "deliveries"
-        )
-    other = load_domain(file).of(period)
-    if not spec.linked.together or other.id not in spec.linked.tables:
-        raise InvalidInput(
-            f"--also {given}: {spec.id} is not decided together with {other.id}. Remedy: in its domain file, "
-            f"linked: {{tables: [{other.id}], together: true}}"
-        )
-    if Path(file).resolve() != (spec.folder / f"{other.id}.yaml").resolve():
-        raise InvalidInput(
-            f"--also {given}: the domain file of {other.id} is looked for as "
-            f"{spec.folder / f'{other.id}.yaml'}. Remedy: put it there"
-        )
-    if not Path(folder).is_dir():
-        raise InvalidInput(
-            f"--also {given}: {folder} is no folder. Remedy: the folder with the deliveries of {other.id}"
-        )
-    return Path(file), Path(folder)
-
-
-def _take_in(desk: Desk, inbox: Path) -> None:
-    """Receives and checks the deliveries of an inbox; one that is refused stops no other."""
     from sdc_tasks import steps
 
     waiting = steps.discover(desk, inbox)
-    desk.say(f"{len(waiting)} deliveries")
+    desk.say(f"{told}{len(waiting)} deliveries")
     for each in waiting:
         try:
             steps.ingest(desk, inbox, each.file)
         except InvalidInput as error:
-            desk.say(str(error))
+            desk.say(f"{told}{error}")
 
 
 def findings(
@@ -334,6 +308,7 @@ def _of_first(countries: tuple[str, ...]) -> str:
 
 def show(summary: Summary, warehouse: str, page: Path) -> None:
     """Prints the release in figures, without passwords."""
+    from rich.table import Table
     from sqlalchemy import make_url
 
     table = Table(title=f"release {summary.release_id}", show_header=False, title_justify="left")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdc_tasks.cli.options import INPUT, METHOD
-from sdc_tasks.cli.terminal import out
+from sdc_tasks.cli.screen import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import series_of
 
@@ -79,7 +79,7 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
     """
     from sdc_tasks import intake
     from sdc_tasks.api.deliveries import delivered_by_sheets
-    from sdc_tasks.model.secret import Secret, name_of_delivery
+    from sdc_tasks.model.secret import Secret
 
     if not inbox.is_dir():
         raise InvalidInput(f"inbox {inbox}: no such folder")
@@ -92,10 +92,65 @@ def delivered_by(spec: Domain, inbox: Path, period: str, salt: Secret | None = N
         tuple[str, str], intake.Sheet
     ] = {}  # for each country and series, the sheet of the highest version
     for name in sorted(lying.files, key=series_of):
-        data = intake.file_bytes(inbox / name, intake.most_bytes(spec, name))
-        sheet = intake.read_sheet(data, name, spec, period, name_of_delivery(data, salt))
+        content, digest = intake.named_content(inbox / name, intake.most_bytes(spec, name), salt)
+        sheet = intake.read_sheet(content, name, spec, period, digest)
         sheets[sheet.country or name, series_of(name).name] = sheet
     return delivered_by_sheets([sheet for _, sheet in sorted(sheets.items())], spec, salt)
+
+
+def other_tables(given: Sequence[str], spec: Domain, period: str) -> list[tuple[Path, Path]]:
+    """The domain file and the inbox of each other table. Raises InvalidInput as `_other_table`, and for one
+    that is named twice.
+    """
+    found = [_other_table(each, spec, period) for each in given]
+    for number, (file, _) in enumerate(found):
+        if file in [other for other, _ in found[:number]]:
+            raise InvalidInput(f"--also: {file} stands more than once. Remedy: name each table once")
+    return found
+
+
+def _halves(given: str) -> tuple[str, str]:
+    """What stands before and behind the comma; where there are several, before the first one is a file."""
+    commas = [at for at, sign in enumerate(given) if sign == ","]
+    at = next((at for at in commas if Path(given[:at]).is_file()), commas[-1] if commas else len(given))
+    return given[:at], given[at + 1 :]
+
+
+def _other_table(given: str, spec: Domain, period: str) -> tuple[Path, Path]:
+    """The domain file and the inbox of another table. Raises InvalidInput where it is none that is decided
+    together with this one.
+    """
+    from sdc_tasks.domains import load_domain
+
+    file, folder = _halves(given)
+    if not file or not folder:
+        raise InvalidInput(
+            f"--also {given}: no DOMAIN,INBOX. Remedy: the domain file, a comma, and the folder with its "
+            "deliveries"
+        )
+    other = load_domain(file).of(period)
+    if other.id == spec.id:
+        raise InvalidInput(f"--also {given}: {spec.id} is this table itself. Remedy: leave it out")
+    if other.frequency != spec.frequency:
+        raise InvalidInput(
+            f"--also {given}: {other.id} has frequency {other.frequency}, and no figures of {period}. "
+            f"Remedy: leave it out; what is out of it counts all the same"
+        )
+    if not spec.linked.together or other.id not in spec.linked.tables:
+        raise InvalidInput(
+            f"--also {given}: {spec.id} is not decided together with {other.id}. Remedy: in its domain file, "
+            f"linked: {{tables: [{other.id}], together: true}}"
+        )
+    if Path(file).resolve() != (spec.folder / f"{other.id}.yaml").resolve():
+        raise InvalidInput(
+            f"--also {given}: the domain file of {other.id} is looked for as "
+            f"{spec.folder / f'{other.id}.yaml'}. Remedy: put it there"
+        )
+    if not Path(folder).is_dir():
+        raise InvalidInput(
+            f"--also {given}: {folder} is no folder. Remedy: the folder with the deliveries of {other.id}"
+        )
+    return Path(file).resolve(), Path(folder)
 
 
 def refuse_place(place: Path | None, source: Path) -> None:

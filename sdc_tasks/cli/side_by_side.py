@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sdc_tasks.cli.terminal import out
+from sdc_tasks.cli.screen import out
 from sdc_tasks.errors import Retriable
 from sdc_tasks.one_thread import one_thread
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.status import Status
+from rich.table import Table
 from rich.text import Text
 
 
@@ -24,6 +25,13 @@ class Terminal(Console):
             "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text),
             **options,
         )
+
+    def print(self, *shown: Any, **options: Any) -> None:
+        """Prints. Where the window is narrow, a name in a table goes on in the next line: nothing is cut."""
+        for each in shown:
+            for column in each.columns if isinstance(each, Table) else ():
+                column.overflow = "fold"
+        super().print(*shown, **options)
 
     def tell(self, *parts: str | tuple[str, str]) -> None:
         """Prints a line. A part of it is a text, or a text and its style."""

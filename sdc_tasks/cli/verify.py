@@ -13,7 +13,7 @@ import typer
 from sdc_tasks.cli.case import CaseOptions
 from sdc_tasks.cli.evidence import evidence_of
 from sdc_tasks.cli.options import INPUT
-from sdc_tasks.cli.terminal import out
+from sdc_tasks.cli.screen import out
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -4,23 +4,38 @@ values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
-from sdc_tasks.cli.options import OUTPUT
-from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, problem_of_inbox
-from sdc_tasks.cli.terminal import out
+from sdc_tasks.cli.options import INPUT, OUTPUT
+from sdc_tasks.cli.screen import out
+from sdc_tasks.cli.shared import DomainOption, InboxOption, PeriodOption, other_tables, problem_of_inbox
 
 if TYPE_CHECKING:
-    from sdc_tasks.model.table import CellSpace
+    from rich.table import Table
+
+    from sdc_tasks.model.results import FlagCost
+
+Row = tuple[str, Sequence[str], float, Sequence[float]]  # name, flagged in, share, in each table
 
 
 def what_if(
     domain: DomainOption,
     period: PeriodOption,
     inbox: InboxOption,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also",
+            metavar="DOMAIN,INBOX",
+            help="the domain file and the inbox of another table of the statistic that is decided together "
+            "with this one (linked: together): the shares are of the loss of all tables, and each table "
+            "has a column; what several tables show counts in each of them. Repeatable",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="cells to list", rich_help_panel=OUTPUT)] = 25,
 ) -> None:
     """Ranks countries and primary cells by their share of the least possible loss, for a discussion with an
@@ -33,51 +48,55 @@ def what_if(
     """
     from sdc_tasks import pipeline
     from sdc_tasks.domains import load_domain
-    from sdc_tasks.methods.bases.policy import case_of
-    from sdc_tasks.methods.bases.rules import least_loss
-    from sdc_tasks.model.progress import silent
 
     spec = load_domain(domain).of(period)
-    problem = problem_of_inbox(spec, inbox, period)
-    part = pipeline.to_bases(problem, spec)
-    shares: dict[int, float] = {}
-    if part is not None:
-        requirements, _ = pipeline.baseline(part.problem, spec)
-        case = case_of(part.problem, requirements, spec.bases, spec.audit.seed, silent, silent)
-        found = least_loss(case).blame()
-        shares = {int(part.cells[cell]): share for cell, share in found.items()}
-    if not shares:
+    others = other_tables(also or (), spec, period)
+    tables = [(spec, inbox), *((load_domain(file).of(period), folder) for file, folder in others)]
+    problems = [problem_of_inbox(each, folder, period) for each, folder in tables]
+    costs = pipeline.flag_costs(problems, [each for each, _ in tables])
+    if not costs:
         out.print("nothing is lost: every aggregate cell can be published exactly")
         return
-    out.print(_table("country", "", by_country(shares, problem.space)))
-    ranked = sorted(
-        ((problem.space.key(cell), share) for cell, share in shares.items()),
-        key=lambda item: (-item[1], item[0]),
-    )
-    out.print(
-        _table(
-            "primary cell", f", the first {top} of {len(ranked)}" if len(ranked) > top else "", ranked[:top]
+    names = [each.id for each, _ in tables] if others else []
+    out.print(_table("country", "", names, by_country(costs)))
+    cells = [(each.cell, each.tables, each.share, each.within) for each in costs[:top]]
+    more = f", the first {top} of {len(costs)}" if len(costs) > top else ""
+    out.print(_table("primary cell", more, names, cells))
+
+
+def by_country(costs: Sequence[FlagCost]) -> list[Row]:
+    """A row for each country and the tables in which it flags the same cells, the largest share first."""
+    found: dict[tuple[str, tuple[str, ...]], list[FlagCost]] = {}
+    for each in costs:
+        found.setdefault((each.country, each.tables), []).append(each)
+    rows = [
+        (
+            country,
+            tables,
+            sum(each.share for each in flags),
+            [sum(parts) for parts in zip(*(each.within for each in flags), strict=True)],
         )
-    )
+        for (country, tables), flags in found.items()
+    ]
+    return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
 
 
-def by_country(shares: dict[int, float], space: CellSpace) -> list[tuple[str, float]]:
-    """(country, share), the largest share first."""
-    total: dict[str, float] = {}
-    for cell, share in sorted(shares.items()):
-        country = space.codes(cell)[0]
-        total[country] = total.get(country, 0.0) + share
-    return sorted(total.items(), key=lambda item: (-item[1], item[0]))
+def _table(what: str, more: str, names: Sequence[str], rows: Sequence[Row]) -> Table:
+    """`names`: of the tables where there are several."""
+    from rich.table import Table
 
-
-def _table(what: str, more: str, rows: list[tuple[str, float]]) -> Table:
+    shares = ", shares of the least loss of all tables" if names else ""
     table = Table(
         "rank",
         what,
-        "share of the least loss",
-        title=f"causes of the largest losses{more}",
+        *(["flagged in"] if names else []),
+        "in all" if names else "share of the least loss",
+        *(f"in {name}" for name in names),
+        title=f"causes of the largest losses{shares}{more}",
         title_justify="left",
     )
-    for rank, (name, share) in enumerate(rows, start=1):
-        table.add_row(str(rank), name, f"{share:.1%}")
+    for rank, (name, tables, share, within) in enumerate(rows, start=1):
+        of_tables = [", ".join(tables)] if names else []
+        parts = [f"{each:.1%}" for each in within] if names else []
+        table.add_row(str(rank), name, *of_tables, f"{share:.1%}", *parts)
     return table

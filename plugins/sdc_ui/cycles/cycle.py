@@ -17,20 +17,18 @@ from sqlalchemy import Engine
 from sdc_tasks.model.claim import Claim, claim_of
 from sdc_tasks.model.series import name_at_fault
 from sdc_tasks.warehouse import reader
-from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, ready, tally
+from sdc_ui.cycles.countries import OVER, Country, Stage, countries, named_by, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
+from sdc_ui.cycles.state import CycleState
 from sdc_ui.shared.approval import Approval, approval_of
 from sdc_ui.shared.labels import Name, labels_of
 from sdc_ui.shared.runs import (
     DagRun,
     asking,
-    ended,
     of_releases,
     retracting,
     stayed,
-    stopped,
     takings,
-    under_way,
 )
 from sdc_ui.shared.standing import ReleaseLine, cycle_lines, version_out
 from sdc_ui.shared.steps import Instance, Step, of_release, of_tasks
@@ -55,7 +53,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class CycleFacts:
+class CycleFacts(CycleState):
     """All facts of the page of a cycle. `warned`: the countries with something found in an accepted
     file. `nameless`: files in the inbox without a readable country. `unread`: what lay in the inbox and
     is not read, `why` for each; a run stops while it lies there. `run` is the newest run, `asking` the
@@ -86,14 +84,6 @@ class CycleFacts:
     out: ReleaseLine | None
 
     @property
-    def stopped(self) -> bool:
-        return stopped(self.newest, self.run)
-
-    @property
-    def ended(self) -> DagRun | None:
-        return ended(self.newest, self.run)
-
-    @property
     def failed(self) -> tuple[Instance, ...]:
         """The tasks that read a country's files and failed, in the newest run. Those of a second file fail
         again until it is answered, and those of a name that is not read until the file has gone.
@@ -115,10 +105,6 @@ class CycleFacts:
         return {PurePath(file).stem for file in files if file}
 
     @property
-    def under_way(self) -> bool:
-        return under_way(self.newest, self.run)
-
-    @property
     def waiting(self) -> tuple[Tile, ...]:
         """The countries whose second file waits for an answer."""
         return tuple(each for each in self.tiles if each.country.stage is Stage.WAITING)
@@ -132,10 +118,6 @@ class CycleFacts:
     def stayed(self) -> DagRun | None:
         """The run that was asked last to take back what is out, where it did not."""
         return stayed(self.takings, self.out)
-
-    @property
-    def ready(self) -> bool:
-        return ready(self.stages, self.newest)
 
     @property
     def refused(self) -> int:

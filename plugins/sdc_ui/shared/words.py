@@ -38,6 +38,11 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{grouped(number)} {one if number == 1 else many or one + 's'}"
 
 
+def sentence(text: str) -> str:
+    """A text of the pipeline as the beginning of a sentence; names within it stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def span(length: timedelta | float) -> str:
     """A length of time in its two largest units: 2 d 4 h, 3 min 20 s, 4.2 s; from a month on in days only."""
     total = abs(length.total_seconds() if isinstance(length, timedelta) else length)
@@ -79,6 +84,7 @@ FILTERS = {
     "significant": significant,
     "share": share,
     "counted": counted,
+    "sentence": sentence,
     "span": span,
     "instant": instant,
     "unbroken": unbroken,

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.table import Table as Grid
 
 from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT, AskedLayout, takes
 from sdc_tasks.cli.rounding.crossings import AskedCrossings
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.told import tell_sums
 from sdc_tasks.cli.shared import QUIET_SECONDS, SeedOption, refuse_place
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.names import DRAWN, Quality
-from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sdc_tasks.methods.rounding.small_count import (
         CountOptions,
         Crossings,
@@ -144,6 +144,7 @@ class CountRounding:
     def options(self) -> list[CountOptions]:
         """Those of the method, for each base; all have one seed."""
         from sdc_tasks.methods.rounding.small_count import CountOptions
+        from sdc_tasks.model.secret import drawn_seed
 
         secret, chance = drawn_seed(self.seed), DRAWN if self.drawn is None else self.drawn
         return [
@@ -393,11 +394,13 @@ def _facts(results: list[RoundedCells]) -> dict[str, Any]:
     }
 
 
-def _shown(result: RoundedCells) -> Grid:
+def _shown(result: RoundedCells) -> Table:
     """Measures of the whole table, without the count of any cell."""
+    from rich.table import Table
+
     from sdc_tasks.methods.rounding.small_count.measures import measures
 
-    grid = Grid(
+    grid = Table(
         "",
         "cells",
         "changed",

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, takes
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.told import tell_consistent, tell_sums
 from sdc_tasks.cli.shared import SeedOption, is_jj, refuse_place
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.secret import drawn_seed
 from sdc_tasks.solver.names import SolverName
 
 if TYPE_CHECKING:
@@ -87,9 +85,20 @@ class TableRounding:
         ),
     ] = 1e-3
     seed: SeedOption = None
+    attainable: Annotated[
+        bool,
+        typer.Option(
+            "--attainable",
+            help="lowers each level that is not kept where every cell may have any value, and names its "
+            "cell; else such a table is refused",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
 
 
-LAYOUT = takes("dims", "value", "total", "hierarchy", "tolerance", "missing", missing="zero")
+LAYOUT = takes(
+    "dims", "value", "total", "hierarchy", "tolerance", "singleton", "respondent", "missing", missing="zero"
+)
 
 
 def round_table(
@@ -126,15 +135,22 @@ def round_table(
 
     Example: sdc round-table table.csv --dims TOWN,JOB --base 5 --out rounded.csv
     """
+    from rich.table import Table
+
+    from sdc_tasks.cli.searches.lowered import LoweredLevels
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.rounding.separable import SearchOptions
+    from sdc_tasks.methods.suppression.attainable import attainable
+    from sdc_tasks.model.secret import drawn_seed
     from sdc_tasks.solver.clock import Limit
 
     for place in (rounded, facts):
         refuse_place(place, file)
     base = _base(asked.base, asked.method)
     source = _source(file, layout)
-    table = source.table
+    levels = attainable(source.table) if asked.attainable else None
+    table = source.table if levels is None else levels.problem
+    lowered = LoweredLevels() if levels is None else LoweredLevels.of(levels)
     out.print(
         f"{file}: {len(table.a)} cells, {len(table.rhs)} relations, {len(table.primaries)} primaries",
         style="dim",
@@ -159,11 +175,13 @@ def round_table(
     if rounded is not None:
         write_private(rounded, source.text(x))
     if facts is not None:
-        write_private(facts, json.dumps(body | {"seed": str(search.seed)}, indent=1) + "\n")
+        told = {**body, **(lowered.facts if asked.attainable else {}), "seed": str(search.seed)}
+        write_private(facts, json.dumps(told, indent=1) + "\n")
     shown = Table(show_header=False)
     for name, fact in body.items():
         shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
     out.print(shown)
+    lowered.show("table")
     tell_sums(facts)
     if rounded is not None:
         out.print(f"rounded table: {rounded}")
@@ -208,7 +226,7 @@ class Source:
 
 def _source(file: Path, layout: AskedLayout) -> Source:
     from sdc_tasks.intake.tables.jj import read_jj, sensitive_of
-    from sdc_tasks.intake.tables.keyed import keyed_table
+    from sdc_tasks.intake.tables.respondents import table_with_respondents
     from sdc_tasks.intake.tables.rows import read_rows
 
     if is_jj(file):
@@ -216,7 +234,7 @@ def _source(file: Path, layout: AskedLayout) -> Source:
         table = sensitive_of(read_jj(file))
         return Source(table, ["cell", "value"], [(str(i),) for i in range(len(table.a))])
     own = layout.of(file)
-    read = keyed_table(read_rows(file), own)
+    read = table_with_respondents(read_rows(file), own)
     return Source(read.table, [*read.dimensions, own.value], list(read.keys), read.consistent)
 
 

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from sdc_tasks.cli.options import OUTPUT
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.shared import SeedOption, refuse_place
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.model.secret import drawn_seed
 
 
 def argus(
@@ -42,6 +41,7 @@ def argus(
     Example: sdc argus BATCH.arb --out results
     """
     from sdc_tasks.argus.run import run_batch
+    from sdc_tasks.model.secret import drawn_seed
 
     if folder is not None and not folder.is_dir():
         raise InvalidInput(f"{folder}: no such folder. Remedy: make it, or name another one")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sdc_tasks.cli.options import METHOD
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.told import figures_text, show_figures, tell_sums
 from sdc_tasks.cli.shared import refuse_place
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable, and_more
 from sdc_tasks.model.tolerances import GAP
 
@@ -42,7 +42,9 @@ def check(
     Always ends the command: exit code 0 if it is safe, 3 if not. Names the primary cells that are not
     shown to be protected; no value.
     """
+    from sdc_tasks.cli.searches.lowered import LoweredLevels
     from sdc_tasks.intake.tables.jj import write_private
+    from sdc_tasks.methods.suppression.attainable import attainable
 
     search = (asked.method, asked.gap, asked.prove, asked.seed)
     written = (asked.place, asked.published, asked.plot, asked.seconds)
@@ -54,8 +56,11 @@ def check(
     for file in (*files, pattern):
         refuse_place(asked.facts, file)
     table = read()
-    judged = _judged(table.problem, table.pattern_in(pattern))
-    figures = {**judged.figures, "costs": asked.costs}
+    hidden = table.pattern_in(pattern)
+    levels = attainable(table.problem) if asked.attainable else None
+    judged = _judged(table.problem if levels is None else levels.problem, hidden)
+    lowered = LoweredLevels() if levels is None else LoweredLevels.of(levels, hidden)
+    figures = {**judged.figures, "costs": asked.costs, **(lowered.facts if asked.attainable else {})}
     if asked.facts is not None:
         write_private(asked.facts, figures_text(figures))
     shown = ("objective", "primaries", "secondaries", "unprotected", "programs", "seconds")
@@ -63,6 +68,7 @@ def check(
     tell_sums(asked.facts)
     for line in judged.lines:
         out.print(line)
+    lowered.show()
     raise typer.Exit(0 if judged.safe else Unprotectable.exit_code)
 
 

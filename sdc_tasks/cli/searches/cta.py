@@ -18,6 +18,7 @@ import typer
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.options import INPUT, METHOD, OUTPUT
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.told import (
     FACTS_HELP,
     PLOT_HELP,
@@ -28,7 +29,6 @@ from sdc_tasks.cli.searches.told import (
 )
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, image_kind, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
-from sdc_tasks.cli.terminal import out
 from sdc_tasks.errors import NAMED_CELLS, InvalidInput, Unprotectable
 from sdc_tasks.methods.cta.names import Method
 from sdc_tasks.model.keys import codes_in

@@ -16,13 +16,12 @@ import typer
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.options import METHOD, OUTPUT, AskedLayout, takes
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.pattern import COST_HELP, leave, measure_of, refuse_column
 from sdc_tasks.cli.searches.told import FACTS_HELP, figures_text, history_until, show_figures, tell_sums
 from sdc_tasks.cli.searches.watch import Worker, follow
 from sdc_tasks.cli.shared import is_jj, refuse_place
-from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
-from sdc_tasks.model.secret import drawn_seed
 
 if TYPE_CHECKING:
     from sdc_tasks.methods.suppression.partial.intervals import Intervals
@@ -131,9 +130,11 @@ def intervals(
 
     Example: sdc intervals primaries.csv --dims TOWN,JOB --out intervals.csv
     """
+    from sdc_tasks.cli.terminal import Terminal
     from sdc_tasks.methods.suppression.partial.intervals import blurred, width_weights
     from sdc_tasks.methods.suppression.partial.run import IntervalRun
     from sdc_tasks.methods.suppression.partial.search import narrow_intervals
+    from sdc_tasks.model.secret import drawn_seed
     from sdc_tasks.solver.clock import Limit
 
     interruption: Interruption = context.obj

@@ -17,6 +17,7 @@ import typer
 
 from sdc_tasks.cli.interrupt import Interruption
 from sdc_tasks.cli.options import METHOD, OUTPUT
+from sdc_tasks.cli.screen import out
 from sdc_tasks.cli.searches.told import (
     FACTS_HELP,
     PLOT_HELP,
@@ -28,7 +29,6 @@ from sdc_tasks.cli.searches.told import (
 )
 from sdc_tasks.cli.searches.watch import Status, Worker, drawing, follow, leave_if_stuck
 from sdc_tasks.cli.shared import refuse_place
-from sdc_tasks.cli.terminal import Terminal, out
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.methods.suppression.names import (
     COSTS,
@@ -91,6 +91,15 @@ class PatternSearch:
             "--prove",
             help="go on until the gap is proven, perhaps for hours; else the search ends where more work "
             "hardly pays, and tells the gap",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
+    attainable: Annotated[
+        bool,
+        typer.Option(
+            "--attainable",
+            help="lowers each level that no pattern keeps to what the pattern leaves that hides everything, "
+            "and names its cell; else such a table is refused",
             rich_help_panel=METHOD,
         ),
     ] = False
@@ -208,8 +217,11 @@ def search(
 
     Always ends the command: exit code 0 with a safe pattern, 3 with none.
     """
+    from sdc_tasks.cli.searches.lowered import LoweredLevels
+    from sdc_tasks.cli.terminal import Terminal
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression import engine
+    from sdc_tasks.methods.suppression.attainable import attainable
     from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
@@ -221,7 +233,6 @@ def search(
     table = read()
     problem = table.problem
     seconds = math.inf if asked.seconds is None else asked.seconds
-    run = SuppressionRun(problem, Limit(seconds), asked.gap)
     work = Work() if asked.prove else WHILE_IT_PAYS
     options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed, work)
     told = Terminal(stderr=True)
@@ -231,6 +242,9 @@ def search(
         style="dim",
     )
     tell_consistent(told, table.consistent)
+    levels = attainable(problem) if asked.attainable else None
+    problem = problem if levels is None else levels.problem
+    run = SuppressionRun(problem, Limit(seconds), asked.gap)
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
@@ -238,6 +252,7 @@ def search(
     best, bound, elapsed = run.incumbent, run.bound, run.elapsed
     status = _status(run, best, worker, interruption)
     hidden = None if best is None else best.hidden
+    lowered = LoweredLevels() if levels is None or hidden is None else LoweredLevels.of(levels, hidden)
     if hidden is not None and asked.place is not None:
         table.write(asked.place, hidden)
     if hidden is not None and asked.published is not None:
@@ -251,11 +266,13 @@ def search(
             "seed": asked.seed,
             **table.more(hidden),
             **({"totals_made_consistent": table.consistent} if table.consistent else {}),
+            **(lowered.facts if asked.attainable else {}),
         }
         write_private(asked.facts, _facts(run, best, bound, elapsed, said))
     if asked.plot is not None and draw is not None:
         write_private(asked.plot, draw(list(run.history)))
     _show(run, best, bound, elapsed, status, asked)
+    lowered.show()
     tell_sums(asked.facts, asked.plot)
     leave(worker, found=best is not None)
 
@@ -314,7 +331,7 @@ def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interrupt
 
 
 def _facts(
-    run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, str | int]
+    run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, object]
 ) -> str:
     """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method
     leaves at risk. No time: where the search ends by counted work, equal input gives equal bytes.
@@ -348,6 +365,12 @@ def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[st
     }
 
 
+def _protected(primaries: int, lowered: int) -> str:
+    if not lowered:
+        return f"{primaries}, all protected"
+    return f"{primaries}, {primaries - lowered} protected to their levels, {lowered} as far as can be"
+
+
 def _show(
     run: SuppressionRun,
     best: Pattern | None,
@@ -379,7 +402,7 @@ def _show(
         "bound": f"{bound:.10g}",
         "gap": told_gap(best.cost, bound, 3).removeprefix("gap "),
         "secondaries": str(int((best.hidden & ~run.problem.primary).sum())),
-        "primaries": f"{len(run.problem.primaries)}, all protected",
+        "primaries": _protected(len(run.problem.primaries), int(run.problem.lowered.sum())),
     }
     if run.alone is not None:
         figures["the method alone"] = f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk"

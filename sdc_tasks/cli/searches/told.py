@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from sdc_tasks.cli.terminal import Terminal, out
+from sdc_tasks.cli.screen import out
 
 SUMS = (
     "figures such as objective, loss, distance, mean and bound are sums over hidden "
@@ -24,6 +22,7 @@ FACTS_HELP = (
 PLOT_HELP = "confidential as these figures: {what} over time, .svg or .png"
 
 if TYPE_CHECKING:
+    from sdc_tasks.cli.terminal import Terminal
     from sdc_tasks.model.time.moment import Moment
 
 
@@ -62,6 +61,8 @@ def tell_consistent(terminal: Terminal, number: int) -> None:
 
 def show_figures(title: str, figures: Mapping[str, str]) -> None:
     """A line for each figure on the terminal, below the title."""
+    from rich.table import Table
+
     table = Table(title=title, show_header=False, title_justify="left")
     for name, figure in figures.items():
         table.add_row(name, figure)

@@ -14,8 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from rich.text import Text
-
 from sdc_tasks.cli.shared import QUIET_SECONDS
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.one_thread import one_thread
@@ -79,6 +77,8 @@ def follow(
 
     `place`: where the result will be written, if anywhere.
     """
+    from rich.text import Text
+
     told = _Told(console)
     with console.status("") if console.is_terminal else nullcontext() as status:
         while worker.is_alive() and not interruption.asked and run.elapsed < seconds:
