@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
 
 from sdc_tasks.errors import InvalidInput
 
@@ -21,6 +20,21 @@ _NESTED = re.compile(rf"{PROJECT}\[([^\]]+)\]")
 _END = re.compile(r"(==|>=|<)\s*([0-9.]+)")
 
 
+# importlib.metadata takes as long to load as Typer: `sdc --help` does without.
+def requires(name: str) -> list[str]:
+    """What an installed package asks for. Raises ModuleNotFoundError where it is not installed."""
+    from importlib import metadata
+
+    return metadata.requires(name) or []
+
+
+def version(name: str) -> str:
+    """Of an installed package. Raises ModuleNotFoundError where it is not installed."""
+    from importlib import metadata
+
+    return metadata.version(name)
+
+
 @cache
 def require_tested(extra: str = "") -> None:
     """Raises InvalidInput, by name and with the remedy, where a package that every table needs is missing, or
@@ -28,8 +42,8 @@ def require_tested(extra: str = "") -> None:
     from its source without being installed is not judged.
     """
     try:
-        asked = requires(PROJECT) or []
-    except PackageNotFoundError:
+        asked = requires(PROJECT)
+    except ModuleNotFoundError:
         return
     if wrong := untested(_mine(asked, extra)):
         absent = extra and any(told.endswith(ABSENT) for told, _ in wrong)
@@ -53,7 +67,7 @@ def untested(asked: Iterable[str]) -> list[tuple[str, str]]:
         within = ",".join(sorted(ends, key=lambda end: end.startswith("<")))
         try:
             found = version(name)
-        except PackageNotFoundError:
+        except ModuleNotFoundError:
             wrong.append((f"{name}{ABSENT}", f"{name}{within}"))
             continue
         if not all(_holds(found, end) for end in ends):

@@ -7,7 +7,6 @@ is hidden in any case. Codes may stand between quotation marks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +24,6 @@ from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools
 
 ACTIONS: Mapping[str, What] = {"U": "u", "S": "s", "P": "z", "C": "c", "W": "c", "PL": "pl", "M": "c"}
-ARGUMENT = re.compile(r'\s*(?:("[^"]*")\s*|([^,]*))(?:,|$)')
 NUMBERS = {"U": 0, "S": 0, "P": 0, "M": 0, "C": 1, "W": 1, "PL": 2}
 
 
@@ -44,7 +42,7 @@ def apriori_of(command: Command) -> AprioriFile:
     """The arguments of a command. Raises InvalidInput for more of them, and for a switch that is neither 0
     nor 1.
     """
-    name, number, separator, ignore, expand, *more = [*split_arguments(command.rest), "", "", "", ""]
+    name, number, separator, ignore, expand, *more = [*command.arguments, "", "", "", ""]
     if any(more) or not name or not (number or "1").isdecimal() or {ignore, expand} - {"", "0", "1"}:
         raise command.refused(
             '"file", table, "separator", 0 or 1 for errors, 0 or 1 for trivial levels are expected. Remedy: '
@@ -161,9 +159,3 @@ def apriori_text(table: CrossedSuppression, hidden: Bools, separator: str = ";")
         else:
             lines.append((*key, "M" if hidden[cell] else "P"))
     return "".join(separator.join(line) + "\n" for line in lines)
-
-
-def split_arguments(rest: str) -> list[str]:
-    """The arguments of a command: a comma in quotation marks is none, and blanks there are kept."""
-    found = [(quoted, plain.strip()) for quoted, plain in ARGUMENT.findall(rest)]
-    return [quoted[1:-1] if quoted else plain for quoted, plain in found]

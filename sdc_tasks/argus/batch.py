@@ -11,6 +11,7 @@ from sdc_tasks.errors import InvalidInput
 
 COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)")
 CALL = re.compile(r"\s*([A-Za-z]+)\s*\(([^()]*)\)\s*")
+ARGUMENT = re.compile(r'\s*(?:("[^"]*")\s*|([^,]*))(?:,|$)')
 QUOTED = re.compile(r'"([^"]*)"')
 
 
@@ -33,6 +34,12 @@ class Command:
         if not found.strip() or '"' in found:
             raise self.refused("the name of a file is expected, and nothing behind it. Remedy: name it alone")
         return found.strip()
+
+    @property
+    def arguments(self) -> list[str]:
+        """What stands between commas: one in quotation marks is none, and blanks there are kept."""
+        found = [(quoted, plain.strip()) for quoted, plain in ARGUMENT.findall(self.rest)]
+        return [quoted[1:-1] if quoted else plain for quoted, plain in found]
 
     @property
     def calls(self) -> list[tuple[str, list[str]]]:

@@ -10,6 +10,7 @@ NAME 1 3 99                      a column: its place and width (fixed), its widt
    What leads a code may be a blank or a tab, between quotation marks.
    <NUMERIC> <DECIMALS> 2        or <FREQUENCY> <SHADOW> <COSTVAR> <MAXSCORE> <STATUS> <LOWERPL>
                                  <UPPERPL> <WEIGHT> <HOLDING> <REQUEST>
+   <RECORDKEY> <PFILE> "p.txt"   the keys of records, and the perturbation table of CKM
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from sdc_tasks.intake.tables.codes import led_codes
 from sdc_tasks.model.keys import refuse_twins
 from sdc_tasks.model.table import Hierarchy
 
-KEYWORD = re.compile(r'\s*<\s*([A-Za-z0-9]+)\s*>\s*((?:"(?:[^"]|"")*"|[^<"])*)')
+KEYWORD = re.compile(r'\s*<\s*([A-Za-z0-9_]+)\s*>\s*((?:"(?:[^"]|"")*"|[^<"])*)')
+OF_VALUE_NOISE = ("PFILE_CONT", "PFILE_SEP", "CKM", "INCLUDEZEROS", "PARITY", "SCALING", "SEPARATION")
 OF_FILE = {"SEPARATOR", "SAFE", "UNSAFE", "PROTECT"}
 OF_COLUMN = {
     "RECODEABLE",
@@ -53,6 +55,10 @@ OF_COLUMN = {
     "DISTANCE",
     "TRUNCABLE",
     "RESPONSE",
+    "RECORDKEY",
+    "PFILE",
+    "PFILE_FREQ",
+    *OF_VALUE_NOISE,
 }
 TOTAL = "Total"
 

@@ -1,11 +1,11 @@
-"""<WRITETABLE>: a protected table in the formats 1 to 6 of τ-ARGUS.
+"""<WRITETABLE>: a protected table in the formats 1 to 7 of τ-ARGUS.
 
     1 CSV, a matrix      2 CSV for a pivot table      3 code, value      4 SBS      5
-    intermediate (.tab, with .rda)      6 JJ
+    intermediate (.tab, with .rda)      6 JJ      7 perturbed counts (with .rda)
 
-1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential. What 5 and
-6 hold is read back as it was: a cell is empty where it is 0, has no contributors as far as the table
-counts them, and is not hidden.
+1 to 3 hold no value of a hidden cell: it is an x. 4 to 6 hold true values and are confidential, and so is 7
+with AO, AD or AC. What 5 and 6 hold is read back as it was: a cell is empty where it is 0, has no
+contributors as far as the table counts them, and is not hidden. Of perturbed counts all that are 0 are empty.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from sdc_tasks.intake.tables.jj import JJTable, printed, write_jj, write_private
 from sdc_tasks.model.table import Bools, Floats, Hierarchy
 from sdc_tasks.model.tolerances import SAME
 
-Kind = Literal["suppressed", "rounded", "adjusted"]
+Kind = Literal["suppressed", "rounded", "adjusted", "perturbed"]
 OPTION = re.compile(r"([A-Z]{2})([+-])")
-OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR"}
+OF_TRUTH = {"AO", "AD", "AC"}  # the count, the noise, the cell key: columns of format 7
+OPTIONS = {"HL", "SO", "AR", "HI", "AS", "SE", "FL", "QU", "TR", *OF_TRUTH}
 WITH_EFFECT = {
     1: {"QU"},
     2: {"AS", "SE", "FL", "QU"},
@@ -36,9 +37,11 @@ WITH_EFFECT = {
     4: {"QU"},
     5: {"SO", "SE", "QU"},
     6: set[str](),
+    7: {"SE", "QU", *OF_TRUTH},
 }
+WITH_METADATA = (5, 7)
 WRITE = re.compile(r'\(\s*(\d+)\s*,\s*(\d+)\s*,\s*([^,]*?)\s*,\s*"?([^"]+?)"?\s*\)')
-SEPARATORS = ";|~\t"  # of format 5: τ-ARGUS takes a separator for one between quotation marks too
+SEPARATORS = ";|~\t"  # of formats 5 and 7: τ-ARGUS takes a separator for one between quotation marks too
 HIDDEN_MARK, EMPTY_MARK = "x", "-"
 LETTERS = {"u": "U", "m": "M", "s": "S", "z": "P"}  # as <UNSAFE>, <SAFE> and <PROTECT> name them
 FLAGS = {"u": "B", "m": "D", "s": "V", "z": "V"}  # SBS: dominance, secondary, valid; A: too few
@@ -48,24 +51,31 @@ FEW = 3  # contributors below which the flag of a primary says that they are too
 
 @dataclass(frozen=True)
 class Protected:
-    """A table after its method: a pattern that hides cells, or another value for each cell."""
+    """A table after its method: a pattern that hides cells, or another value for each cell. `cell_keys` (n):
+    of perturbed counts.
+    """
 
     held: Held
     kind: Kind
     hidden: Bools = field(repr=False)
     x: Floats = field(repr=False)
+    cell_keys: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def empty(self) -> Bools:
         """(n): cells that nobody contributes to, not even 0; where nobody counted, all that are 0
-        and open.
+        and open. Of perturbed counts those that are 0: nobody is told who is in a cell that noise emptied.
         """
+        if self.kind == "perturbed":
+            return np.asarray(self.x == 0)
         none = (self.held.crossed.problem.a == 0) & (self.x == 0) & ~self.hidden
         return none if self.held.count is None else np.asarray(none & (self.held.count == 0))
 
     @property
     def statuses(self) -> list[str]:
-        """u, m, z or s of each cell."""
+        """u, m, z or s of each cell; a status of a perturbed count would tell of the true one."""
+        if self.kind == "perturbed":
+            return ["s"] * len(self.x)
         return list(map(str, self.held.crossed.statuses(self.hidden)))
 
 
@@ -84,6 +94,11 @@ class Written:
         """
         return self.options.get(option, option == "QU" or (option == "FL" and self.format == 2))
 
+    @property
+    def confidential(self) -> bool:
+        """Whether the file holds true values, levels or keys."""
+        return 4 <= self.format <= 6 or any(self.has(option) for option in OF_TRUTH)
+
 
 def written(command: Command) -> Written:
     """The arguments of <WRITETABLE>. Raises InvalidInput."""
@@ -97,8 +112,8 @@ def written(command: Command) -> Written:
             f"the options are none of {' '.join(sorted(OPTIONS))} with + or −, each once. Remedy: correct "
             f"them"
         )
-    if not 1 <= int(found[2]) <= 6:
-        raise command.refused(f"format {found[2]} is not ours. Remedy: one of 1 to 6")
+    if int(found[2]) not in WITH_EFFECT:
+        raise command.refused(f"format {found[2]} is not ours. Remedy: one of 1 to {max(WITH_EFFECT)}")
     return Written(int(found[1]), int(found[2]), options, found[4])
 
 
@@ -110,12 +125,13 @@ def write(table: Protected, asked: Written, place: Path) -> None:
         3: _pivot,
         4: _sbs,
         5: _intermediate,
+        7: _perturbed,
     }
     if asked.format == 6:
         write_jj(place, _jj(table))
         return
     write_private(place, makers[asked.format](table, asked))
-    if asked.format == 5:
+    if asked.format in WITH_METADATA:
         for axis in _deep(table):
             write_private(_list_of(place, axis), _hrc(axis))
         write_private(place.with_suffix(".rda"), _metadata_of(table, asked, place))
@@ -124,7 +140,7 @@ def write(table: Protected, asked: Written, place: Path) -> None:
 def places_of(table: Protected, asked: Written, place: Path) -> list[Path]:
     """The files that a command writes."""
     beside = [place.with_suffix(".rda"), *(_list_of(place, axis) for axis in _deep(table))]
-    return [place, *(beside if asked.format == 5 else [])]
+    return [place, *(beside if asked.format in WITH_METADATA else [])]
 
 
 def unlike(table: Protected, asked: Written) -> list[str]:
@@ -198,7 +214,7 @@ def _matrix(table: Protected, asked: Written) -> str:
 def _pivot(table: Protected, asked: Written) -> str:
     """A line for each cell: its codes, its value, and with AS+ its status."""
     crossed, quote = table.held.crossed, _quote(asked, ",")
-    suffix = {"suppressed": "", "rounded": "_Round", "adjusted": "_CTA"}[table.kind]
+    suffix = {"rounded": "_Round", "adjusted": "_CTA"}.get(table.kind, "")
     status = asked.has("AS")
     lines = []
     if asked.has("FL"):
@@ -255,6 +271,20 @@ def _intermediate(table: Protected, asked: Written) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _perturbed(table: Protected, asked: Written) -> str:
+    """A line for each cell: codes; perturbed count; and as it is asked for count; noise; cell key."""
+    crossed, separator = table.held.crossed, _separator(table)
+    quote, lines = _quote(asked, separator), []
+    rows = zip(crossed.keys, table.x.tolist(), crossed.problem.a.tolist(), table.cell_keys, strict=True)
+    for key, x, count, cell_key in rows:
+        if x == 0 and asked.has("SE"):
+            continue
+        columns = {"AO": _number(table, count), "AD": _number(table, x - count), "AC": cell_key}
+        truth = [text for option, text in columns.items() if asked.has(option)]
+        lines.append(separator.join([*map(quote, key), _number(table, x), *truth]))
+    return "\n".join(lines) + "\n"
+
+
 def _separator(table: Protected) -> str:
     """The first of SEPARATORS that stands in no code; where each does, the first, between quotation marks."""
     signs = {sign for key in table.held.crossed.keys for code in key for sign in code}
@@ -295,14 +325,26 @@ def _metadata_of(table: Protected, asked: Written, place: Path) -> str:
                 f'   <HIERCODELIST> "{_list_of(place, axis).name}"',
                 '   <HIERLEADSTRING> "@"',
             ]
-    if not asked.has("SO"):
+    if asked.format == 7 or not asked.has("SO"):
         value = next(own) if crossed.value == COUNTED else _name(crossed.value)
         lines += [value, "   <NUMERIC>", f"   <DECIMALS> {table.held.decimals}"]
+    if asked.format == 7:
+        for option, name in (("AO", "OrigVar"), ("AD", "Difference"), ("AC", "CellKey")):
+            lines += [_free(table, name), "   <NUMERIC>"] if asked.has(option) else []
+    else:
+        lines += _of_statuses(table, asked, own)
+    return "\n".join(lines) + "\n"
+
+
+def _of_statuses(table: Protected, asked: Written, own: Iterator[str]) -> list[str]:
+    """The columns of format 5 behind the value."""
+    lines = []
+    if not asked.has("SO"):
         lines += [next(own), "   <FREQUENCY>"] if table.held.count is not None else []
     lines += [next(own), "   <STATUS>"]
     if not asked.has("SO"):
         lines += [next(own), "   <NUMERIC> <LOWERPL>", next(own), "   <NUMERIC> <UPPERPL>"]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _own_names(table: Protected) -> list[str]:
@@ -310,11 +352,14 @@ def _own_names(table: Protected) -> list[str]:
     crossed, names = table.held.crossed, ["Status", "Lpl", "Upl"]
     names = [*(["Freq"] if table.held.count is not None else []), *names]
     names = [*(["Count"] if crossed.value == COUNTED else []), *names]
-    taken = {name.lower() for name in (*crossed.dimensions, crossed.value)}
-    return [
-        next(free for k in range(len(taken) + 1) if (free := name + "_" * k).lower() not in taken)
-        for name in names
-    ]
+    return [_free(table, name) for name in names]
+
+
+def _free(table: Protected, name: str) -> str:
+    """A name of a column, unlike those that the table has."""
+    crossed = table.held.crossed
+    taken = {each.lower() for each in (*crossed.dimensions, crossed.value)}
+    return next(free for k in range(len(taken) + 1) if (free := name + "_" * k).lower() not in taken)
 
 
 def _name(name: str) -> str:

@@ -12,8 +12,17 @@ from sdc_tasks.methods.contributions import ContributionRules
 MANUAL = 20.0  # percent: the margin of a cell whose status was given, where nothing says another one
 # Cells with a missing code are judged as all others; τ-ARGUS has a rule that they are safe.
 MISSING_AS_ALL, MISSING_SAFE = ("MIS", [0.0]), ("MIS", [1.0])
+ALL_WHO_ASKED = (
+    "REQ: whoever asked counts, not the largest of them alone, and a level keeps his share from being told"
+)
 JUDGED_ALL_THE_SAME = "MIS: cells with a missing code are judged as all others, not safe by themselves"
-MOST_OF_CONTRIBUTORS = {"P": 2, "NK": 2, "FREQ": 1}  # rules of a kind; those behind them are for holdings
+MOST_OF_CONTRIBUTORS = {
+    "P": 2,
+    "NK": 2,
+    "FREQ": 1,
+    "REQ": 1,
+}  # rules of a kind; those behind them are for holdings
+EVERYBODY_SAFE = ContributionRules(minimum=1)  # for counts that noise protects, not rules
 NamedRule = tuple[str, list[float]]  # a rule of a batch, and its numbers
 
 
@@ -33,9 +42,19 @@ class Safety:
     differences: tuple[str, ...] = ()
 
     @property
+    def of_records(self) -> str:
+        """What only single records tell of, empty where nothing is asked of them."""
+        if self.holdings:
+            return "rules for holdings"
+        if self.weighted:
+            return "weights"
+        return "REQ" if self.rules is not None and self.rules.requests else ""
+
+    @property
     def of_sizes(self) -> bool:
         """Whether a rule looks at how large contributions are."""
-        return self.rules is not None and (self.rules.p is not None or bool(self.rules.nk))
+        rules = self.rules
+        return rules is not None and (rules.p is not None or bool(rules.nk or rules.requests))
 
 
 def safety_of(command: Command) -> Safety:
@@ -68,7 +87,14 @@ def safety_of(command: Command) -> Safety:
                 f"an apriori file"
             )
     of_contributors, of_holdings = _apart(command, said)
+    if of_holdings and weighted:
+        raise command.refused(
+            "WGT(1) beside rules for holdings: a holding has no weight of its own. Remedy: leave out "
+            "one of them"
+        )
     rules = _rules(command, of_holdings or of_contributors)
+    if rules is not None and rules.requests:
+        differences.append(ALL_WHO_ASKED)
     return Safety(rules, manual, bool(of_holdings), weighted, zero, tuple(differences))
 
 
@@ -91,23 +117,36 @@ def _apart(command: Command, said: Sequence[NamedRule]) -> tuple[list[NamedRule]
 
 def _refuse_numbers(command: Command, name: str, numbers: Sequence[float]) -> None:
     """Raises InvalidInput where a rule has too many numbers or too few, or would ask for nothing."""
-    least, most = (1, 3) if name == "P" else (2, 2)
+    least, most, how = {"P": (1, 3, "one, two or three"), "REQ": (4, 4, "four")}.get(name, (2, 2, "two"))
     if not least <= len(numbers) <= most:
-        raise command.refused(
-            f"{name} takes {'one, two or three' if name == 'P' else 'two'} numbers. Remedy: give them"
-        )
-    if numbers[0] > 0 and name != "P" and numbers[1] <= 0:
+        raise command.refused(f"{name} takes {how} numbers. Remedy: give them")
+    if name == "REQ":
+        _refuse_requests(command, numbers)
+    elif numbers[0] > 0 and name != "P" and numbers[1] <= 0:
         remedy = "give a second number above 0, or zeros for no rule"
         raise command.refused(
             f"{name} with a second number of 0: left out, less would be protected. Remedy: {remedy}"
         )
 
 
+def _refuse_requests(command: Command, numbers: Sequence[float]) -> None:
+    """Raises InvalidInput for REQ(share, share, minimum, range) that would protect less than it says."""
+    one, two, minimum, reach = numbers
+    if not any(numbers):
+        return
+    if not 0 < one < 100 or not 0 <= two < 100 or reach <= 0:
+        raise command.refused(
+            "REQ takes a share above 0 and below 100, another one or 0, a minimum of contributors, and a "
+            "range above 0. Remedy: give them, or zeros for no rule"
+        )
+    _whole(command, "REQ", minimum)
+
+
 def _rules(command: Command, chosen: Sequence[NamedRule]) -> ContributionRules | None:
     if not chosen:
         return None
-    percent, pairs, minimum = (
-        [numbers for name, numbers in chosen if name == kind] for kind in ("P", "NK", "FREQ")
+    percent, pairs, minimum, asked = (
+        [numbers for name, numbers in chosen if name == kind] for kind in ("P", "NK", "FREQ", "REQ")
     )
     if len(percent) > 1:
         raise command.refused("two p% rules. Remedy: keep the stricter one")
@@ -119,6 +158,9 @@ def _rules(command: Command, chosen: Sequence[NamedRule]) -> ContributionRules |
         minimum=_whole(command, "FREQ", minimum[0][0]) if minimum else None,
         range=minimum[0][1] if minimum else 10.0,
         intruders=intruders,
+        requests=tuple(share for share in asked[0][:2] if share) if asked else (),
+        request_minimum=_whole(command, "REQ", asked[0][2]) if asked else 0,
+        request_range=asked[0][3] if asked else 0.0,
     )
 
 

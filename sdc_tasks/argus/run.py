@@ -8,18 +8,29 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path, PureWindowsPath
 
 import numpy as np
 
 from sdc_tasks.argus.apriori import apriori_of, apriori_text, with_apriori
 from sdc_tasks.argus.batch import Command, Specified, read_batch, specified
+from sdc_tasks.argus.cell_keys import (
+    STRICTER,
+    AskedCkm,
+    asked_noise,
+    perturbed,
+    ptable_name,
+    told,
+    with_noise,
+)
 from sdc_tasks.argus.linking import as_one
 from sdc_tasks.argus.metadata import Metadata, read_metadata
 from sdc_tasks.argus.methods import SMALLEST, AskedMethod, asked_method
 from sdc_tasks.argus.outputs import Protected, places_of, unlike, write, written
 from sdc_tasks.argus.places import find
-from sdc_tasks.argus.rules import Safety, safety_of
+from sdc_tasks.argus.recoding import asked_recoding, recoding_of, without_use
+from sdc_tasks.argus.rules import EVERYBODY_SAFE, Safety, safety_of
 from sdc_tasks.argus.tables import Held, TableSource, read_table, unused
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import write_private
@@ -31,6 +42,7 @@ from sdc_tasks.methods.rounding.controlled import round_table as round_controlle
 from sdc_tasks.methods.rounding.separable import SearchOptions
 from sdc_tasks.methods.suppression.engine import PatternOptions, suppress
 from sdc_tasks.methods.suppression.pattern.sums import limits_of
+from sdc_tasks.model.additive import absent
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.weights import Weights, weights_of
@@ -56,8 +68,10 @@ class _Table:
     asked: Specified
     source: TableSource
     safety: Safety = field(default_factory=Safety)
+    read_as: Safety = field(default_factory=Safety)
     ruled: bool = False
     held: Held | None = None
+    marked: bool = False  # by an a-priori file
     protected: Protected | None = None
 
 
@@ -73,6 +87,7 @@ class _Batch:
     log: Path | None = None
     rounds: bool = False
     read: set[Path] = field(default_factory=set)
+    ahead: Sequence[Command] = ()
     told: list[str] = field(default_factory=list)
 
 
@@ -92,7 +107,8 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
                     "not one of our commands. Remedy: leave it out, if the table is protected without it; "
                     "see docs/argus.md"
                 )
-        for command in commands:
+        for at, command in enumerate(commands):
+            batch.ahead = commands[at + 1 :]
             _do(batch, command)
             if command.word == "GOINTERACTIVE":
                 break
@@ -179,6 +195,10 @@ def _safety(batch: _Batch, command: Command) -> None:
             "table is read"
         )
     table.safety, table.ruled = safety_of(command), True
+    if table.source.tabular and (what := table.safety.of_records):
+        raise command.refused(
+            f"{what}, and a table does not tell of single records. Remedy: give microdata, or leave them out"
+        )
     _tell_all(batch, table.safety.differences)
 
 
@@ -191,8 +211,17 @@ def _read(batch: _Batch, command: Command) -> None:
         )
     additivity = _additivity(batch, command, waiting)
     for each in waiting:
-        each.held = read_table(each.source, each.asked, each.safety, additivity)
-        _tell_read(batch, each)
+        noisy = not tabular and batch.tables.index(each) + 1 in _perturbed_ahead(batch)
+        rules = each.safety.rules or (EVERYBODY_SAFE if noisy else None)
+        each.read_as = replace(each.safety, rules=rules)
+        each.held = read_table(each.source, each.asked, each.read_as, additivity)
+        _tell_read(batch, each, noisy)
+
+
+def _perturbed_ahead(batch: _Batch) -> set[int]:
+    """The tables that CKM protects, until the batch is cleared."""
+    commands = takewhile(lambda command: command.word != "CLEAR", batch.ahead)
+    return {asked.table for command in commands if (asked := asked_noise(command))}
 
 
 def _additivity(batch: _Batch, command: Command, waiting: Sequence[_Table]) -> int:
@@ -216,14 +245,15 @@ def _additivity(batch: _Batch, command: Command, waiting: Sequence[_Table]) -> i
     return additivity
 
 
-def _tell_read(batch: _Batch, table: _Table) -> None:
+def _tell_read(batch: _Batch, table: _Table, noisy: bool) -> None:
     """Says of a table that was read how large it is, and what of its description makes no difference."""
     assert table.held is not None
     problem, number = table.held.crossed.problem, batch.tables.index(table) + 1
     _tell(batch, f"table {number}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
-    if left := unused(table.source, table.asked, table.safety):
+    if left := unused(table.source, table.asked, table.safety, noisy):
         _tell(batch, f"table {number} does not use: {'; '.join(left)}")
-    if not table.source.tabular and (problem.fixed & (problem.a != 0)).any():
+    ruled = not table.source.tabular and table.safety.rules is not None
+    if ruled and (problem.fixed & (problem.a != 0)).any():
         _differs(batch, "a cell with one contributor that no rule makes unsafe stays open: he knows it")
     if table.safety.of_sizes and (problem.lb < 0).any():
         _differs(batch, "p% and (n,k) go by the sizes of contributions below 0, not by their signed sums")
@@ -241,7 +271,7 @@ def _apriori(batch: _Batch, command: Command) -> None:
     assert table.held is not None
     path = _found(batch, command, asked.name)
     table.held, over = with_apriori(table.held, path, asked.separator, table.safety.manual, asked.ignore)
-    table.protected = None
+    table.protected, table.marked = None, True
     for line in over:
         _tell(batch, line)
     if asked.expand:
@@ -257,13 +287,49 @@ def _apriori(batch: _Batch, command: Command) -> None:
     )
 
 
+def _recode(batch: _Batch, command: Command) -> None:
+    """Reads each table with the variable again, as τ-ARGUS recodes it in all of them."""
+    asked = asked_recoding(command)
+    table = _table(batch, command, asked.table)
+    if table.source.tabular:
+        raise command.refused("the codes of a table. Remedy: `sdc recode`, or give microdata")
+    column = table.source.metadata.column(asked.variable, command.line)
+    if column.name.lower() not in {name.lower() for name in table.asked.dimensions}:
+        raise command.refused(f"{column.name} is no dimension of table {asked.table}. Remedy: name one")
+    recoding = recoding_of(asked, None if asked.is_level else _found(batch, command, asked.what))
+    for number, each in enumerate(batch.tables, start=1):
+        if each.source.metadata is not table.source.metadata or each.held is None:
+            continue
+        if column.name.lower() not in {name.lower() for name in each.asked.dimensions}:
+            continue
+        if each.marked or each.protected is not None:
+            raise command.refused(
+                f"table {number} has {column.name} too, and is protected already, or has a-priori statuses. "
+                f"Remedy: <RECODE> before <APRIORI> and <SUPPRESS>"
+            )
+        each.source = replace(each.source, recodings={**each.source.recodings, column.name: recoding})
+        each.held = read_table(each.source, each.asked, each.read_as)
+        problem = each.held.crossed.problem
+        _tell(
+            batch,
+            f"table {number}, {column.name} recoded: {len(problem.a)} cells, "
+            f"{len(problem.primaries)} primaries",
+        )
+    for text in without_use(recoding):
+        _tell(batch, f"RECODE does not use: {text}")
+
+
 def _suppress(batch: _Batch, command: Command) -> None:
+    if noise := asked_noise(command):
+        _perturb(batch, noise)
+        return
     asked = asked_method(command)
     if asked.method.ours is not None and asked.table == 0:
         _linked(batch, command, asked)
         return
     table = _table(batch, command, asked.table)
     assert table.held is not None
+    _refuse_unruled(command, table)
     _tell_all(batch, asked.differences)
     if asked.method.ours is not None:
         table.protected = _pattern(batch, command, table, asked)
@@ -272,6 +338,25 @@ def _suppress(batch: _Batch, command: Command) -> None:
         table.protected = _rounded(batch, command, table.held, asked)
     else:
         table.protected = _adjusted(batch, table.held)
+
+
+def _refuse_unruled(command: Command, table: _Table) -> None:
+    """Raises InvalidInput for a table of records that only CKM may protect."""
+    if not table.source.tabular and table.safety.rules is None:
+        raise command.refused(
+            "microdata without a rule: no cell would be primary. Remedy: give one in <SAFETYRULE>"
+        )
+
+
+def _perturb(batch: _Batch, asked: AskedCkm) -> None:
+    table = _table(batch, asked.command, asked.table)
+    assert table.held is not None
+    ptable = _found(batch, asked.command, ptable_name(asked, table.source))
+    found = perturbed(asked, table.source, table.asked, table.safety, ptable)
+    table.protected = with_noise(table.held, found)
+    _tell_all(batch, STRICTER)
+    for line in told(found):
+        _tell(batch, line)
 
 
 def _pattern(batch: _Batch, command: Command, table: _Table, asked: AskedMethod) -> Protected:
@@ -309,6 +394,8 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
         raise command.refused(
             "table 0 means all tables together, and fewer than two were read. Remedy: name the table"
         )
+    for each in read.values():
+        _refuse_unruled(command, each)
     tables = {number: held for number, each in read.items() if (held := each.held)}
     both = as_one(tables, {number: _problem(batch, command, each, asked) for number, each in read.items()})
     shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
@@ -367,7 +454,15 @@ def _rounded(batch: _Batch, command: Command, held: Held, asked: AskedMethod) ->
     if base < 1:
         raise command.refused("RND takes a base of 1 or more. Remedy: give it")
     reach, minutes = 1 + asked.number("steps", 0), asked.number("minutes", SILENT_MINUTES)
-    table = replace(problem, fixed=(problem.a == 0) & ~problem.primary)
+    table = replace(
+        problem,
+        fixed=(problem.a == 0) & ~problem.primary,
+        singleton=absent(),  # τ-ARGUS rounds against outsiders alone
+        respondent=None,
+        guarded=None,
+        beside=absent(),
+        beside_guarded=absent(),
+    )
     weights = None if asked.number("unit costs", 0) else weights_of(problem.a, Weights.INVERSE)
     found = round_controlled(
         table,
@@ -406,10 +501,11 @@ def _write(batch: _Batch, command: Command) -> None:
     table = _table(batch, command, asked.number)
     if table.protected is None:
         raise command.refused("the table is not protected yet. Remedy: <SUPPRESS> before it")
-    if table.protected.kind != "suppressed" and asked.format >= 4:
+    kind = table.protected.kind
+    if asked.format > 3 and (kind, asked.format == 7) not in (("suppressed", False), ("perturbed", True)):
+        holds = "perturbed counts" if asked.format == 7 else "patterns"
         raise command.refused(
-            f"format {asked.format} holds patterns, and this table was {table.protected.kind}. Remedy: "
-            f"format 1, 2 or 3"
+            f"format {asked.format} holds {holds}, and this table was {kind}. Remedy: format 1, 2 or 3"
         )
     place = _place(batch, command, asked.name)
     if over := sorted(
@@ -424,7 +520,7 @@ def _write(batch: _Batch, command: Command) -> None:
     _tell(
         batch,
         f"table {asked.number} written in format {asked.format}: {place}"
-        + (", confidential" if asked.format >= 4 else ""),
+        + (", confidential" if asked.confidential else ""),
     )
 
 
@@ -456,6 +552,7 @@ DO: dict[str, Callable[[_Batch, Command], None]] = {
     "READTABLE": _read,
     "APRIORI": _apriori,
     "APRIORY": _apriori,
+    "RECODE": _recode,
     "SUPPRESS": _suppress,
     "WRITETABLE": _write,
     "CLEAR": _clear,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 from sdc_tasks.argus.batch import Specified
 from sdc_tasks.argus.metadata import Column, Metadata
 from sdc_tasks.argus.places import BatchLine, fields_of, lines_of, number_in
+from sdc_tasks.argus.recoding import BatchRecoding
 from sdc_tasks.argus.rules import Safety
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.crossed import CrossedSuppression, suppression_in
@@ -23,7 +24,10 @@ from sdc_tasks.methods.suppression.names import CellCosts
 from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.table import Bools, Floats, Hierarchy, added_up, inside
 
-NUMBERS = ("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT")
+NUMBERS = (
+    *("NUMERIC", "FREQUENCY", "SHADOW", "COSTVAR", "COST", "MAXSCORE", "LOWERPL", "UPPERPL", "WEIGHT"),
+    "RECORDKEY",
+)
 COSTS: dict[str, CellCosts] = {"-1": "frequency", "-2": "one", "-3": "distance"}
 COUNTED, STATUS, LPL, UPL, LB, SINGLETON = (
     "<FREQ>",
@@ -51,11 +55,12 @@ ALWAYS_USED = (
 
 @dataclass(frozen=True)
 class TableSource:
-    """The data of a batch: microdata, or where `tabular` a row for each cell."""
+    """The data of a batch: microdata, or where `tabular` a row for each cell. `recodings`: by dimension."""
 
     path: Path
     metadata: Metadata
     tabular: bool
+    recodings: Mapping[str, BatchRecoding] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,14 +80,8 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
     """The table that a batch asks for. `additivity`: 0 totals are checked, 1 they are
     computed anew. Raises InvalidInput.
     """
-    metadata, by = source.metadata, asked.command.line
-    columns = _dimensions(metadata, asked)
-    rows = records_of(source)
-    for column in columns:
-        place = rows.header.index(column.name)
-        for row in rows.rows:
-            row[place] = row[place] or column.total
-    trees = {c.name: metadata.hierarchy(c, rows.column(c.name)) for c in columns}
+    by = asked.command.line
+    rows, trees = coded(source, asked)
     response, decimals = _response(source, asked)
     _refuse_shadow(asked, safety)
     if asked.response.upper() == COUNTED and not source.tabular:
@@ -100,6 +99,21 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
             raise by.refused("ZERO needs a column <FREQUENCY>: who contributes 0? Remedy: describe it")
         held = _zeros_unsafe(held, count, safety.zero, source.tabular)
     return Held(held, count, decimals, axes, np.zeros(len(held.problem.a), dtype=bool))
+
+
+def coded(source: TableSource, asked: Specified) -> tuple[TextRows, dict[str, Hierarchy]]:
+    """The records with the codes of the table, recoded as it is asked, and what they add up to. Raises
+    InvalidInput.
+    """
+    rows, trees = records_of(source), {}
+    for column in _dimensions(source.metadata, asked):
+        codes = [text or column.total for text in rows.column(column.name)]
+        tree = source.metadata.hierarchy(column, codes)
+        if recoding := source.recodings.get(column.name):
+            tree, new = recoding.applied(column, tree, codes)
+            codes = [new.get(code, code) for code in codes]
+        rows, trees[column.name] = _with(rows, column.name, codes), tree
+    return rows, trees
 
 
 def _zeros_unsafe(
@@ -160,11 +174,12 @@ def below_zero(a: Floats, primary: Bools, lpl: Floats) -> bool:
     return bool((a < 0).any() or (primary & (a == 0) & (lpl > 0)).any())
 
 
-def unused(source: TableSource, asked: Specified, safety: Safety) -> list[str]:
+def unused(source: TableSource, asked: Specified, safety: Safety, noisy: bool) -> list[str]:
     """What metadata and batch say of the columns of a table and makes no difference to it: `<WORD> of
-    COLUMN`.
+    COLUMN`. `noisy`: whether CKM protects it.
     """
-    used, own = _used(source, safety), {name.lower() for name in asked.dimensions}
+    used = _used(source, safety) | ({"RECORDKEY", "PFILE", "PFILE_FREQ"} if noisy else set())
+    own = {name.lower() for name in asked.dimensions}
     found = []
     for column in source.metadata.columns:
         if column.name.lower() in own or not column.has("RECODEABLE", "RECODABLE"):
@@ -190,6 +205,8 @@ def _used(source: TableSource, safety: Safety) -> set[str]:
         used.add("HOLDING")
     if safety.weighted:
         used.add("WEIGHT")
+    if rules is not None and rules.requests:
+        used.add("REQUEST")
     return used
 
 
@@ -334,11 +351,31 @@ def _of_contributions(
         raise InvalidInput(
             f"{source.metadata.path}: weights are asked for, but no column <WEIGHT>. Remedy: describe it"
         )
+    request = None
+    if safety.rules.requests:
+        rows, request = _with_requests(rows, source.metadata, len(safety.rules.requests))
     columns = ContributorColumns(
+        request=request,
         holding=holding[0].name if safety.holdings else None,
         weight=weight[0].name if safety.weighted else None,
     )
     return problem_by_rules(rows, layout, safety.rules, columns, costs).table
+
+
+def _with_requests(rows: TextRows, metadata: Metadata, kinds: int) -> tuple[TextRows, str]:
+    """The records with 1 or 2 for who asked to be protected, in the order of the codes of <REQUEST>, and 0
+    for all others; and the column that says it. Raises InvalidInput where codes and shares are not as many.
+    """
+    columns = metadata.having("REQUEST")
+    codes = columns[0].said["REQUEST"].replace('"', " ").split() if columns else []
+    if len(columns) != 1 or len(set(codes)) != kinds or len(codes) != kinds:
+        raise InvalidInput(
+            f"{metadata.path}: who asked? REQ has shares above 0: {kinds}. Remedy: one column <REQUEST> with "
+            f"as many codes"
+        )
+    kind = {code: str(number) for number, code in enumerate(codes, start=1)}
+    name = columns[0].name
+    return _with(rows, name, [kind.get(text, "0") for text in rows.column(name)]), name
 
 
 def _of_cells(
@@ -351,7 +388,6 @@ def _of_cells(
     additivity: int,
 ) -> CrossedSuppression:
     metadata, rules = source.metadata, safety.rules
-    _refuse_records(rows, safety)
     frequency, top = metadata.having("FREQUENCY"), [each.name for each in metadata.having("MAXSCORE")]
     if additivity == 1:
         rows = _recomputed(rows, layout)
@@ -361,16 +397,6 @@ def _of_cells(
             raise InvalidInput(f"{metadata.path}: rules need a column <FREQUENCY>. Remedy: describe it")
         return problem_of_cells(rows, replace(layout, cost=cost, count=count), rules, top, costs).table
     return _by_status(rows, source, replace(layout, cost=cost), safety, costs, count)
-
-
-def _refuse_records(rows: TextRows, safety: Safety) -> None:
-    """Raises InvalidInput for rules that need the single records of a table."""
-    if safety.holdings or safety.weighted:
-        what = "rules for holdings" if safety.holdings else "weights"
-        raise InvalidInput(
-            f"{rows.name}: {what}, and a table does not tell of single records. Remedy: give microdata, or "
-            f"leave them out"
-        )
 
 
 def _by_status(

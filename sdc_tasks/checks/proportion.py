@@ -132,10 +132,8 @@ def code_change(table: NationalTable, domain: Domain, last: NationalTable) -> An
     ratio, cells = _values(table) - _values(last), _tops_of_codes(domain)
     asked = np.zeros(len(ratio), dtype=bool)
     asked[cells] = np.isfinite(ratio[cells])
-    whole = np.repeat(
-        [_median(each) for each in np.split(ratio, len(domain.indicators))],
-        len(ratio) // len(domain.indicators),
-    )
+    by_indicator = ratio.reshape(len(domain.indicators), -1)
+    whole = np.repeat(_medians(by_indicator), by_indicator.shape[1])
     return Answers(
         asked, np.abs(np.nan_to_num(ratio - whole)) <= np.log10(domain.checks.vintage_change_ratio)
     )
@@ -165,7 +163,15 @@ def repeated(table: NationalTable, domain: Domain, last: NationalTable) -> Answe
 
 def _median(ratio: Floats) -> float:
     """Of the powers of ten that are there; 0 where none is."""
-    return float(np.nanmedian(ratio)) if np.isfinite(ratio).any() else 0.0
+    return float(_medians(ratio[None])[0])
+
+
+def _medians(ratios: Floats) -> Floats:
+    """(rows,): of each row (rows, cells), of the powers of ten that are there; 0 where none is."""
+    there = np.isfinite(ratios).sum(axis=1)
+    ordered = np.sort(ratios, axis=1)  # what is not there comes last
+    rows, low, high = np.arange(len(ratios)), np.maximum(there - 1, 0) // 2, there // 2
+    return np.where(there > 0, (ordered[rows, low] + ordered[rows, high]) / 2, 0.0)
 
 
 def _limit(domain: Domain) -> float:
@@ -196,9 +202,10 @@ def _levels(
     fewest = FEWEST_IN_COMMON if power is _per_unit else 1
     mine, found = power(table), [list[float]() for _ in domain.indicators]
     for peer in among.peers:
-        for i, ratio in enumerate(np.split(mine - power(peer), len(domain.indicators))):
-            if np.isfinite(ratio).sum() >= fewest:
-                found[i].append(_median(ratio))
+        ratios = (mine - power(peer)).reshape(len(domain.indicators), -1)
+        compared = np.flatnonzero(np.isfinite(ratios).sum(axis=1) >= fewest)
+        for i, middle in zip(compared.tolist(), _medians(ratios[compared]).tolist(), strict=True):
+            found[i].append(middle)
     return [_middle(each) for each in found]
 
 

@@ -16,6 +16,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from sdc_tasks.demo.enterprises import Microtable
 from sdc_tasks.domains.schema import Domain
@@ -63,39 +64,53 @@ def protect(tables: Mapping[str, Microtable], domain: Domain) -> FlaggedTable:
 
     A sum of linked indicators is as uncertain as its parts together: what moves one part moves the sum.
     """
-    [found] = protect_linked([(tables, domain)])
+    [found] = protect_linked([[(tables, domain)]])
     return found
 
 
-def protect_linked(given: Sequence[tuple[Mapping[str, Microtable], Domain]]) -> list[FlaggedTable]:
+def protect_linked(times: Sequence[Sequence[tuple[Mapping[str, Microtable], Domain]]]) -> list[FlaggedTable]:
     """The same for several tables of one country, which name some cells alike: their secondaries are found in
-    all tables at once, so that a cell is hidden in each of them or in none.
+    all tables at once, so that a cell is hidden in each of them or in none. `times`: the tables of each
+    reference period; those of the first name every cell of the others.
     """
-    spaces = [
-        replace(domain.space, indicators=domain.space.indicators[:1], indicator_relations=())
-        for _, domain in given
-    ]
-    places, relations = merged(spaces, [domain.id for _, domain in given])
-    count = relations.shape[1]
+    given = [each for tables in times for each in tables]
+    places, _ = _merged([domain for _, domain in given])
     marked = [_primaries(tables, domain) for tables, domain in given]
-    suppressed = np.zeros(count, dtype=bool)
+    suppressed = np.zeros(1 + max(int(at.max()) for at in places), dtype=bool)
     for at, (primary, _) in zip(places, marked, strict=True):
         suppressed[at] |= primary
     told: list[list[tuple[Ints, Ints, Ints, Ints]]] = [[] for _ in given]
-    for name in given[0][1].space.indicators:
-        a, level = np.zeros(count), np.zeros(count)
-        for (tables, domain), at, (_, flag), kept in zip(given, places, marked, told, strict=True):
-            found = _levels(tables[name], flag, domain)
-            a[at], level[at] = found[0], np.maximum(level[at], found[1])
-            kept.append(found[2])
-        # secondaries of other indicators have a level of 0
-        suppressed = lp_cover(relations, a, suppressed, level, level, _loss(a))
+    first = 0
+    for tables in times:
+        own = slice(first, first + len(tables))
+        first += len(tables)
+        here, relations = _merged([domain for _, domain in tables])
+        cells = np.zeros(relations.shape[1], dtype=np.int64)  # of these tables, among all
+        for at, everywhere in zip(here, places[own], strict=True):
+            cells[at] = everywhere
+        for name in tables[0][1].space.indicators:
+            a, level = np.zeros(len(cells)), np.zeros(len(cells))
+            for (each, domain), at, (_, flag), kept in zip(tables, here, marked[own], told[own], strict=True):
+                found = _levels(each[name], flag, domain)
+                a[at], level[at] = found[0], np.maximum(level[at], found[1])
+                kept.append(found[2])
+            # secondaries of other indicators and periods have a level of 0
+            suppressed[cells] = lp_cover(relations, a, suppressed[cells], level, level, _loss(a))
     flagged = list[FlaggedTable]()
     for at, (primary, flag), kept in zip(places, marked, told, strict=True):
         value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
         hidden = np.where(suppressed[at] & ~primary, "D", flag)
         flagged.append(FlaggedTable(value, units, share_1, share_2, np.tile(hidden, len(kept))))
     return flagged
+
+
+def _merged(domains: Sequence[Domain]) -> tuple[tuple[Ints, ...], sp.csr_array]:
+    """Of the first indicator: the place of the cells of each table among all of them, and their relations."""
+    spaces = [
+        replace(domain.space, indicators=domain.space.indicators[:1], indicator_relations=())
+        for domain in domains
+    ]
+    return merged(spaces, [domain.id for domain in domains])
 
 
 def _primaries(tables: Mapping[str, Microtable], domain: Domain) -> tuple[Bools, Texts]:

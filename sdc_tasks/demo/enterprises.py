@@ -17,7 +17,7 @@ does not depend on which other countries are made.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ SHARES = {
     "BG": 7, "HR": 6, "LU": 6, "LT": 6, "SI": 5, "LV": 4, "EE": 4, "CY": 3, "MT": 2,
 }  # fmt: skip
 MOST_ENTERPRISES = 20_000
+QUARTERS_ALIKE = (
+    20.0  # parameter of the Dirichlet distribution of an enterprise's quarters: shares of 25 ± 5 %
+)
 INDICATORS = ("TURNOVER", "VALUE_ADDED", "PERSONNEL_COSTS", "SURPLUS", "PURCHASES")
 
 
@@ -112,6 +115,17 @@ def enterprises(
         {each.dimension: [each.codes[i] for i in own] for each, own in zip(hierarchies, leaves, strict=True)},
         {code: above for code, above in zip(activities.codes, activities.parent, strict=True) if above},
     )
+
+
+def quarters_of(economy: Economy, number: int, found: Enterprises) -> list[Enterprises]:
+    """The same enterprises in each quarter: what they report of the first indicator, in whole numbers that
+    add up to the year.
+    """
+    name, of_year = next(iter(found.amounts.items()))
+    share = _stream(economy, 5, number).dirichlet([QUARTERS_ALIKE] * 4, size=len(of_year))
+    until = np.rint(np.cumsum(share, axis=1) * of_year[:, None]).astype(np.int64)
+    until[:, -1] = of_year
+    return [replace(found, amounts={name: amount}) for amount in np.diff(until, axis=1, prepend=0).T]
 
 
 def table_of(

@@ -1,17 +1,19 @@
 """A statistic of three linked tables on disk: a deep table by activity, one by size class and one by region,
-of the same enterprises, each protected beside the others.
+of the same enterprises, each protected beside the others; and quarters of the first indicator, if wanted.
 
     main       every activity
     sizes      activities down to a coarser level × size classes
     regions    activities down to a still coarser level × regions of the country
+    quarters   the activities of regions alone, in each quarter of the year
 
-A country that publishes three tables of the same enterprises hides the same cells in each of them: it looks
-for its secondaries in all tables at once.
+A country that publishes several tables of the same enterprises hides the same cells in each of them, and in
+each quarter: it looks for its secondaries in all tables at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 import yaml
 
 from sdc_tasks.demo.delivery import FlaggedTable, protect_linked, serialise, wire_of
-from sdc_tasks.demo.enterprises import Economy, Enterprises, Microtable, enterprises, table_of
+from sdc_tasks.demo.enterprises import Economy, Enterprises, Microtable, enterprises, quarters_of, table_of
 from sdc_tasks.demo.shape import (
     Rows,
     activities_of,
@@ -32,44 +34,82 @@ from sdc_tasks.demo.shape import (
 )
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
-from sdc_tasks.model.table import CellSpace, Ints
-from sdc_tasks.model.time.periods import canonical
+from sdc_tasks.model.table import Ints
+from sdc_tasks.model.time.periods import canonical, months_of
 
-MAIN, SIZES, REGIONS = TABLES = ("main", "sizes", "regions")
-FINEST = {SIZES: (2, 120), REGIONS: (4, 60)}  # of so many activities each one, and at most so many
+MAIN, SIZES, REGIONS = OF_THE_YEAR = ("main", "sizes", "regions")
+QUARTERS = "quarters"
 NATION = "_T"
+
+
+@dataclass(frozen=True)
+class StatisticShape:
+    """How large a statistic is. `sizes`, `regions`: without their total. `by_size`, `by_region`: at most so
+    many activities by size class (of all at most half), by region and by quarter (a quarter of all).
+    `quarters`: also a table for each quarter. Raises ValueError where there is no room for three tables.
+    """
+
+    countries: int = 27
+    activities: int = 120
+    sizes: int = 5
+    regions: int = 8
+    indicators: int = 1
+    euro_area: bool = False
+    quarters: bool = False
+    by_size: int = 120
+    by_region: int = 60
+
+    def __post_init__(self) -> None:
+        if self.countries < 2 or self.activities < 12 or self.sizes < 2 or self.regions < 2:
+            raise ValueError(
+                "a statistic needs at least 2 countries, 12 activities, 2 size classes and 2 regions"
+            )
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (*OF_THE_YEAR, QUARTERS) if self.quarters else OF_THE_YEAR
+
+    def finest(self, table: str) -> int:
+        """How many activities a table has at most."""
+        most = {SIZES: min(self.activities // 2, self.by_size)}
+        return most.get(table, min(self.activities // 4, self.by_region))
 
 
 def write_statistic(
     folder: Path,
-    countries: int = 27,
-    activities: int = 120,
-    sizes: int = 5,
-    regions: int = 8,
+    shape: StatisticShape,
     seed: int = 1,
     period: str = "2024",
-    indicators: int = 1,
-    euro_area: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Path]:
-    """Writes `<folder>/<table>.yaml`, `codelists/` and `inbox/<table>/<COUNTRY>_<PERIOD>.csv` of the three
-    tables; returns the domain files by the name of the table. `progress(country, done, total)` is called
-    after the deliveries of each country. Raises ValueError for a shape without room for three tables.
+    """Writes `<folder>/sbs_<table>.yaml`, `codelists/` and `inbox/<table>/<COUNTRY>_<PERIOD>.csv` of each
+    table (quarters: a folder for each); returns the domain files by the name of the table.
+    `progress(country, done, total)` is called after the deliveries of each country. Raises ValueError for
+    quarters of what is no year.
     """
     canonical(period)  # refused before anything is written
-    files = _write_domains(folder, (countries, activities, sizes, regions), indicators, euro_area)
+    if shape.quarters and months_of(period) != 12:
+        raise ValueError(f"quarters are of a year, and {period} is none")
+    parts = [f"{period}-Q{number}" for number in range(1, 5)] if shape.quarters else []
+    files = _write_domains(folder, shape)
     domains = {name: load_domain(path).of(period) for name, path in files.items()}
     economy = Economy(seed)
     finest = domains[MAIN].space.hierarchies[0], domains[SIZES].space.hierarchies[1]
     for number, country in enumerate(domains[MAIN].countries):
         found = enterprises(economy, number, country, finest)
-        region = _regions_of(economy, number, found, regions)
-        tables = {name: _tables(domain.space, found, region, indicators) for name, domain in domains.items()}
-        flagged = protect_linked([(tables[name], domains[name]) for name in TABLES])
-        for name, table in zip(TABLES, flagged, strict=True):
-            _deliver(folder / "inbox" / name, table, domains[name], country, period, number)
+        region = _regions_of(economy, number, found, shape.regions)
+        year = [(_tables(domains[name], found, region), domains[name]) for name in OF_THE_YEAR]
+        times = [
+            [(_tables(domains[QUARTERS], quarter, region), domains[QUARTERS])]
+            for quarter in (quarters_of(economy, number, found) if parts else ())
+        ]
+        flagged = protect_linked([year, *times])
+        written = [(name, period) for name in OF_THE_YEAR] + [(QUARTERS, part) for part in parts]
+        for (name, of), table in zip(written, flagged, strict=True):
+            inbox = folder / "inbox" / name
+            _deliver(inbox / of if name == QUARTERS else inbox, table, domains[name], country, of, number)
         if progress is not None:
-            progress(country, number + 1, countries)
+            progress(country, number + 1, shape.countries)
     return files
 
 
@@ -81,47 +121,35 @@ def _deliver(
     (inbox / f"{country}_{period}.csv").write_bytes(data)
 
 
-def _write_domains(
-    folder: Path, shape: tuple[int, int, int, int], indicators: int, euro_area: bool
-) -> dict[str, Path]:
-    countries, activities, sizes, regions = shape
-    if countries < 2 or activities < 12 or sizes < 2 or regions < 2:
-        raise ValueError(
-            "a statistic needs at least 2 countries, 12 activities, 2 size classes and 2 regions"
-        )
-    every = activities_of(activities)
+def _write_domains(folder: Path, shape: StatisticShape) -> dict[str, Path]:
+    every = activities_of(shape.activities)
     lists: dict[str, Rows] = {
-        "areas": areas_of(countries),
+        "areas": areas_of(shape.countries),
         MAIN: every,
-        **{name: complete_cut(every, min(activities // part, most)) for name, (part, most) in FINEST.items()},
-        "size": sizes_of(sizes),
+        **{name: complete_cut(every, shape.finest(name)) for name in shape.tables if name != MAIN},
+        "size": sizes_of(shape.sizes),
         "region": [(NATION, "", "Whole country")]
-        + [(f"R{i}", NATION, f"Region {i} of {regions}") for i in range(1, regions + 1)],
+        + [(f"R{i}", NATION, f"Region {i} of {shape.regions}") for i in range(1, shape.regions + 1)],
     }
-    written = {name: _settings(name, shape, lists, indicators, euro_area) for name in TABLES}
+    written = {name: _settings(name, shape, lists) for name in shape.tables}
     (folder / "codelists").mkdir(parents=True, exist_ok=True)
     for name, rows in lists.items():
         (folder / "codelists" / f"{name}.csv").write_bytes(csv_of(rows))
-    files = {name: folder / f"sbs_{name}.yaml" for name in TABLES}
+    files = {name: folder / f"sbs_{name}.yaml" for name in shape.tables}
     for name, settings in written.items():
         text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=140)
         files[name].write_text(text, encoding="utf-8")
     return files
 
 
-def _settings(
-    name: str,
-    shape: tuple[int, int, int, int],
-    lists: Mapping[str, Rows],
-    indicators: int,
-    euro_area: bool,
-) -> dict[str, Any]:
+def _settings(name: str, shape: StatisticShape, lists: Mapping[str, Rows]) -> dict[str, Any]:
     """The keys of the domain file of a table."""
-    settings = settings_of(*shape[:3], indicators)
-    if euro_area:
+    indicators = 1 if name == QUARTERS else shape.indicators
+    settings = settings_of(shape.countries, shape.activities, shape.sizes, indicators)
+    if shape.euro_area:
         add_euro_area(settings, [code for code, *_ in lists["areas"]])
     settings["id"] = f"sbs_{name}"
-    settings["title"] = f"A statistic of three tables (demonstration): {name}"
+    settings["title"] = f"A statistic of {len(shape.tables)} tables (demonstration): {name}"
     settings["structure_id"] = f"ESTAT:SBS_{name.upper()}(1.0)"
     settings["areas"]["codelist"] = "codelists/areas.csv"
     of = {"ACTIVITY": name} | ({"SIZECLASS": "size"} if name == SIZES else {})
@@ -130,8 +158,10 @@ def _settings(
         {"dimension": dimension, "codelist": f"codelists/{code}.csv", "label": dimension.lower()}
         for dimension, code in of.items()
     ]
-    others = [f"sbs_{other}" for other in TABLES if other != name]
-    settings["linked"] = {"tables": others, "periods": "sum", "together": True}
+    if name == QUARTERS:
+        settings["frequency"] = "Q"
+    others = [f"sbs_{other}" for other in shape.tables if other != name]
+    settings["linked"] = {"tables": others, "periods": "sum", "together": name != QUARTERS}
     return settings
 
 
@@ -142,16 +172,16 @@ def _regions_of(economy: Economy, number: int, found: Enterprises, regions: int)
     return np.asarray(rng.choice(regions, size=len(found.activity), p=share), dtype=np.int64)
 
 
-def _tables(space: CellSpace, found: Enterprises, region: Ints, indicators: int) -> Mapping[str, Microtable]:
-    """The table of each indicator over the hierarchies of a space."""
+def _tables(domain: Domain, found: Enterprises, region: Ints) -> Mapping[str, Microtable]:
+    """The table of each indicator of a domain."""
     by = {"ACTIVITY": found.activity, "SIZECLASS": found.size}
     axes = [
         np.array([f"R{i + 1}" for i in range(int(region.max(initial=0)) + 1)])[region]
         if hierarchy.dimension == "REGION"
         else np.array(found.names[hierarchy.dimension])[by[hierarchy.dimension]]
-        for hierarchy in space.hierarchies
+        for hierarchy in domain.space.hierarchies
     ]
     return {
-        name: table_of(amounts, axes, space.hierarchies, found.above)
-        for name, amounts in list(found.amounts.items())[:indicators]
+        name: table_of(found.amounts[name], axes, domain.space.hierarchies, found.above)
+        for name in domain.space.indicators
     }

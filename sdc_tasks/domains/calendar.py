@@ -24,7 +24,7 @@ class Cycle(BaseModel):
     or with an offset of their own.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     opens: datetime = Field(description="the cycle begins: deliveries are taken in")
     deliveries: datetime | None = Field(
@@ -43,7 +43,7 @@ class Cycle(BaseModel):
 class Calendar(BaseModel):
     """period → cycle. Instants without an offset are local time of `time_zone`; `of` returns them aware."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     time_zone: str = Field(
         default="UTC", description="of instants without an offset, such as Europe/Luxembourg"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -29,6 +29,28 @@ class LinkedOptions(Strict):
         description="decide this table together with those of `tables` whose deliveries of the period are "
         "there and that are not out yet: their domain files stand beside this one, under their names",
     )
+
+    reserve: Literal["A", "S", "T", "Q"] | None = Field(
+        default=None,
+        description="a longer period by its SDMX frequency, such as `A` for the year: the last release "
+        "within it chooses bases that leave its totals room to come out exact, where that is possible. "
+        "Needs `sum` or `mean` of every indicator under `periods`",
+    )
+
+    @model_validator(mode="after")
+    def _reserves_sums(self) -> Self:
+        said = self.periods.values() if isinstance(self.periods, dict) else [self.periods]
+        if self.reserve and not {*said} <= {PeriodRule.SUM, PeriodRule.MEAN}:
+            raise ValueError(
+                "reserve: for which sums? Remedy: say sum or mean of every indicator under periods, or leave "
+                "out reserve"
+            )
+        if self.reserve and self.together:
+            raise ValueError(
+                "reserve: a table that is decided together with others leaves no room. Remedy: leave out "
+                "reserve or together"
+            )
+        return self
 
     @model_validator(mode="after")
     def _has_tables(self) -> Self:

@@ -52,7 +52,7 @@ from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.profiles import EXTERNAL, named
 from sdc_tasks.model.strict import Strict
 from sdc_tasks.model.table import Aggregate, Bools, CellSpace, Hierarchy, Ints, linked
-from sdc_tasks.model.time.periods import reference
+from sdc_tasks.model.time.periods import holds, reference
 
 HERE = Path(__file__).parent
 _OF_NO_TABLE = (
@@ -877,6 +877,12 @@ class Domain(Strict):
         if both := sorted(set(self.linked.tables) & set(self.unrelated)):
             raise InvalidInput(
                 f"{name}: {both[0]} is linked, and unrelated. Remedy: leave out one of the two"
+            )
+        if self.linked.reserve and not holds(self.linked.reserve, self.frequency):
+            raise InvalidInput(
+                f"{name}: linked: reserve: {self.linked.reserve} holds no whole periods of frequency "
+                f"{self.frequency}, which is that of the domain. Remedy: name the frequency of the totals, "
+                "such as A, or leave it out"
             )
         if isinstance(self.linked.periods, dict):
             codes = {indicator.code for indicator in self.indicators}

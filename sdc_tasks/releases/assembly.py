@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, MissingCountry, Role
-from sdc_tasks.errors import CountryMissing, InvalidInput, Retriable, and_more
+from sdc_tasks.errors import CountryAwaited, CountryMissing, InvalidInput, and_more
 from sdc_tasks.methods.primary import level_lines, protection_levels
 from sdc_tasks.model.problem import Levels, NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Publication, ReceiverSuppression
@@ -25,7 +25,7 @@ def build_problem(
     protection levels from flags and shares.
 
     `salt` keys the digests of confidential things. Without one it is random, and the digests differ each
-    time, also for the same tables. Raises CountryMissing or Retriable where a country is missing and the
+    time, also for the same tables. Raises CountryMissing or CountryAwaited where a country is missing and the
     domain does not publish partial aggregates.
     """
     ordered = _delivered(tables, domain)
@@ -71,7 +71,7 @@ def _delivered(tables: Sequence[NationalTable], domain: Domain) -> list[National
             "Remedy: deliver them, or set missing_country: partial in the domain file"
         )
     if missing and domain.missing_country is MissingCountry.WAIT:
-        raise Retriable(f"waiting for the delivery of {', '.join(missing)}")
+        raise CountryAwaited(f"waiting for the delivery of {', '.join(missing)}")
     return [by_country[country] for country in domain.countries if country in by_country]
 
 
@@ -247,7 +247,7 @@ def _small_counts(space: CellSpace, least: Ints, value: Floats, public: Bools, p
     other = np.flatnonzero((least > 0) & primary & ~small)
     if len(other):
         raise InvalidInput(
-            f"{space.key(int(other[0]))} and {len(other) - 1} more: flagged as primary, but small count "
+            f"{space.key(int(other[0]))}{and_more(len(other) - 1)}: flagged as primary, but small count "
             f"rounding protects only counts of "
             f"1 to {int(least[other[0]]) - 1}. Remedy: flag them as secondary, or protect the indicator by "
             f"bases"
@@ -261,7 +261,7 @@ def _refuse_telling_flags(space: CellSpace, primary: Bools) -> None:
     """
     if (cells := np.flatnonzero(primary)).size:
         raise InvalidInput(
-            f"{space.key(int(cells[0]))} and {len(cells) - 1} more: flagged as primary, which tells that the "
+            f"{space.key(int(cells[0]))}{and_more(len(cells) - 1)}: flagged as primary, which tells that the "
             f"count is small, so that "
             "rounding.rule_aware cannot leave it as many candidates as the base. Remedy: flag them as "
             "secondary, which protects them too"
@@ -310,7 +310,7 @@ def _within(a: Floats, bound: Floats, space: CellSpace) -> Floats:
     below = np.flatnonzero(a < bound)
     if len(below):
         raise InvalidInput(
-            f"{space.key(int(below[0]))} and {len(below) - 1} more: negative values of an indicator that is "
+            f"{space.key(int(below[0]))}{and_more(len(below) - 1)}: negative values of an indicator that is "
             f"not signed. "
             "Remedy: correct the delivery, or set signed: true in the domain file"
         )
@@ -374,7 +374,7 @@ def _integral(space: CellSpace, domain: Domain, value: Floats) -> Bools:
     broken = np.flatnonzero(integral[: len(value)] & (value != np.rint(value)))
     if len(broken):
         raise InvalidInput(
-            f"{space.key(int(broken[0]))} and {len(broken) - 1} more: not whole numbers, but the indicator "
+            f"{space.key(int(broken[0]))}{and_more(len(broken) - 1)}: not whole numbers, but the indicator "
             f"is counted. "
             "Remedy: correct the delivery, or remove integer: true (kind: count) from the domain file"
         )

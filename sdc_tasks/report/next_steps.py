@@ -40,15 +40,14 @@ def _runs(facts: ReportFacts) -> Iterator[str]:
         yield f"Ask {_listed(refused)} for a corrected file: findings.csv says what is wrong and where."
     if silent := {each.code for each in facts.missing_countries} - refused:
         yield f"Ask {_listed(silent)} for a file."
-    if any(each.receiver for each in facts.audit.countries):
+    receiver = any(each.receiver for each in facts.audit.countries)
+    if receiver:
         yield "Send each country its list in the folder secondaries."
     if facts.published:
-        yield (
-            "Pass on table.csv and the public files beside it. This report, audit.json, findings.csv and "
-            "secondaries stay in the office."
-        )
+        kept = "audit.json, findings.csv and secondaries" if receiver else "audit.json and findings.csv"
+        yield (f"Pass on table.csv and the public files beside it. This report, {kept} stay in the office.")
     else:
-        yield "Mend what the audit names, and release again: the page of the release and sdc status say more."
+        yield "Mend what the audit below names, and release again."
 
 
 def _answers(facts: ReportFacts) -> Iterator[str]:

@@ -4,10 +4,14 @@ phone, in the dark and on paper.
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+import jinja2
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 
 from sdc_tasks.model.profiles import PROFILES, named
 from sdc_tasks.report.facts import (
@@ -23,6 +27,7 @@ from sdc_tasks.report.published.metadata import ReferenceMetadata
 from sdc_tasks.report.published.words import OBS_STATUS
 from sdc_tasks.report.words import WORDS
 
+HERE = Path(__file__).parent
 CLASS_NAMES = (
     "0",
     "under 0.1\u202f%",
@@ -40,6 +45,23 @@ ROOM_NAMES = (
     "5 times or more",
 )
 CLASS_SIGNS = ("0", "<0.1", "0.1–1", "1–5", "5–20", "≥20")
+
+
+class Compiled(FileSystemBytecodeCache):
+    """Compiled templates beside the compiled modules, where Python itself keeps these: compiling them takes a
+    tenth of a second. One counts for the same template, Jinja and text of this module alone: options and
+    filters are compiled in.
+    """
+
+    def get_source_checksum(self, source: str) -> str:
+        return super().get_source_checksum(
+            f"{jinja2.__version__}\n{Path(__file__).read_text(encoding='utf-8')}\n{source}"
+        )
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keeps it, unless the folder cannot be written, as that of an installed package often cannot."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def render(facts: ReportFacts) -> str:
@@ -87,11 +109,12 @@ def metadata_page(metadata: ReferenceMetadata) -> str:
 def _environment() -> Environment:
     """The templates, compiled once in a process."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(HERE),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=None if sys.dont_write_bytecode else Compiled(str(HERE / "__pycache__")),
     )
     environment.filters.update(percent=percent, grouped=grouped, seconds=seconds, share=share)
     return environment

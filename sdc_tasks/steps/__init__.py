@@ -10,6 +10,7 @@ answering      settle, second: somebody answers what a second file is
 secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
 protection     assemble, baseline, then audit_chunk, verdict: deliveries become an audited publication
 together       what was decided for several tables at once, in `baseline`
+reserve        bases that leave a longer period room for exact totals, in `baseline`
 bases          adjust, choose_bases, in between: what is exact, rounded or withheld
 publication    answer, publish, withdraw, retract: who agrees, the publication itself, and the taking back
 identity       the inputs that determine the bytes of a release, and its id

@@ -13,29 +13,23 @@ from sdc_tasks.methods.attack import Requirements
 from sdc_tasks.methods.bases.comparison import RULES, TABLES, Kept
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
+from sdc_tasks.steps import reserve, together
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.joint import out_of
-from sdc_tasks.steps.memory import is_sound, load, once
-from sdc_tasks.steps.together import taken
+from sdc_tasks.steps.memory import is_sound, load, load_of, once
 from sdc_tasks.warehouse.operations import journal
 
-TOGETHER = Rung(
-    "with other tables",
-    Outcome.FEASIBLE,
-    None,
-    None,
-    None,
-    0.0,
-    "withstands the attack",
-    chosen=True,
+TOGETHER, WITH_ROOM = (
+    Rung(name, Outcome.FEASIBLE, None, None, None, 0.0, "withstands the attack", chosen=True)
+    for name in ("with other tables", "with room for a longer period")
 )
 
 
 @keeps_to_itself
 def adjust(desk: Desk, release_id: str, rung: int) -> bool:
     """Runs one rung of the CTA ladder. Returns whether the next rung is needed."""
-    if taken(desk, release_id) is not None:
-        desk.say("no adjusted table: decided together with other tables")
+    if (proposal := _proposed(desk, release_id)) is not None:
+        desk.say(f"no adjusted table: decided {proposal[1].method}")
         return False
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     requirements = load(desk, release_id, "baseline", Requirements)
@@ -109,12 +103,13 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
     def keep(name: str, item: Kept) -> None:
         once(desk, release_id, "bases", _of_group(group, name), lambda: item)
 
-    proposal = taken(desk, release_id)
+    proposal = _proposed(desk, release_id)
 
     def decide() -> Publication:
         if proposal is not None and pipeline.is_to_bases(groups[group], desk.domain):
-            keep(RULES, Adjustment(rungs=(TOGETHER,)))
-            return pipeline.of_group(problem, groups[group], proposal)
+            publication, rung = proposal
+            keep(RULES, Adjustment(rungs=(rung,)))
+            return pipeline.of_group(problem, groups[group], publication)
         return pipeline.choose_bases(
             problem, requirements, adjustment, desk.domain, desk.say, keep, note, group
         )
@@ -134,30 +129,40 @@ def choose_bases(desk: Desk, release_id: str, group: int) -> str:
         )
         return found
 
-    digest = once(
-        desk, release_id, "bases", str(group), decide, notes, _stored(desk, release_id, group).values()
-    )
-    if all(_is_decided(desk, release_id, number) for number in range(len(groups))):
+    beside = _beside(journal.step_outputs(desk.engine, release_id, "bases"), group)
+    digest = once(desk, release_id, "bases", str(group), decide, notes, beside.values())
+    if are_decided(desk, release_id, len(groups)):
         once(desk, release_id, "bases", "", join)
     return digest
+
+
+def _proposed(desk: Desk, release_id: str) -> tuple[Publication, Rung] | None:
+    """What was decided before the bases are chosen, and how."""
+    for step, rung in ((together, TOGETHER), (reserve, WITH_ROOM)):
+        if (found := step.taken(desk, release_id)) is not None:
+            return found, rung
+    return None
 
 
 def _of_group(group: int, name: str) -> str:
     return f"{group} {name}"
 
 
-def _stored(desk: Desk, release_id: str, group: int) -> dict[str, str]:
+def _beside(stored: Mapping[str, str], group: int) -> dict[str, str]:
     """name → digest of what `keep` stored beside the decision for a group."""
     first = _of_group(group, "")
-    stored = journal.step_outputs(desk.engine, release_id, "bases")
     return {key.removeprefix(first): digest for key, digest in stored.items() if key.startswith(first)}
 
 
-def _is_decided(desk: Desk, release_id: str, group: int) -> bool:
-    """Is the decision for a group stored and intact, with all that is beside it?"""
-    known = journal.step_output(desk.engine, release_id, "bases", str(group))
-    return known is not None and all(
-        is_sound(desk, each) for each in (known, *_stored(desk, release_id, group).values())
+def are_decided(desk: Desk, release_id: str, groups: int) -> bool:
+    """Are the decisions for so many groups stored and intact, with all that is beside them? Nothing is read
+    before there is one for each.
+    """
+    stored = journal.step_outputs(desk.engine, release_id, "bases")
+    return all(str(group) in stored for group in range(groups)) and all(
+        is_sound(desk, each)
+        for group in range(groups)
+        for each in (stored[str(group)], *_beside(stored, group).values())
     )
 
 
@@ -168,29 +173,28 @@ def _decisions(
     is kept beside it, these names.
     """
 
-    def kept(group: int, name: str) -> Kept:
-        key = _of_group(group, name)
+    def kept(name: str, digest: str) -> Kept:
         if name == TABLES:
-            return load(desk, release_id, "bases", CandidateWitnesses, key)
+            return load_of(desk.engine, digest, CandidateWitnesses)
         return (
-            load(desk, release_id, "bases", Adjustment, key)
+            load_of(desk.engine, digest, Adjustment)
             if name == RULES
-            else load(desk, release_id, "bases", Publication, key)
+            else load_of(desk.engine, digest, Publication)
         )
 
-    decided = journal.step_outputs(desk.engine, release_id, "bases")
+    stored = journal.step_outputs(desk.engine, release_id, "bases")
     return [
         Decision(
             indicators,
-            load(desk, release_id, "bases", Publication, str(group)),
+            load_of(desk.engine, stored[str(group)], Publication),
             {
-                name: kept(group, name)
-                for name in _stored(desk, release_id, group)
+                name: kept(name, digest)
+                for name, digest in _beside(stored, group).items()
                 if only is None or name in only
             },
         )
         for group, indicators in enumerate(groups)
-        if str(group) in decided
+        if str(group) in stored
     ]
 
 

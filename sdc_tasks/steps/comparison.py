@@ -28,11 +28,23 @@ def read_files(
 ) -> intake.Delivery:
     """The delivery that consists of these files, of another `period` where one is given."""
     domain, period = (desk.domain, desk.period) if period is None else (desk.domain.at(period), period)
-    data = [(each, store.load_artefact(desk.engine, each.key.digest)) for each in files]
-    sheets = [
-        intake.read_sheet(content, each.file, domain, period, each.key.digest) for each, content in data
-    ]
+    sheets = []
+    for each in files:  # its bytes are free as soon as they are read
+        digest = each.key.digest
+        sheets.append(
+            intake.read_sheet(store.load_artefact(desk.engine, digest), each.file, domain, period, digest)
+        )
     return intake.together(sheets, domain)
+
+
+def take_over(desk: Desk, files: Sequence[store.StoredDelivery]) -> intake.Delivery:
+    """As `read_files`, for a release, of what was read in this process when it was judged."""
+    return desk.in_hand.deliveries.pop(named(files), None) or read_files(desk, files)
+
+
+def named(files: Sequence[store.StoredDelivery]) -> tuple[tuple[str, str], ...]:
+    """What a delivery that was read stands under (`desk.InHand`)."""
+    return tuple((each.key.digest, each.file) for each in files)
 
 
 def last_period(desk: Desk, country: str) -> NationalTable | None:
@@ -40,9 +52,7 @@ def last_period(desk: Desk, country: str) -> NationalTable | None:
     delivery; None where there is none that can still be read: bytes are purged after some time, and a
     domain may have had other codes.
     """
-    mine = {"domain": desk.domain.id, "country": country, "state": DeliveryState.ACCEPTED}
-    known = [each for each in reader.delivery_states(desk.engine) if mine.items() <= each.items()]
-    before = max((each["period"] for each in known if each["period"] < desk.period), default=None)
+    before = store.last_accepted(desk.engine, desk.domain.id, country, before=desk.period)
     if before is None:
         return None
     sent = store.deliveries(desk.engine, desk.domain.id, before)

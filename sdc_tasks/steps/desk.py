@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import getpass
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine, make_url
 
@@ -21,7 +22,24 @@ from sdc_tasks.warehouse.database.engine import open_warehouse
 from sdc_tasks.warehouse.database.migrations import migrate
 from sdc_tasks.warehouse.keyring import Keyring
 
+if TYPE_CHECKING:
+    from sdc_tasks.intake import Delivery
+    from sdc_tasks.model.problem import ProtectionProblem
+
 ROLE_OF = {"SDC_PUBLISHER_URL": "sdc_publisher", "SDC_APPROVER_URL": "sdc_desk"}
+
+
+@dataclass(eq=False)
+class InHand:
+    """What this process has read and needs again. It stands under the digests of what was read, which name
+    the bytes, and under the names of the files, so that it is never other than what is stored.
+
+    `deliveries`: (digest, file) of each file of a delivery → the delivery, from when it is accepted until the
+    release takes it. `problem`: the digest of the protection problem that was loaded last, and the problem.
+    """
+
+    deliveries: dict[tuple[tuple[str, str], ...], Delivery] = field(default_factory=dict)
+    problem: tuple[str, ProtectionProblem] | None = None
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,7 @@ class Desk:
     period: str
     say: Say = silent
     publishing: Engine | None = None
+    in_hand: InHand = field(default_factory=InHand, init=False, repr=False, compare=False)
 
 
 def open_desk(

@@ -27,7 +27,7 @@ def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) 
     releases = of_release(desk, release_id)
     if not releases:
         return problem
-    rules = _common_rules(desk, releases)
+    rules = common_rules(desk, releases)
     out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
     return pipeline.joint(problem, desk.period, out, desk.domain, rules, desk.say)
@@ -51,7 +51,7 @@ def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -
         problem.own,
         desk.period,
         parts,
-        _common_rules(desk, of_release(desk, release_id)),
+        common_rules(desk, of_release(desk, release_id)),
         desk.domain.checks.allows,
     ):
         names = ", ".join(each.name for each in parts)
@@ -75,7 +75,7 @@ def _out(desk: Desk, release: ReleaseInfo) -> Out:
     return Out(name, release.period, problem.own, publication)
 
 
-def _common_rules(desk: Desk, releases: Sequence[ReleaseInfo]) -> dict[str, PeriodRule]:
+def common_rules(desk: Desk, releases: Sequence[ReleaseInfo]) -> dict[str, PeriodRule]:
     """`agreed_rules` with the releases that are out, as each version of them was released."""
     return agreed_rules(desk, [(each.domain, each.period, _settings(desk, each)) for each in releases])
 

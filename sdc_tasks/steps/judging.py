@@ -17,7 +17,7 @@ from sdc_tasks.model.findings import CheckResult, Finding, Severity
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.steps import arrivals
 from sdc_tasks.steps.candidates import Candidates, candidates, fresh
-from sdc_tasks.steps.comparison import last_period, read_files
+from sdc_tasks.steps.comparison import last_period, named, read_files
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.second_files import follow_up
 from sdc_tasks.warehouse.confidential import store
@@ -82,6 +82,7 @@ def judge(desk: Desk, inbox: Path | None, name: str) -> Judgement:
         _require_country_in_name(desk, name, group, delivery, country)
     _require_checks(desk, group, delivery, delivery.table)
     _accept(desk, group, country, unchanged=mine.country == country)
+    desk.in_hand.deliveries[named(group.files)] = delivery
     return Judgement(country, mine.key.digest, follow_up(desk, group))
 
 
@@ -143,9 +144,7 @@ def _require_checks(desk: Desk, group: Candidates, delivery: intake.Delivery, ta
     delivery.
     """
     country = table.country
-    results = suite.check(
-        table, desk.domain, _previous(desk, country, group.files), last_period(desk, country)
-    )
+    results = suite.check(table, desk.domain, _previous(desk, country, group), last_period(desk, country))
     refused = suite.refusals(results)
     judged = group.fresh if refused else group.files
     for each in judged:
@@ -187,9 +186,9 @@ def _told(result: CheckResult) -> str:
     )
 
 
-def _previous(desk: Desk, country: str, files: Sequence[store.StoredDelivery]) -> NationalTable | None:
+def _previous(desk: Desk, country: str, group: Candidates) -> NationalTable | None:
     """The earlier delivery of the same country and period, if it can still be read."""
-    known = store.deliveries(desk.engine, desk.domain.id, desk.period)
+    known, files = group.come.deliveries, group.files
     before = _in_state(known, country, DeliveryState.ACCEPTED)
     mine = {each.key for each in files}
     if {each.key for each in before} <= mine:

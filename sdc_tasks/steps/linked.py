@@ -11,6 +11,7 @@ from dataclasses import replace
 from sdc_tasks.domains import load_domain
 from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.model.results import Related
+from sdc_tasks.model.time.periods import around
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
@@ -24,7 +25,8 @@ from sdc_tasks.warehouse.reader import ReleaseInfo
 
 def related(desk: Desk) -> list[ReleaseInfo]:
     """The releases of the statistic that are out and that this one must be attacked with, in the order of
-    domain, period and version, also those under embargo or retracted.
+    domain, period and version, also those under embargo or retracted. A release that leaves room for a longer
+    period is attacked with what is out within that.
     """
     mine = desk.domain.id, desk.period
     if not desk.domain.linked:
@@ -33,8 +35,17 @@ def related(desk: Desk) -> list[ReleaseInfo]:
         out = [(each.domain, settings) for each, settings in overlap.out_of(connection)]
     family = family_of(json.dumps(desk.domain.settings), desk.domain.id, out)
     others = [each for each in _out(desk) if each.domain in family and (each.domain, each.period) != mine]
-    near = reached(desk.period, {each.period for each in others})
+    periods = {each.period for each in others}
+    if longer := room_for(desk):  # by the longer period, the others within it are reached
+        periods.add(longer)
+    near = reached(desk.period, periods)
     return _in_order(each for each in others if each.period in near)
+
+
+def room_for(desk: Desk) -> str | None:
+    """The longer period for which the domain file asks this release to leave room."""
+    asked = desk.domain.linked.reserve
+    return around(desk.period, asked) if asked else None
 
 
 def of_release(desk: Desk, release_id: str) -> list[ReleaseInfo]:

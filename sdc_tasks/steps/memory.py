@@ -87,8 +87,22 @@ def is_sound(desk: Desk, digest: str) -> bool:
 
 
 def load(desk: Desk, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
-    """The result of a step. Raises InvalidInput where the step has not run yet."""
-    return load_from(desk.engine, release_id, step, kind, key)
+    """The result of a step. Raises InvalidInput where the step has not run yet. A protection problem that
+    this process has in hand is checked against what is stored, and not made again of its bytes: nearly every
+    step needs it, and what follows from it is computed once.
+    """
+    if kind is not ProtectionProblem:
+        return load_from(desk.engine, release_id, step, kind, key)
+    digest = journal.step_output(desk.engine, release_id, step, key)
+    known = desk.in_hand.problem
+    if digest is not None and known is not None and known[0] == digest:
+        store.load_artefact(desk.engine, digest)  # raises where it is missing or was changed
+        problem = known[1]
+    else:
+        problem = load_from(desk.engine, release_id, step, ProtectionProblem, key)
+        desk.in_hand.problem = (str(digest), problem)
+    assert isinstance(problem, kind)
+    return problem
 
 
 def load_from(engine: Engine, release_id: str, step: str, kind: type[Item], key: str = "") -> Item:
@@ -96,7 +110,12 @@ def load_from(engine: Engine, release_id: str, step: str, kind: type[Item], key:
     digest = journal.step_output(engine, release_id, step, key)
     if digest is None:
         raise InvalidInput(f"{release_id}: step {step} {key} has no result yet. Remedy: run it first")
+    return load_of(engine, digest, kind)
+
+
+def load_of(engine: Engine, digest: str, kind: type[Item]) -> Item:
+    """The result that was stored with this digest."""
     item = artefacts.from_bytes(store.load_artefact(engine, digest))
     if not isinstance(item, kind):
-        raise TypeError(f"{release_id}: step {step} left a {type(item).__name__}")
+        raise TypeError(f"{digest}: a {type(item).__name__}, and no {kind.__name__}")
     return item

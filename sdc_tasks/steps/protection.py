@@ -19,6 +19,7 @@ from sdc_tasks.model.claim import Proof, claim_of
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import AuditReport, Publication, ReceiverSuppression, SharedWitnesses
 from sdc_tasks.model.table import Ints
+from sdc_tasks.steps import reserve, together
 from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_own
@@ -34,7 +35,6 @@ from sdc_tasks.steps.secondaries import (
     report_weak,
     suppress,
 )
-from sdc_tasks.steps.together import propose
 from sdc_tasks.steps.versions import known, readable, told_so_far
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
@@ -91,8 +91,7 @@ def _examined(desk: Desk) -> str:
             suppress(desk, release_id, country)
         return release_id
     release_id = open_release(desk)
-    for each in made_of(desk, release_id):
-        store.tell(desk.engine, each.key, ())
+    store.tell(desk.engine, {each.key: () for each in made_of(desk, release_id)})
     return release_id
 
 
@@ -118,7 +117,8 @@ def baseline(desk: Desk, release_id: str) -> str:
         return requirements
 
     digest = once(desk, release_id, "baseline", "", attack)
-    propose(desk, release_id)
+    together.propose(desk, release_id)
+    reserve.propose(desk, release_id)
     report_weak(desk, release_id, problem, load(desk, release_id, "baseline", Requirements))
     return digest
 

@@ -30,7 +30,7 @@ from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import ReceiverSuppression
 from sdc_tasks.model.table import CellSpace, Ints
 from sdc_tasks.steps.answering import second
-from sdc_tasks.steps.comparison import compare, read_files
+from sdc_tasks.steps.comparison import compare, read_files, take_over
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_kept, terms_of
 from sdc_tasks.steps.memory import load, once
@@ -112,7 +112,7 @@ def delivered(desk: Desk, release_id: str, notes: list[str]) -> ProtectionProble
     to the others (`comparison.py`).
     """
     sent = by_country(made_of(desk, release_id))
-    read = {country: read_files(desk, files) for country, files in sent.items()}
+    read = {country: take_over(desk, files) for country, files in sent.items()}
     compare(desk, sent, read)
     salt = salt_of(desk.engine, desk.domain.id, desk.period)
     problem = pipeline.build_problem(
@@ -252,6 +252,7 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
     own, before = requirements.unprotected(problem.earlier.profiles)
     examined = {each.country: each for each in set_by_receiver(desk, release_id)}
     space, shown = problem.space, shown_elsewhere(problem)
+    all_told: dict[store.DeliveryKey, Sequence[Finding]] = {}
     for country, files in by_country(made_of(desk, release_id)).items():
         first = space.countries.index(country) * space.national_size
         mine = space.stands[0] == space.countries.index(country)  # here and in the tables beside the release
@@ -264,7 +265,8 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
                 weak, first + np.array([*found.shown, *found.known], dtype=np.int64)
             )  # each is named once, with what can be done about it
         told += _elsewhere([(here, there) for here, there in shown.tolist() if mine[here]], space)
-        _tell(desk, files, [*told, *_weak(weak, lost, space)])
+        all_told |= _told(files, [*told, *_weak(weak, lost, space)])
+    store.tell(desk.engine, all_told)
 
 
 def _elsewhere(pairs: Sequence[tuple[int, int]], space: CellSpace) -> list[Finding]:
@@ -330,5 +332,10 @@ def _keys(country: str, cells: Ints, space: CellSpace) -> str:
 
 def _tell(desk: Desk, files: Sequence[store.StoredDelivery], found: Sequence[Finding]) -> None:
     """With the first file of the country; the others say nothing."""
-    for each in files:
-        store.tell(desk.engine, each.key, found if each is files[0] else ())
+    store.tell(desk.engine, _told(files, found))
+
+
+def _told(
+    files: Sequence[store.StoredDelivery], found: Sequence[Finding]
+) -> dict[store.DeliveryKey, Sequence[Finding]]:
+    return {each.key: found if each is files[0] else () for each in files}

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from sdc_tasks import pipeline
 from sdc_tasks.domains.loosened import loosened
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
-from sdc_tasks.methods.attack import earlier
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.methods.attack import prior_releases
+from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import releases_of
@@ -87,12 +87,12 @@ def readable(
 
 def told_so_far(
     desk: Desk, problem: ProtectionProblem, told: Sequence[tuple[ProtectionProblem, Publication]]
-) -> Earlier:
+) -> PriorReleases:
     """What the earlier versions of the period published. Raises InvalidInput where it cannot be
     related to the cells of this release.
     """
     try:
-        return earlier(problem, told, desk.domain.audit.revised_by)
+        return prior_releases(problem, told, desk.domain.audit.revised_by)
     except ValueError as error:
         raise InvalidInput(
             f"{desk.domain.id} {desk.period}: {error}, so nobody can say what the new table would reveal "

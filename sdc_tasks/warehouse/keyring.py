@@ -120,11 +120,12 @@ def _place(path: Path, content: str, over: bool) -> None:
     one counts.
     """
     part = path.with_name(f"{path.name}.{uuid4().hex}")
-    with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
     try:
+        opened = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(opened, "w", encoding="ascii") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         if over:
             part.replace(path)
         else:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.methods.attack import Requirements
-from sdc_tasks.model.problem import Earlier, Levels, ProtectionProblem
+from sdc_tasks.model.problem import Levels, PriorReleases, ProtectionProblem
 from sdc_tasks.model.profiles import Adversary
 from sdc_tasks.model.results import (
     Adjustment,
@@ -81,7 +81,7 @@ def _arrays_of(name: str, value: Any) -> dict[str, Any] | None:
             return {name: value}
         case Levels() | Multipliers():
             return {f"{name}.{part.name}": getattr(value, part.name) for part in fields(value)}
-        case Earlier() | Evidence():
+        case PriorReleases() | Evidence():
             return {f"{name}.{part}": array for part, array in value.arrays.items()}
     return None
 
@@ -169,7 +169,7 @@ def _problem(header: dict[str, Any], arrays: dict[str, Any]) -> ProtectionProble
         salt=Secret.of_hex(header["salt"])
         if "salt" in header
         else Secret.fresh(),  # an older version had none
-        earlier=Earlier.of(earlier),
+        earlier=PriorReleases.of(earlier),
         levels=Levels(**levels) if levels else None,
         **arrays,
     )

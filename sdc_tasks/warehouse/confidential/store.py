@@ -11,14 +11,25 @@ is back counts as sent again: it is received again, so that a country can return
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    Engine,
+    Row,
+    Table,
+    and_,
+    delete,
+    insert,
+    select,
+    update,
+)
 
 from sdc_tasks.errors import Retriable, SdcError
 from sdc_tasks.model.findings import CheckResult, Finding
@@ -41,6 +52,7 @@ from sdc_tasks.warehouse.forms.canonical import digest_of
 from sdc_tasks.warehouse.keyring import TamperedError
 from sdc_tasks.warehouse.log import record
 
+TOLD = ("position", "code", "severity", "line", "cell", "message")
 TOLD_BY_RELEASE = 1_000_000  # position of the first finding of a release; those of intake are below
 
 
@@ -166,6 +178,11 @@ def take(
     """
     salt = salt_of(engine, domain, period)
     here = (inbox.c.domain == domain, inbox.c.period == period, inbox.c.file == file)
+    with reading(engine) as connection:  # most often it lies there as it did: nothing is to be written
+        key = _known_as(connection, domain, period, content, salt)
+        lay = connection.execute(select(inbox.c.digest).where(*here)).scalars().all()
+        if lay == [key.digest] and _is_kept(connection, key.digest, content):
+            return _one(connection, key)
     with writing(engine) as connection:
         relaxed(connection)
         key = _known_as(connection, domain, period, content, salt)
@@ -335,6 +352,21 @@ def deliveries(engine: Engine, domain: str, period: str) -> list[StoredDelivery]
         return _deliveries(connection, domain, period)
 
 
+def last_accepted(engine: Engine, domain: str, country: str, before: str) -> str | None:
+    """The last period before this one in which the country has an accepted delivery; None where there is
+    none.
+    """
+    mine = and_(
+        delivery.c.domain == domain,
+        delivery.c.country == country,
+        delivery.c.state == DeliveryState.ACCEPTED,
+    )
+    with reading(engine) as connection:
+        known = connection.execute(select(delivery.c.period).where(mine).distinct()).scalars()
+        # Not by the database, whose order of texts depends on its language.
+        return max((period for period in known if period < before), default=None)
+
+
 def received(engine: Engine, domain: str, period: str) -> Received:
     """The deliveries and the files in the inbox as they were at one instant: another
     task may receive files at any time.
@@ -352,21 +384,22 @@ def save_findings(engine: Engine, key: DeliveryKey, findings: Iterable[Finding])
     _replace(engine, finding, key, _as_rows(findings, 0), finding.c.position < TOLD_BY_RELEASE)
 
 
-def tell(engine: Engine, key: DeliveryKey, findings: Sequence[Finding]) -> None:
-    """Replaces the findings of a release on a delivery, for its sender."""
+def tell(engine: Engine, told: Mapping[DeliveryKey, Sequence[Finding]]) -> None:
+    """Replaces the findings of a release on deliveries of a period, for their senders."""
     mine = finding.c.position >= TOLD_BY_RELEASE
-    rows = _as_rows(findings, TOLD_BY_RELEASE)
+    known: dict[str, list[dict[str, Any]]] = {}
     with reading(engine) as connection:
-        columns = [finding.c[name] for name in ("position", "code", "severity", "line", "cell", "message")]
-        here = and_(*(finding.c[name] == value for name, value in key._asdict().items()))
-        known = [
-            dict(row)
-            for row in connection.execute(
-                select(*columns).where(here, mine).order_by(finding.c.position)
-            ).mappings()
-        ]
-    if known != rows:
-        _replace(engine, finding, key, rows, mine)
+        for domain, period in {(key.domain, key.period) for key in told}:
+            here = (finding.c.domain == domain, finding.c.period == period, mine)
+            columns = [finding.c[name] for name in TOLD]
+            for digest, *row in connection.execute(
+                select(finding.c.digest, *columns).where(*here).order_by(finding.c.position)
+            ):
+                known.setdefault(digest, []).append(dict(zip(TOLD, row, strict=True)))
+    for key, findings in told.items():
+        rows = _as_rows(findings, TOLD_BY_RELEASE)
+        if known.get(key.digest, []) != rows:
+            _replace(engine, finding, key, rows, mine)
 
 
 def _as_rows(findings: Iterable[Finding], first: int) -> list[dict[str, Any]]:
@@ -399,12 +432,22 @@ def save_checks(engine: Engine, key: DeliveryKey, checks: Iterable[CheckResult])
     _replace(engine, check_result, key, rows)
 
 
+def _insert_of(dialect: Dialect) -> Callable[[Table], Any]:
+    """The INSERT of an engine, which knows ON CONFLICT: that of the other engine is not loaded."""
+    if dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as of_postgresql
+
+        return of_postgresql
+    from sqlalchemy.dialects.sqlite import insert as of_sqlite
+
+    return of_sqlite
+
+
 def put_rows(
     connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keep: bool = False
 ) -> None:
     """Inserts the rows. A row with an existing key replaces it, or, with `keep`, is skipped."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = dialect.insert(table)
+    new = _insert_of(connection.dialect)(table)
     keys = list(table.primary_key.columns)
     if keep:
         statement = new.on_conflict_do_nothing(index_elements=keys)
@@ -482,6 +525,18 @@ def _put(connection: Connection, kind: str, digest: str, content: bytes) -> None
     put_rows(
         connection, payload, [{"digest": digest, "content": sealed, "key_id": key_id}]
     )  # repairs damaged content
+
+
+def _is_kept(connection: Connection, digest: str, content: bytes) -> bool:
+    """Is this content stored, intact, and under a key that was given?"""
+    row = connection.execute(
+        select(payload.c.content, payload.c.key_id).where(payload.c.digest == digest)
+    ).one_or_none()
+    if row is None or row.key_id not in keys_of(connection).keys:
+        return False
+    with suppress(CorruptedError):
+        return plain(connection, digest, row.content, row.key_id) == content
+    return False
 
 
 def _move(

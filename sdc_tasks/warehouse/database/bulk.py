@@ -6,15 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
-from psycopg import sql
 from sqlalchemy import Connection, Table
 from sqlalchemy.exc import DBAPIError
 
 from sdc_tasks.warehouse.database.engine import names_only
 from sdc_tasks.warehouse.forms.canonical import PORTION
+
+if TYPE_CHECKING:
+    import psycopg
 
 
 def insert_many(
@@ -36,6 +37,8 @@ def _copy(
     connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[tuple[Any, ...]]
 ) -> None:
     """Inserts by COPY. An error of the server names the rule, as for a statement, and not the row."""
+    from psycopg import Error, sql
+
     driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
     target = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(str(table.schema), table.name), sql.SQL(", ").join(map(sql.Identifier, columns))
@@ -44,7 +47,5 @@ def _copy(
         with driver.cursor() as cursor, cursor.copy(target) as copy:
             for row in rows:
                 copy.write_row(row)
-    except psycopg.Error as error:
-        raise DBAPIError.instance(
-            None, None, names_only(error), psycopg.Error, hide_parameters=True
-        ) from None
+    except Error as error:
+        raise DBAPIError.instance(None, None, names_only(error), Error, hide_parameters=True) from None

@@ -158,7 +158,7 @@ Index(
     delivery.c.country,
     delivery.c.series,
     unique=True,
-    postgresql_where=text("state = 'accepted'"),
+    # On PostgreSQL too (sql/migrations): said here, it would load the dialect of PostgreSQL everywhere.
     sqlite_where=text("state = 'accepted'"),
 )
 

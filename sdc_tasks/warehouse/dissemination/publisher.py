@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, select
 
-from sdc_tasks.errors import NAMED_CELLS, ReleaseBlocked, Retriable
+from sdc_tasks.errors import ReleaseBlocked, Retriable, some_of
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.profiles import VINTAGE
 from sdc_tasks.model.results import STATUS, Publication, Related, Release, State
@@ -182,11 +182,9 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
         raise ReleaseBlocked(f"{blocked}: not audited against profile {', '.join(missing)}")
     if not report.passed:
         failed = [*report.contradictions, *report.small, *report.primaries[~report.protected]]
-        named = ", ".join(space.key(cell) for cell in failed[:NAMED_CELLS])
-        more = f" and {len(failed) - NAMED_CELLS} more" if len(failed) > NAMED_CELLS else ""
+        named = some_of([space.key(cell) for cell in failed])
         raise ReleaseBlocked(
-            f"{blocked}: the audit did not pass; not protected: {named}{more}. See the certificate of the "
-            f"audit"
+            f"{blocked}: the audit did not pass; not protected: {named}. See the certificate of the audit"
         )
     aggregates = np.arange(space.first_aggregate, space.own_size)
     if not np.array_equal(decided.cells, aggregates):
