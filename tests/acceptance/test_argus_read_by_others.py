@@ -1,5 +1,5 @@
 """What `sdc argus` writes is read by others as it was written: by pytauargus, a port of τ-ARGUS, by this
-program, and by Python's csv alone.
+program, and by Python's csv alone. What is recoded is what pytauargus makes of it.
 
              1,2    10    250+    T          G holds A;1 and B 2
     A;1      20.5u  12     0      …          0 with two firms: a zero that is public
@@ -14,6 +14,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sdc_tasks.argus.run import run_batch
@@ -161,3 +162,56 @@ def test_the_separator_of_format_5_stands_in_no_code(folder: Path) -> None:
     lines = (folder / FORMATS[5]).read_text().splitlines()
     assert {line.count("|") for line in lines} == {6}
     assert (folder / "five.rda").read_text().startswith('<SEPARATOR> "|"\n')
+
+
+RECORDS_RDA = """Region 1 3
+ <RECODEABLE>
+ <TOTCODE> "Total"
+ <HIERARCHICAL>
+ <HIERCODELIST> "r.hrc"
+ <HIERLEADSTRING> "@"
+Size 5 2 99
+ <RECODEABLE>
+ <TOTCODE> "Total"
+Turnover 8 6
+ <NUMERIC>
+"""
+RECODED = """<OPENMICRODATA> "m.asc"
+<OPENMETADATA> "m.rda"
+<SPECIFYTABLE> "Region""Size"|"Turnover"||
+<SAFETYRULE> NK(1,60)
+<READMICRODATA>
+<RECODE> 1,{}
+<SUPPRESS> OPT(1,1)
+<WRITETABLE> (1,5,QU-,"o.tab")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ['Size,"s.grc"', "Region,1", 'Region,"t.grc"'])
+def test_pytauargus_recodes_the_same_records_to_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Codes, values, contributors and primaries of every cell. It has cells of the missing value, which no
+    record has; ours has none.
+    """
+    engine = pytest.importorskip("pytauargus.engine", reason="no wheel of pytauargus for this machine")
+    monkeypatch.chdir(tmp_path)  # it leaves logs where it is called
+    chance = np.random.default_rng(5)
+    lines = [
+        f"{chance.choice(['N1A', 'N2A', 'N2B', 'S1A'])} {chance.choice(['01', '02', '03', '10', '12'])} "
+        f"{int(chance.lognormal(4, 1.4)) + 1:6d}"
+        for _ in range(90)
+    ]
+    (tmp_path / "m.asc").write_text("\n".join([*lines, ""]))
+    (tmp_path / "m.rda").write_text(RECORDS_RDA)
+    (tmp_path / "r.hrc").write_text("N00\n@N1A\n@N20\n@@N2A\n@@N2B\nS00\n@S1A\n")
+    (tmp_path / "s.grc").write_text("AA: - 02\nBB: 10 , 12\n")
+    (tmp_path / "t.grc").write_text("<TREERECODE>\nN20\n")
+    (tmp_path / "b.arb").write_text(RECODED.format(what))
+    engine.run_batch("b.arb")
+    theirs = {tuple(row[:4]): row[-3] == "U" for row in rows(tmp_path / "o.tab", ";") if row[1] != "99"}
+    run_batch(tmp_path / "b.arb", None, 1, lambda line: None)
+    ours = {tuple(row[:4]): row[-3] == "U" for row in rows(tmp_path / "o.tab", ";")}
+    assert ours == theirs
+    assert any(ours.values())

@@ -341,9 +341,9 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
-        (("<RECODE> 1,Size,size.grc",), "line 5: <RECODE>: not one of our commands"),
+        (("<COVER>",), "line 5: <COVER>: not one of our commands"),
         (("READTABLE",), "line 5: a command is expected"),
-        (("<SAFETYRULE> REQ(70,85,3,10)",), "the rule REQ is not ours, and without it less is protected"),
+        (("<SAFETYRULE> REQ(70,85,3,10)",), "REQ, and a table does not tell of single records"),
         (("<SAFETYRULE> P(20,1)|P(0,1)|P(10,1)",), "rules for contributors beside rules for holdings"),
         (("<SAFETYRULE> P(20,1)|P(10,1)",), "two p% rules"),
         (
@@ -373,10 +373,10 @@ def test_microdata_at_fixed_places_by_rules_and_as_counts(tmp_path: Path):
             ("<READTABLE>", "<SUPPRESS> GH(0,75)"),
             "table 0 means all tables together, and fewer than two were read",
         ),
-        (("<READTABLE>", "<SUPPRESS> CKM(1)"), "CKM is not one of our methods"),
+        (("<READTABLE>", "<SUPPRESS> CKM(1)"), "no perturbation table is named"),
         (("<READTABLE>", "<SUPPRESS> RND(1,0)"), "RND takes a base of 1 or more"),
         (("<READTABLE>", '<WRITETABLE> (1,2,,"x.csv")'), "the table is not protected yet"),
-        (("<READTABLE>", '<WRITETABLE> (1,7,,"x.csv")'), "format 7 is not ours"),
+        (("<READTABLE>", '<WRITETABLE> (1,8,,"x.csv")'), "format 8 is not ours"),
         (("<READTABLE>", '<WRITETABLE> (1,2,XX+,"x.csv")'), "the options are none of"),
         (("<READTABLE>", '<APRIORI> "none.hst",1,";"'), "the file none.hst is not in"),
     ],

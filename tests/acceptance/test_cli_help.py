@@ -19,12 +19,12 @@ import typer
 import sdc_tasks as sdc_api
 from sdc_tasks.api import options as keywords
 from sdc_tasks.cli.app import app
-from sdc_tasks.cli.options import PANELS, paragraphs
+from sdc_tasks.cli.options import PANELS
 from sdc_tasks.model.layout import DEFAULTS, MEANINGS, TableLayout
 from support.desk import sdc
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-AROUND_RELEASES = {name for name, command in COMMANDS.items() if command.rich_help_panel == "around releases"}
+AROUND_RELEASES = {name for name, command in COMMANDS.items() if command.rich_help_panel == "Around releases"}
 TOWNS, JOBS = ("M1", "M2", "M3"), ("P1", "P2", "P3")
 VALUES = (20, 24, 28, 38, 38, 40, 40, 39, 42)
 KEYS = [(town, job) for town in TOWNS for job in JOBS]
@@ -78,6 +78,23 @@ def example_of(name: str) -> list[str]:
 def test_every_option_stands_in_a_panel_in_their_order(name):
     panels = [each.rich_help_panel for each in COMMANDS[name].params if each.param_type_name == "option"]
     assert panels == sorted(panels, key=PANELS.index)
+
+
+def test_the_help_shows_the_panels_in_their_order():
+    told = sdc("audit", "--help").text
+    headings = re.findall(r"^([A-Z][a-z]+):$", told, re.M)
+    assert headings == [*PANELS, "Options"]
+    assert "--domain" in told[told.index("Input:") : told.index("Rules:")]
+    assert told.index("--help") > told.index("\nOptions:")
+
+
+def test_the_help_of_all_shows_each_command_in_its_panel_with_its_first_paragraph():
+    told = sdc("--help").text
+    ordinary, around = told.partition("Around releases:")[::2]
+    for name, command in COMMANDS.items():
+        first = command.help.split("\n\n")[0].split()
+        shown = (around if name in AROUND_RELEASES else ordinary).partition(f"\n  {name} ")[2].split()
+        assert shown[: len(first)] == first, name
 
 
 def test_the_examples_work_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -149,8 +166,3 @@ def test_a_command_takes_the_fields_of_a_table_by_their_names(name):
 def test_a_keyword_that_is_none_is_named_with_the_nearest(wrong, meant):
     with pytest.raises(TypeError, match=rf"suppress\(\) .*'{wrong}'; did you mean '{meant}'\?"):
         sdc_api.suppress([], ["R"], **{wrong: None})
-
-
-def test_a_paragraph_of_the_help_is_one_line_whatever_the_width_of_the_code():
-    text = "Rounds counts.\n\nWithout a base,\n3 is taken.\n\nOne of\n  a list\n  stays"
-    assert paragraphs(text) == "Rounds counts.\n\nWithout a base, 3 is taken.\n\nOne of\n  a list\n  stays"

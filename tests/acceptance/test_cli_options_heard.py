@@ -107,6 +107,7 @@ SUPPRESS: dict[str, Case] = {
     "seconds": (PLAIN, ("--seconds", "5")),
     "gap": (PLAIN, ("--gap", "0.1")),
     "prove": (PLAIN, ("--prove",)),
+    "attainable": (PLAIN, ("--attainable",)),
     "seed": (PLAIN, ("--seed", "2")),
     "place": (PLAIN, ("--out", "out.csv")),
     "facts": (PLAIN, ("--json", "out.json")),
@@ -167,6 +168,7 @@ PROTECT: dict[str, Case] = {
             "seconds",
             "gap",
             "prove",
+            "attainable",
             "seed",
             "place",
             "published",
@@ -205,6 +207,7 @@ ROUNDED: dict[str, Case] = {
 PERTURB = ("people.csv", "--dims", "A,B", "--max-step", "3", "--variance", "1.5", "--published", "p.csv")
 NAMED = (*PERTURB, "--record", "ID", "--secret", "s.hex")
 GIVEN = (*PERTURB, "--record-key", "KEY")
+SUMS = (*NAMED[:3], *NAMED[7:], "--values", "W", "--share", "0.1")
 PERTURBED: dict[str, Case] = {
     "dims": ((*NAMED[:1], *NAMED[3:], "--dims", "A"), ("--dims", "A,B")),
     "count": (("cells.csv", *GIVEN[1:]), ("--count", "N")),
@@ -220,6 +223,12 @@ PERTURBED: dict[str, Case] = {
     "hierarchy": (NAMED, ("--hierarchy", "A=tabb.csv")),
     "ptable": ((*NAMED[:3], *NAMED[7:], "--max-step", "3", "--variance", "1"), ("--ptable", "noise.csv")),
     "max_step": (NAMED, ("--max-step", "4")),
+    "values": ((*NAMED[:3], *NAMED[7:], "--max-step", "3", "--variance", "1"), ("--values", "W")),
+    "share": (SUMS, ("--share", "0.2")),
+    "large": ((*SUMS, "--flex-point", "1"), ("--large", "0.05")),
+    "flex_point": ((*SUMS, "--large", "0.05"), ("--flex-point", "1")),
+    "q": ((*SUMS, "--large", "0.01", "--flex-point", "1"), ("--q", "9")),
+    "weights": (SUMS, ("--weights", "1,1")),
     "variance": (NAMED, ("--variance", "1.2")),
     "js": (NAMED, ("--js", "1")),
     "at_most": ((*NAMED, "--variance", "2.5", "--write-ptable", "t"), ("--at-most",)),

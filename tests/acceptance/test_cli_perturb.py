@@ -10,8 +10,10 @@ import stat
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import sdc_tasks as api
 from support.desk import sdc
 
 SECRET = "5e" * 31 + "01"
@@ -71,7 +73,9 @@ def test_a_designed_table_is_written_and_read_back(folder: Path) -> None:
 
 def test_what_is_told_is_a_confidential_file_of_numbers_of_cells(folder: Path) -> None:
     keyed = ("--record", "ID", "--secret", "secret.hex", *NOISE)
-    assert sdc("perturb", "people.csv", "--dims", "AGE,SEX", *keyed, "--audit", "told.json").code == 0
+    done = sdc("perturb", "people.csv", "--dims", "AGE,SEX", *keyed, "--audit", "told.json")
+    assert done.code == 0
+    assert "audit: exact for 12 of 12 cells" in done.text
     told = json.loads(Path("told.json").read_text())
     assert told["cells"] == 4 * 3
     assert told["enumerated"] is True
@@ -79,7 +83,37 @@ def test_what_is_told_is_a_confidential_file_of_numbers_of_cells(folder: Path) -
     assert stat.S_IMODE(Path("told.json").stat().st_mode) == 0o600
 
 
+def test_sums_of_values_are_what_the_function_says_and_their_audit_is_confidential(folder: Path) -> None:
+    people = pd.read_csv("people.csv", dtype=str)
+    people["PAY"] = [str(value) for value in np.random.default_rng(4).integers(1, 900, 60)]
+    people.to_csv("pay.csv", index=False)
+    keyed = (
+        "--record",
+        "ID",
+        "--secret",
+        "secret.hex",
+        "--values",
+        "PAY",
+        "--share",
+        "0.2",
+        "--weights",
+        "1,0.5",
+    )
+    files = ("--published", "a.csv", "--audit", "told.json", "--out", "in.csv")
+    done = sdc("perturb", "pay.csv", "--dims", "AGE,SEX", *keyed, *files)
+    assert done.code == 0, done.text
+    assert "at most 90% of it" in done.text
+    noise = api.ValueNoise(0.2, weights=(1, 0.5))
+    same = api.perturb_values(people, ["AGE", "SEX"], "PAY", noise, secret=SECRET, record="ID")
+    pd.testing.assert_frame_equal(pd.read_csv("a.csv", dtype={"AGE": str}), same.public, check_dtype=False)
+    assert json.loads(Path("told.json").read_text()) == same.audit().facts
+    assert list(pd.read_csv("in.csv").columns) == ["AGE", "SEX", "PAY", "PERTURBED"]
+    for name in ("told.json", "in.csv"):
+        assert stat.S_IMODE(Path(name).stat().st_mode) == 0o600
+
+
 KEYED = ("--record", "ID", "--secret", "secret.hex")
+PAY = (*KEYED, "--values", "KEY", "--share", "0.1")
 WRONG = {
     "no noise": ((*KEYED,), "which noise"),
     "a rule beside a table": ((*KEYED, "--ptable", "noise.csv", "--js", "2"), "leave out --js"),
@@ -104,6 +138,14 @@ WRONG = {
         "--whole-keys: only with --write-ptable",
     ),
     "too few keys": ((*KEYED, *NOISE, "--write-ptable", "t.csv", "--whole-keys", "4"), "4 keys are fewer"),
+    "a share of counts": ((*KEYED, *NOISE, "--share", "0.1"), "--share: no option of counts"),
+    "a design of sums": ((*PAY, "--js", "2"), "--js: no option of sums of values"),
+    "a table of sums": ((*PAY, "--write-ptable", "t"), "--write-ptable: no option of sums of values"),
+    "sums of weights": ((*PAY, "--weight", "KEY"), "--weight: no option of sums of values"),
+    "no share": ((*KEYED, "--values", "KEY"), "how large is the noise"),
+    "too large a share": ((*KEYED, "--values", "KEY", "--share", "0.5"), "share is no number above 0"),
+    "no weights": ((*PAY, "--weights", "1,x"), "--weights: numbers are expected"),
+    "values that are none": ((*KEYED, "--values", "SEX", "--share", "0.1"), "column SEX is a dimension"),
     "onto the table": ((*KEYED, *NOISE, "--out", "people.csv"), "this is the table itself"),
 }
 

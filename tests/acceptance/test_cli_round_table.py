@@ -241,7 +241,7 @@ BAD = {
         ["--dims", "REGION,SIZE", "--method", "quadratic"],
         "no cell is sensitive",
     ),
-    "fixed": (CSV.replace("N,M,24,s", "N,M,24,z"), ["--dims", "REGION,SIZE"], "N.M and 0 more: fixed"),
+    "fixed": (CSV.replace("N,M,24,s", "N,M,24,z"), ["--dims", "REGION,SIZE"], "N.M: fixed"),
 }
 
 
@@ -262,7 +262,7 @@ def test_a_base_that_keeps_no_level_is_refused_and_nothing_is_written(tmp_path):
     file, out = written(CSV, tmp_path / "t.csv"), tmp_path / "rounded.csv"
     for method, more in (
         ("quadratic", "base 5 is the least that can"),
-        ("controlled", "C.M and 0 more need a wider interval"),
+        ("controlled", "C.M: a wider interval is needed"),
     ):
         code, said = sdc(
             "round-table",

@@ -370,10 +370,12 @@ def test_no_country_at_all_is_no_partial_release(desk):
 
 def test_a_domain_may_wait(desk):
     desk.settle("flags:", "missing_country: wait\nflags:")
+    (desk.folder / "inbox" / "BE_2024.csv").unlink()
+    assert "CountryAwaited: waiting for the delivery of BE" in desk.release().complained
     desk.deliver("BE", "")
     ended = desk.release()
     assert ended.code == 4
-    assert "Retriable: waiting for the delivery of BE" in ended.complained
+    assert "CountryAwaited: BE_2024.csv was refused, 1 error, see findings.csv" in ended.complained
     assert "Traceback" not in ended.text
     assert warehouse(desk.folder / "out").versions == []
     desk.deliver("BE", PROTECTED)

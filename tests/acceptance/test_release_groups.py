@@ -157,8 +157,9 @@ def test_a_release_in_three_processes_is_the_release_in_one(tmp_path, monkeypatc
     assert published(tmp_path / "together") == published(tmp_path / "alone")
 
 
-@pytest.mark.parametrize("who", [os.kill, os.killpg])
-@pytest.mark.parametrize("at", ["baseline:", "2 of 3: ", "1 of 2: "])
+@pytest.mark.parametrize(
+    ("who", "at"), [(os.kill, "baseline:"), (os.killpg, "2 of 3: "), (os.kill, "1 of 2: ")]
+)
 def test_whoever_interrupts_a_release_ends_all_its_processes(tmp_path, who, at):
     """Ctrl-C goes to all, a supervisor's signal to the first one. None leaves a traceback, and the
     same command completes the release.

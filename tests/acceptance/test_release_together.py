@@ -4,43 +4,18 @@ both, each has its own audit, and the other one takes what was decided.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from support.desk import Ended, sdc
-from support.statistic import Office
-
-MAIN = "T 1000 F\nX 700 {x}\nY 300 {y}"
-SIZES = """
-    T _T 1000 F
-    T S  600  F
-    T L  400  F
-    X _T 700  {x}
-    X S  500  D
-    X L  200  A
-    Y _T 300  {y}
-    Y S  100  D
-    Y L  200  D
-"""
-OTHERS = {
-    "BE": ("T 900 F\nX 400 F\nY 500 F", "T _T 900 F\nT S 500 F\nT L 400 F\nX _T 400 F\nX S 300 F\n"
-           "X L 100 F\nY _T 500 F\nY S 200 F\nY L 300 F"),
-    "DE": ("T 1700 F\nX 900 F\nY 800 F", "T _T 1700 F\nT S 900 F\nT L 800 F\nX _T 900 F\nX S 500 F\n"
-           "X L 400 F\nY _T 800 F\nY S 400 F\nY L 400 F"),
-}  # fmt: skip
+from support.statistic import AT_MAIN, OTHERS, Office, two_tables
 
 
 @pytest.fixture
 def office(tmp_path: Path) -> Office:
-    """Austria hides X and Y in both tables; X is primary, and so is X of large ones."""
-    office = Office.new(tmp_path)
-    office.domain("main", more="linked: {tables: [sizes], together: true}")
-    office.domain("sizes", "ACTIVITY SIZECLASS", more="linked: {tables: [main], together: true}")
-    office.deliver("main", "2024", AT=MAIN.format(x="A", y="D"), BE=OTHERS["BE"][0], DE=OTHERS["DE"][0])
-    drawn = {country: each[1] for country, each in OTHERS.items()}
-    office.deliver("sizes", "2024", "ACTIVITY SIZECLASS", AT=SIZES.format(x="A", y="D"), **drawn)
-    return office
+    return two_tables(tmp_path)
 
 
 def release(office: Office, name: str, *also: str) -> Ended:
@@ -89,7 +64,7 @@ def test_the_domain_file_of_the_other_table_must_be_there(office: Office):
     """The deliveries of the main table are in the warehouse, and its domain file has another name."""
     assert release(office, "sizes", "main").code == 0
     office.domain("again", more="linked: {tables: [main, sizes], together: true}")
-    office.deliver("again", "2024", AT=MAIN.format(x="A", y="D"), BE=OTHERS["BE"][0], DE=OTHERS["DE"][0])
+    office.deliver("again", "2024", AT=AT_MAIN, BE=OTHERS["BE"][0], DE=OTHERS["DE"][0])
     (office.folder / "main.yaml").rename(office.folder / "elsewhere.yaml")
     ended = release(office, "again")
     assert ended.code == 2
@@ -128,6 +103,25 @@ def test_the_demonstration_of_a_statistic_is_decided_together(tmp_path: Path):
     assert "decided together with sbs_main" in told["regions"]
 
 
+def test_the_demonstration_of_quarters_and_their_year_is_released_in_turn(tmp_path: Path):
+    """The quarters come out through the year; the year counts them in, and has an indicator that they do not
+    have.
+    """
+    asked = ("--countries", "3", "--activities", "16", "--sizes", "2", "--regions", "2", "--indicators", "2")
+    assert sdc("demo", tmp_path, "--statistic", "--quarters", *asked).code == 0
+    quarters = [("quarters", f"2024-Q{number}", f"quarters/2024-Q{number}") for number in range(1, 5)]
+    for name, period, inbox in (*quarters, ("main", "2024", "main")):
+        ended = sdc(
+            "release", "--domain", tmp_path / f"sbs_{name}.yaml", "--period", period,
+            "--inbox", tmp_path / "inbox" / inbox, "--warehouse", f"sqlite:///{tmp_path / 'w.db'}",
+            "--out", tmp_path / "out" / period,
+        )  # fmt: skip
+        assert ended.code == 0, ended.text
+        assert "SDC/elsewhere" not in (tmp_path / "out" / period / "findings.csv").read_text()
+    certificate = json.loads((tmp_path / "out" / "2024" / "audit.json").read_text())
+    assert {each["period"] for each in certificate["linked"]} == {period for _, period, _ in quarters}
+
+
 def test_a_statistic_too_small_for_three_tables_is_refused(tmp_path: Path):
     ended = sdc("demo", tmp_path, "--statistic", "--activities", "4")
     assert ended.code == 2
@@ -140,6 +134,18 @@ def test_a_table_of_which_nothing_is_known_is_told(office: Office):
     assert ended.code == 0, ended.text
     assert "nothing is known of sises, so that this release is attacked without it" in ended.text
     assert "Did you mean sizes?" in ended.text
+
+
+def test_another_table_is_named_once_and_is_another_one(office: Office):
+    sizes = f"{office.folder / 'sizes.yaml'},{office.folder / 'sizes-2024'}"
+    main = f"{office.folder / 'main.yaml'},{office.folder / 'main-2024'}"
+    for also, said in (([sizes, sizes], "stands more than once"), ([main], "is this table itself")):
+        named = [part for each in also for part in ("--also", each)]
+        ended = sdc(
+            "what-if", "--domain", office.folder / "main.yaml", "--period", "2024",
+            "--inbox", office.folder / "main-2024", *named,
+        )  # fmt: skip
+        assert ended.refused(said, "Remedy")
 
 
 def test_an_output_folder_is_no_inbox_of_another_table(office: Office):
@@ -173,6 +179,20 @@ def test_what_is_wrong_with_another_table_is_told_before_anything_is_written(
     assert not Path("written").exists()
 
 
+def test_the_deliveries_of_another_table_are_told_with_table_and_folder(office: Office):
+    """A folder may have a comma in its name. Here it holds the files of the first table."""
+    wrong = office.folder / "sizes, 2024"
+    (office.folder / "main-2024").rename(wrong)
+    office.deliver("main", "2024", AT=AT_MAIN)
+    at = office.folder
+    ended = sdc(
+        "release", "--domain", at / "main.yaml", "--period", "2024", "--inbox", at / "main-2024",
+        "--out", at / "out", "--also", f"{at / 'sizes.yaml'},{wrong}",
+    )  # fmt: skip
+    assert f"sizes, {wrong}: 3 deliveries" in ended.text
+    assert f"sizes, {wrong}: AT_2024.csv refused" in ended.text
+
+
 def test_a_table_that_does_not_link_back_is_refused_at_once(office: Office):
     office.domain("sizes", "ACTIVITY SIZECLASS")
     ended = release(office, "main", "sizes")
@@ -180,7 +200,7 @@ def test_a_table_that_does_not_link_back_is_refused_at_once(office: Office):
 
 
 def test_two_values_for_one_cell_stop_the_first_table_too(office: Office):
-    other = MAIN.format(x="A", y="D").replace("700", "710").replace("1000", "1010")
+    other = AT_MAIN.replace("700", "710").replace("1000", "1010")
     office.deliver("main", "2024", AT=other)
     ended = release(office, "main", "sizes")
     assert ended.refused("has another value in another of the tables main, sizes", "Remedy")
@@ -214,6 +234,8 @@ def test_a_table_that_is_not_complete_is_told(office: Office):
         (("--statistic", "--period", "2024-X"), "2024-X"),
         (("--statistic", "--countries", "2", "--euro-area"), "euro area"),
         (("--regions", "4"), "--regions is of --statistic"),
+        (("--quarters",), "--quarters is of --statistic"),
+        (("--statistic", "--quarters", "--period", "2024-07"), "quarters are of a year"),
     ],
 )
 def test_a_demonstration_that_cannot_be_made_leaves_nothing(

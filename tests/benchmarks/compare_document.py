@@ -31,8 +31,12 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "intervals": ("intervals", "the rules; that readers take intervals"),
     "CTA, L1": ("moved", "levels; that readers are told that numbers moved, and not how far"),
     "CTA, L2": ("moved", "levels; that readers are told that numbers moved, and not how far"),
-    "controlled rounding": ("rounded", "levels and a base; that it protects against outsiders alone"),
-    "quadratic rounding": ("rounded", "levels; that it protects against outsiders alone"),
+    "controlled rounding": ("rounded", "levels and a base; who is alone in a cell"),
+    "controlled rounding, inverse weights": (
+        "rounded",
+        "the same; that moving a cell counts by its share",
+    ),
+    "quadratic rounding": ("rounded", "levels; who is alone in a cell"),
     "small count rounding": ("rounded", "a base; it promises that no count is 1 or 2, and no levels"),
     "small count rounding, rule-aware": ("rounded", "a base; for one publication of a table"),
     "cell keys": ("perturbed", "a design of noise, a secret, names of records; that totals are no sums"),
@@ -81,7 +85,7 @@ def page(records: Sequence[Record], runs: Mapping[str, Mapping[str, Any]]) -> st
         "(`tests/benchmarks/compare_tables.py`).",
         as_table(["family", "what", "tables", "cells; primaries"], listed, 2),
         "## Safety and loss",
-        f"![lost information against broken requirements](img/{PICTURE})",
+        f"![what each method loses, and the requirements that all lone respondents break](img/{PICTURE})",
         "### Tables of values",
         _summary(values),
         "### Tables of counts",
@@ -107,6 +111,10 @@ searches. Attackers know what is printed, what kind of publication it is, that t
 - *one*: as a respondent who is alone in a cell, that cell;
 - *two*: two such respondents together;
 - *all*: all such respondents that are not in the attacked cell. The promise of `sdc suppress`.
+
+Some levels no pattern keeps against everybody who is alone in a cell. There `sdc suppress` and `sdc round-table` work with `--attainable`, and
+the intervals are those of the same levels: each attacker is left what the pattern leaves him that hides everything. The judge knows nothing
+of that: it counts whatever falls short of a level.
 
 Whoever breaks a requirement breaks it for all below. Numbers that were moved by nobody knows how much (CTA) give no interval: there a
 requirement is broken where the printed number is nearer than the level. *Blank*: cells without a number, of those that are not primary and not
@@ -330,40 +338,37 @@ def _recommended(values: Sequence[Record], counts: Sequence[Record]) -> str:
 
 
 def drawn(records: Sequence[Record]) -> bytes:
-    """Lost information against broken requirements, a point for each method; values and counts apart."""
+    """What each method loses, and which requirements are broken by all lone respondents; values and counts
+    apart.
+    """
     halves = {
         "tables of values": [each for each in records if each["family"] != "counts"],
         "tables of counts": [each for each in records if each["family"] == "counts"],
     }
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(11, 4.6), layout="constrained")
-        for axes, (title, mine) in zip(figure.subplots(1, 2), halves.items(), strict=True):
-            bare(axes)
-            axes.set_title(title, loc="left", fontsize=11)
-            axes.set_xlabel("lost, mean of all cells, %")
-            axes.set_ylabel("requirements broken by all lone respondents, %")
-            points: dict[tuple[float, float], list[str]] = {}
-            for method in KINDS:
-                if told := answered(mine, method):
-                    place = round(100 * mean(told, "lost"), 0), round(100 * share(told, "all_lone"), 0)
-                    points.setdefault(place, []).append(method)
-            for (x, y), methods in points.items():
-                colour = (
-                    QUIET
-                    if set(methods) & set(NO_METHODS)
-                    else HELD
-                    if set(methods) & set(OTHERS)
-                    else ACCENT
-                )
-                axes.plot(x, y, "o", color=colour, markersize=6)
-                axes.annotate(
-                    "\n".join(methods),
-                    (x, y),
-                    xytext=(4, 5),
-                    textcoords="offset points",
-                    fontsize=6.5,
-                    color=colour,
-                )
-            axes.set_xlim(left=-1)
-            axes.set_ylim(bottom=-3)
+        figure = Figure(figsize=(11, 5.4), layout="constrained")
+        panels = figure.subplots(1, 4, width_ratios=[3, 2, 3, 2])
+        for (title, mine), (lost, broken) in zip(halves.items(), panels.reshape(2, 2), strict=True):
+            told = {method: rows for method in KINDS if (rows := answered(mine, method))}
+            methods = sorted(told, key=lambda method: -mean(told[method], "lost"))
+            lost.set_title(title, loc="left", fontsize=11)
+            for axes, values, label in (
+                (
+                    lost,
+                    [100 * mean(told[method], "lost") for method in methods],
+                    "lost, mean of all cells, %",
+                ),
+                (broken, [100 * share(told[method], "all_lone") for method in methods], "broken, %"),
+            ):
+                bare(axes)
+                axes.barh(range(len(methods)), values, color=[_colour(method) for method in methods])
+                axes.set_xlabel(label)
+                axes.set_xlim(0, 100)
+                axes.set_yticks(range(len(methods)), methods if axes is lost else [""] * len(methods))
+            for text, method in zip(lost.get_yticklabels(), methods, strict=True):
+                text.set(color=_colour(method), fontsize=7.5)
         return picture(figure, "svg")
+
+
+def _colour(method: str) -> str:
+    return QUIET if method in NO_METHODS else HELD if method in OTHERS else ACCENT

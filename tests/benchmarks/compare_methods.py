@@ -55,7 +55,7 @@ def _keys(judge: Judge, table: pd.DataFrame) -> list[Key]:
 
 def _suppressed(judge: Judge, method: PatternMethod) -> SuppressResult:
     case, dims = judge.case, list(judge.case.dims)
-    given: dict[str, object] = {"method": method, "seconds": SECONDS, **_told(judge)}
+    given: dict[str, object] = {"method": method, "seconds": SECONDS, "attainable": True, **_told(judge)}
     if case.counted:
         return suppress(frame(judge), dims, VALUE, singleton="SINGLETON", **given)
     return suppress(case.records, dims, VALUE, rules=case.rules, **given)
@@ -103,7 +103,7 @@ def base_of(judge: Judge) -> float:
     return next(step for step in steps if step >= largest)
 
 
-def _rounded(judge: Judge, method: str) -> Cells:
+def _rounded(judge: Judge, method: str, weights: str = "one") -> Cells:
     base = base_of(judge) if method == "controlled" else None
     found = round_table(
         frame(judge),
@@ -113,6 +113,8 @@ def _rounded(judge: Judge, method: str) -> Cells:
         method=method,
         seconds=SECONDS,
         seed=SEED,
+        attainable=True,
+        weights=weights,
         **_told(judge),
     )
     shown = dict(zip(_keys(judge, found.public), found.public[VALUE], strict=True))
@@ -190,6 +192,7 @@ METHODS: Mapping[str, Method] = {
     "CTA, L1": partial(_adjusted, distance="l1"),
     "CTA, L2": partial(_adjusted, distance="l2"),
     "controlled rounding": partial(_rounded, method="controlled"),
+    "controlled rounding, inverse weights": partial(_rounded, method="controlled", weights="inverse"),
     "quadratic rounding": partial(_rounded, method="quadratic"),
     "small count rounding": partial(_counts, rule_aware=False),
     "small count rounding, rule-aware": partial(_counts, rule_aware=True),

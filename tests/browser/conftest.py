@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+if find_spec("playwright") is None:
+    raise pytest.UsageError("these tests need playwright. Remedy: make test-stack, or make setup-all")
+
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 

@@ -142,7 +142,7 @@ def test_a_section_without_a_test_that_exists_is_refused(tmp_path: Path, told: s
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, tools: None) -> Path:
     """The site, built from a copy: every warning is an error, a link to a heading that is not there too."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(DOCS, folder / "docs")
@@ -235,6 +235,7 @@ CHANGES = (
     "A solver",
     "A page",
     "A rounding method for a whole indicator",
+    "A method of cell suppression",
     "A task of the DAG",
     "A migration",
     "A check of the warehouse",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs/notebooks").glob("*.ipynb"))
 
@@ -15,8 +13,12 @@ def test_the_four_notebooks_are_there():
     assert [path.stem for path in NOTEBOOKS] == ["counts", "cta", "eu_release", "national_table"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: None):
+    import nbformat  # here: `make setup` does not bring it
+    from nbclient import NotebookClient
+
     for place in (
         "JUPYTER_RUNTIME_DIR",
         "JUPYTER_DATA_DIR",

@@ -2,8 +2,8 @@
 left lying about, the same bytes as without.
 
 The writes are counted by a release that nobody disturbs, from the first migration to the report
-(`writes.py`), so that none can be forgotten. Those that publish in `make test`, a sample and a part more in
-`make test-all`, all of them in `make test-faults`.
+(`writes.py`), so that none can be forgotten. Those that publish in `make test`, a sample in
+`make test-beyond`, all of them in `make test-faults`.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def damage(place: Place, digest: str, how: str) -> None:
     engine.dispose()
 
 
-@pytest.mark.parametrize("how", [pytest.param("a bit", marks=pytest.mark.slow), "cut", "swapped"])
+@pytest.mark.parametrize("how", [pytest.param("a bit", marks=pytest.mark.exhaustive), "cut", "swapped"])
 def test_damage_to_anything_stored_is_healed_by_the_next_run(new_place, undisturbed, how):
     """A run that was killed before its publication is taken up again with one thing that it left, a delivery
     or an array, damaged; then, the release being out, with the next one damaged, and so on.

@@ -64,7 +64,7 @@ DOMAINS: Mapping[str, Settings] = {
     "respondents": {"cta": QUICK, "audit": {"profiles": ["external", "internal", "coalition"], "chunks": 3}},
     "whole numbers": {"cta": QUICK, "indicators": {"integer": True}},
 }
-# What these go through, another one goes through as well: `make test-all` has them.
+# What these go through, another one goes through as well: `make test-beyond` has them.
 OFTEN_ENOUGH = {"benders", "audit alone", "strata", "additive", "visible countries"}
 ROUNDED: Mapping[str, Settings] = {
     "small counts": {"method": "small-count", "base": 3},

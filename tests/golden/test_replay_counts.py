@@ -54,7 +54,7 @@ def test_margins_alone_tell_a_count_that_was_not_rounded_and_with_the_rule_none_
     assert all(n % BASE == 0 for each in publications((1, 2, 2, 1), AWARE, margins=True) for n in each)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("margins", [False, True])
 def test_every_hidden_count_of_every_table_keeps_as_many_candidates_as_the_base(margins):
     assert left_of(3, DEFAULT, margins).few > 0

@@ -43,7 +43,9 @@ def left(x: int) -> tuple[Support, float, Sampled]:
     )
 
 
-@pytest.mark.parametrize("x", [60, *(pytest.param(x, marks=pytest.mark.slow) for x in TABLE if x != 60)])
+@pytest.mark.parametrize(
+    "x", [60, *(pytest.param(x, marks=pytest.mark.exhaustive) for x in TABLE if x != 60)]
+)
 def test_a_replay_leaves_less_than_the_audit_promises(x):
     level, base, audited, replayed, candidates = TABLE[x]
     found, published, sides = left(x)

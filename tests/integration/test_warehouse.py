@@ -21,7 +21,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import BLANK_SCHEMA, MetaData, insert
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -45,11 +47,11 @@ from sdc_tasks.warehouse.confidential.store import (
 from sdc_tasks.warehouse.database.checks import known_checks, run_checks
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading, writing
 from sdc_tasks.warehouse.database.migrations import (
+    NEWEST,
     VERSION_TABLE,
     current_revision,
     downgrade,
     migrate,
-    newest_revision,
 )
 from sdc_tasks.warehouse.database.schema import RunState, UtcTime, eu_cell, metadata, payload, publication
 from sdc_tasks.warehouse.database.sqlfiles import SQL
@@ -128,6 +130,13 @@ def test_migrations_make_the_tables_that_the_code_believes_in(warehouse):
         assert compare_metadata(MigrationContext.configure(connection, opts=options), expected) == []
 
 
+def test_the_newest_revision_is_the_last_of_the_files():
+    config = Config()
+    config.set_main_option("script_location", str(SQL / "migrations"))
+    config.set_main_option("path_separator", "os")
+    assert ScriptDirectory.from_config(config).get_current_head() == NEWEST
+
+
 def test_a_failed_migration_leaves_nothing_behind(warehouse_url, monkeypatch):
     engine = open_warehouse(warehouse_url, KEYS)
     good = "sdc_tasks.warehouse.database.sqlfiles.statements"
@@ -147,16 +156,14 @@ def _migrate(engine, _) -> str | None:
 
 
 def test_several_processes_may_migrate_at_once(warehouse_url):
-    assert in_parallel(warehouse_url, _migrate, *range(4)) == [newest_revision()] * 4
+    assert in_parallel(warehouse_url, _migrate, *range(4)) == [NEWEST] * 4
 
 
 # --- artefacts ----------------------------------------------------------------------------------------------
 
 
 def test_a_warehouse_that_takes_the_place_of_another_is_migrated(warehouse_url):
-    """The newest revision is read once in a process. The revision of the warehouse is read each
-    time: it may be another one now.
-    """
+    """The revision of the warehouse is read each time: it may be another one now."""
     first = open_warehouse(warehouse_url, KEYS)
     migrate(first)
     newest = current_revision(first)

@@ -28,7 +28,7 @@ from sdc_tasks.warehouse.database.catalog import catalog
 from sdc_tasks.warehouse.database.checks import run_checks
 from sdc_tasks.warehouse.database.development import EARLIER, LAST
 from sdc_tasks.warehouse.database.engine import open_warehouse, reading
-from sdc_tasks.warehouse.database.migrations import current_revision, migrate, newest_revision
+from sdc_tasks.warehouse.database.migrations import NEWEST, current_revision, migrate
 from sdc_tasks.warehouse.dissemination.publisher import NotApproved, publish
 from sdc_tasks.warehouse.log import broken, entries
 from sdc_tasks.warehouse.operations.decisions import approve, approvers
@@ -134,7 +134,7 @@ def test_every_row_of_every_table_is_kept(old: Engine) -> None:
     assert all(before.values()), "every table is filled"
     migrate(old)
     assert rows_of(old) == before
-    assert current_revision(old) == newest_revision()
+    assert current_revision(old) == NEWEST
     migrate(old)
     assert rows_of(old) == before
     assert {

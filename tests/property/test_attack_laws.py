@@ -132,7 +132,7 @@ def test_every_successful_attack_is_found_and_reaches_the_optimum(draw, parts):
     with divided(parts):
         requirements, _ = baseline(draw.problem, ("external",))
         successful = attacks(draw.problem, publication, requirements)
-    found = {(attack.primary, attack.side): attack for attack in successful}
+    found = {(attack.requirement, attack.side): attack for attack in successful}
     assert len(found) == len(successful)
     reached = reaches(draw.problem, publication)
     for i, side in np.ndindex(len(reached), 2):
@@ -169,7 +169,7 @@ def test_the_prices_of_an_attack_bound_its_reach_under_any_other_publication(dra
                 for s in (low, high)
             )
             reached = ColdAttacker(draw.problem, other_low, other_high).reach(
-                requirements.primaries[attack.primary], attack.side
+                requirements.primaries[attack.requirement], attack.side
             )
             told = ~publication.withheld
             gain = more_high[told] @ (other_high - high)[told] + more_low[told] @ (other_low - low)[told]
@@ -304,8 +304,8 @@ def test_a_living_attacker_judges_each_publication_as_if_it_were_the_first(draw)
         living.set_publication(publication)
         living.prove_all()
         fresh = attacks(draw.problem, publication, requirements)
-        reach = {(attack.primary, attack.side): attack.reach for attack in fresh}
-        assert {(attack.primary, attack.side): attack.reach for attack in living.broken} == pytest.approx(
+        reach = {(attack.requirement, attack.side): attack.reach for attack in fresh}
+        assert {(attack.requirement, attack.side): attack.reach for attack in living.broken} == pytest.approx(
             reach, rel=1e-5, abs=1e-4
         )
 
@@ -345,7 +345,9 @@ def test_an_attack_goes_on_from_where_it_stood(draw):
         for publication in publications:
             found = attacker.again(attack, publication)
             down, up = reaches(draw.problem, publication)[
-                np.searchsorted(np.flatnonzero(draw.problem.primary), requirements.primaries[attack.primary])
+                np.searchsorted(
+                    np.flatnonzero(draw.problem.primary), requirements.primaries[attack.requirement]
+                )
             ]
             most = {DOWN: down, UP: up, 0: down + up}[attack.side]
             assert (attack.need if found is None else found.reach) <= most * (1 + 1e-5) + 1e-4

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from sdc_tasks import pipeline
 from sdc_tasks.judge.release import published_before, recheck
-from sdc_tasks.methods.attack import audit, baseline, earlier
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.methods.attack import audit, baseline, prior_releases
+from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
 from support.laws import law
@@ -48,7 +48,7 @@ def agree(draw: Draw, revision: float | None) -> None:
     """Attacker, re-checker and oracle, for every profile that has to be attacked."""
     told = before(draw)
     problem, publication = (
-        replace(draw.problem, earlier=earlier(draw.problem, told, revision)),
+        replace(draw.problem, earlier=prior_releases(draw.problem, told, revision)),
         draw.publication(),
     )
     profiles = ("external", *problem.earlier.profiles)
@@ -92,7 +92,7 @@ def withstands(draw: Draw, revision: float | None) -> None:
     requirement of it, but where the national tables and the first release alone do.
     """
     told = before(draw)
-    problem = replace(draw.problem, earlier=earlier(draw.problem, told, revision))
+    problem = replace(draw.problem, earlier=prior_releases(draw.problem, told, revision))
     domain = drawn_domain()
     requirements, _ = pipeline.baseline(problem, domain)
     publication = pipeline.choose_bases(problem, requirements, Adjustment(), domain)
@@ -123,7 +123,7 @@ def test_what_is_chosen_beside_what_is_out_withstands_who_kept_it_in_hundreds_of
 def beside(
     now: ProtectionProblem, *told: tuple[ProtectionProblem, Publication], revision: float | None = 0.0
 ) -> ProtectionProblem:
-    return replace(now, earlier=earlier(now, told, revision))
+    return replace(now, earlier=prior_releases(now, told, revision))
 
 
 def judged(problem: ProtectionProblem, publication: Publication) -> dict[str, list[bool]]:
@@ -276,7 +276,7 @@ def test_two_releases_with_the_same_delivery_share_its_unknowns():
         for value in (100, 120)
     )
     told = [(then, published(then, (694, 14), "exact")), (then, published(then, (711, 32), "exact"))]
-    assert len(earlier(now, told).lower) == 1
+    assert len(prior_releases(now, told).lower) == 1
 
 
 def test_other_codes_and_indicators_are_related_by_key():
@@ -307,7 +307,7 @@ def test_other_dimensions_are_refused():
     now = two({"A": 1, "B": 2}, {"A": 3, "B": 4}, "", 0)
     sizes = replace(now, space=replace(now.space, hierarchies=(replace(LIST[0], dimension="SIZECLASS"),)))
     with pytest.raises(ValueError, match="dimensions"):
-        earlier(sizes, [(then, everything(then, "exact"))])
+        prior_releases(sizes, [(then, everything(then, "exact"))])
 
 
 def test_a_table_of_other_deliveries_tells_nothing_where_it_contradicts_them():
@@ -318,7 +318,7 @@ def test_a_table_of_other_deliveries_tells_nothing_where_it_contradicts_them():
 
 def test_without_an_earlier_release_there_is_nobody_more():
     problem = one_cell_release("AT 100 secret 3 | BE 240 public", EU="AT BE")
-    assert earlier(problem, []).profiles == Earlier().profiles == ()
+    assert prior_releases(problem, []).profiles == PriorReleases().profiles == ()
 
 
 # --- a loosened domain file ---------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def keeps_its_promise(draw: Draw) -> None:
     factor = rng.choice([0.0, 1e-4, 0.1, 2.0])
     levels = {name: np.where(primary, getattr(first, name) * factor, 0.0) for name in ("lpl", "upl", "spl")}
     second, _ = pipeline.still_promised(replace(then, primary=primary, **levels), [first])
-    second = replace(second, earlier=earlier(second, [(first, publication)], 0.0))
+    second = replace(second, earlier=prior_releases(second, [(first, publication)], 0.0))
     requirements, _ = pipeline.baseline(second, domain)
     decided = pipeline.choose_bases(second, requirements, Adjustment(), domain)
     p = np.flatnonzero(second.primary)

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from sdc_tasks import pipeline
 from sdc_tasks.errors import ReleaseBlocked
 from sdc_tasks.judge.release import published_before, recheck
-from sdc_tasks.methods.attack import audit, baseline, earlier, weaker
-from sdc_tasks.methods.attack.weaker import family
+from sdc_tasks.methods.attack import audit, baseline, prior_releases, weaker
+from sdc_tasks.methods.attack.weaker import family, support
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Multipliers, Publication, Weaker
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy
@@ -162,7 +162,7 @@ def versions(draw: Draw, count: int, revision: float | None) -> tuple[Protection
         if publication.withheld.all():
             publication = everything(then, "exact")
         told.append((then, publication))
-    problem = replace(draw.problem, earlier=earlier(draw.problem, told, revision))
+    problem = replace(draw.problem, earlier=prior_releases(draw.problem, told, revision))
     assert replace(problem, earlier=published_before(draw.problem, told, revision)).digest == problem.digest
     return problem, [cold.Vintage(*each) for each in told]
 
@@ -198,7 +198,7 @@ def as_it_came(draw: Draw) -> tuple[ProtectionProblem, list[cold.Vintage]]:
     shown = now.suppressed & ~now.primary & (rng.random(now.space.size) < 0.7)
     came = replace(now, public=now.public | shown, primary=now.primary, known=np.full(now.space.size, np.nan))
     nothing = Publication.nothing(np.flatnonzero(now.aggregate))
-    problem = replace(now, earlier=earlier(now, [(came, nothing)]))
+    problem = replace(now, earlier=prior_releases(now, [(came, nothing)]))
     assert replace(problem, earlier=published_before(now, [(came, nothing)], 0.0)).digest == problem.digest
     n, pieces = now.space.national_size, []
     for i in range(len(now.space.countries)):
@@ -363,7 +363,7 @@ def test_no_primary_is_said_to_withstand_a_unit_that_kept_a_version(profile):
     BE - (P - DK) then; to each profile alone AT is as uncertain as before.
     """
     problem = three_countries()
-    beside = replace(problem, earlier=earlier(problem, [(problem, everything(problem, "exact"))]))
+    beside = replace(problem, earlier=prior_releases(problem, [(problem, everything(problem, "exact"))]))
     publication, profiles = everything(problem, "withheld"), ("external", profile, "vintage")
     report = audit(beside, publication, baseline(beside, profiles)[0])
     assert report.unjudged == ((profile, 1),)
@@ -379,7 +379,9 @@ def test_a_country_that_honours_its_list_is_not_given_away_by_one_that_does_not(
         {"AT": "K/1000 M", "BE": "K/400 M"}, AT="10000 500 700", BE="4000 3000 100", CY="2000 1000 100"
     )
     came = replace(now, public=now.public | (now.suppressed & ~now.primary))
-    problem = replace(now, earlier=earlier(now, [(came, Publication.nothing(np.flatnonzero(now.aggregate)))]))
+    problem = replace(
+        now, earlier=prior_releases(now, [(came, Publication.nothing(np.flatnonzero(now.aggregate)))])
+    )
     assert problem.earlier.pieces == ("the table of AT as it came", "the table of BE as it came")
     requirements, _ = baseline(problem, ("external", "vintage"))
     report = audit(problem, everything(problem, "exact"), requirements)
@@ -389,11 +391,10 @@ def test_a_country_that_honours_its_list_is_not_given_away_by_one_that_does_not(
     assert names == {f"vintage without the table of {country} as it came" for country in ("AT", "BE")}
 
 
-@pytest.mark.parametrize("kept", [(0,), (1,), (0, 1)])
-def test_who_lacks_a_version_is_owed_what_the_others_leave_him(kept):
+def told_apart(kept: Sequence[int]) -> tuple[ProtectionProblem, Publication]:
     """AT hides K, M and N, K with a level. Version 1 told EU.M exactly, so AT.M is known; in version 2 AT.K
     was public. To whoever has version 2, nothing is owed. Who has version 1 alone is owed 1 000, and EU.N
-    exact leaves him AT.K = T - M - N.
+    exact, which is published now, leaves him AT.K = T - M - N.
     """
     now = countries({"AT": "K/1000 M N"}, AT="10000 5000 7000", BE="4000 3000 100", CY="2000 1000 100")
 
@@ -405,7 +406,24 @@ def test_who_lacks_a_version_is_owed_what_the_others_leave_him(kept):
         )
 
     shown = replace(now, public=now.public | now.primary, primary=np.zeros(now.space.size, dtype=bool))
-    problem = replace(now, earlier=earlier(now, [((now, told("M")), (shown, told("T")))[i] for i in kept]))
-    report = audit(problem, told("N"), baseline(problem, ("external", "vintage"))[0])
+    problem = replace(
+        now, earlier=prior_releases(now, [((now, told("M")), (shown, told("T")))[i] for i in kept])
+    )
+    return problem, told("N")
+
+
+@pytest.mark.parametrize("kept", [(0,), (1,), (0, 1)])
+def test_who_lacks_a_version_is_owed_what_the_others_leave_him(kept):
+    problem, publication = told_apart(kept)
+    report = audit(problem, publication, baseline(problem, ("external", "vintage"))[0])
     assert report.held[0].tolist() == [True]
     assert report.held[1].tolist() == [0 not in kept]
+
+
+def test_everybody_of_a_profile_is_asked_in_one_polyhedron():
+    """Whatever versions somebody lacks: their rows have no ends while he is asked."""
+    problem, _ = told_apart((0, 1))
+    with patch.object(support, "attack_system", wraps=support.attack_system) as made:
+        requirements, _ = baseline(problem, ("external", "vintage"))
+    assert len(requirements.weaker) > 1
+    assert made.call_count == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.judge.release import recheck
-from sdc_tasks.methods.attack import Attacker, audit, baseline, earlier
+from sdc_tasks.methods.attack import Attacker, audit, baseline, prior_releases
 from sdc_tasks.methods.bases.printed.visible_share_rule import proposed, visible_share_rule
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Publication
@@ -158,7 +158,7 @@ def test_what_a_sum_told_before_stays_known():
     problem = one_secret(40)
     before = published(problem, "withheld")
     before = replace(before, value=np.array([980.0]), covers=np.array([0.95]))
-    known = replace(problem, earlier=earlier(problem, [(problem, before)]))
+    known = replace(problem, earlier=prior_releases(problem, [(problem, before)]))
     requirements, _ = baseline(known, ("external", "vintage"))
     assert requirements.up == pytest.approx([40, 980 / 0.95 - 1000], rel=1e-4)
 

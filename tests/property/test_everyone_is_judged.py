@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.judge.release.owed.everyone import Judged, left_out
-from sdc_tasks.model.problem import Earlier
+from sdc_tasks.model.problem import PriorReleases
 from sdc_tasks.model.table import CellSpace, Hierarchy
 from support.laws import law
 
@@ -29,7 +29,7 @@ def subsets(count: int) -> list[Pieces]:
 
 def with_pieces(count: int) -> SimpleNamespace:
     """A table of one country, and a row of earlier versions that each piece tells."""
-    earlier = Earlier(
+    earlier = PriorReleases(
         rows=sp.csr_array(np.ones((1, 2))),
         row_lower=np.zeros(1),
         row_upper=np.ones(1),

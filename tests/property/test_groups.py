@@ -19,7 +19,7 @@ from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.bases.comparison import ALONE, RULES
 from sdc_tasks.methods.bases.rules import AUDIT, GROWN, LEAST
 from sdc_tasks.methods.indicator_blocks import groups_of, restrict
-from sdc_tasks.model.problem import Earlier, ProtectionProblem
+from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, CandidateWitnesses, Outcome, Publication, Rung
 from sdc_tasks.model.table import Aggregate, CellSpace, Hierarchy, linked
 from support.laws import law
@@ -115,12 +115,12 @@ def test_what_an_earlier_version_linked_is_decided_together():
         "code": np.array([6]),
         "integral": np.zeros(1, dtype=bool),
     }
-    before = Earlier(rows=sp.csr_array(rows), **told, **gone)
+    before = PriorReleases(rows=sp.csr_array(rows), **told, **gone)
     problem = ProtectionProblem(
         space, zero, zero, zero + np.inf, zero, zero, zero, no, no, ("drawn",), earlier=before
     )
     apart = [(code,) for code in space.indicators]
-    assert groups_of(replace(problem, earlier=Earlier()), apart, ()) == (
+    assert groups_of(replace(problem, earlier=PriorReleases()), apart, ()) == (
         ("A",),
         ("B",),
         ("C",),

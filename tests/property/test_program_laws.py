@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdc_tasks.judge.release.program import wide
-from sdc_tasks.judge.release.world import world_of
+from sdc_tasks.judge.release.polyhedron import polyhedron_of
+from sdc_tasks.judge.release.rule_aware import wide
 from sdc_tasks.methods.attack import baseline
 from sdc_tasks.methods.attack.replay import widths, without_claim
 from sdc_tasks.model.results import Publication
@@ -27,7 +27,7 @@ def judged(problem, publication) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     both = needs.down + needs.up
     shown = wide(
         problem,
-        world_of(problem, publication, "external"),
+        polyhedron_of(problem, publication, "external"),
         needs.primaries,
         both,
         found.table,
@@ -88,10 +88,10 @@ def test_tables_of_another_publication_show_nothing():
     found = widths(problem, needs, publication, step, 1, without_claim(problem, needs, step, 1))
     cells = np.flatnonzero(problem.aggregate)
     exact = Publication(cells, problem.a[cells], np.zeros(len(cells)))
-    world, both = world_of(problem, exact, "external"), needs.down + needs.up
+    world, both = polyhedron_of(problem, exact, "external"), needs.down + needs.up
     one_hidden = wide(problem, world, needs.primaries, both, found.table, found.centre, step)
     assert not one_hidden.any()
-    bare = world_of(problem, publication, "external")
+    bare = polyhedron_of(problem, publication, "external")
     assert not wide(problem, bare, needs.primaries, both, found.table[:0], found.centre[:0], step).any(), (
         "the truth alone is one table"
     )

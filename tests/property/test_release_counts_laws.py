@@ -181,14 +181,15 @@ def test_parts_are_attacked_as_the_whole_is(drawn, profiles):
     parts = [restrict(whole, [indicator]) for indicator in both.indicators]
     assert np.array_equal(np.sort(np.concatenate([part.cells for part in parts])), np.arange(both.size))
     broken = {
-        (int(requirements.primaries[each.primary]), each.side) for each in attacks(whole, exact, requirements)
+        (int(requirements.primaries[each.requirement]), each.side)
+        for each in attacks(whole, exact, requirements)
     }
     apart = set()
     for part in parts:
         assert part.problem.a.tolist() == one.a.tolist()
         own = part.requirements(requirements)
         apart |= {
-            (int(part.cells[own.primaries[each.primary]]), each.side)
+            (int(part.cells[own.primaries[each.requirement]]), each.side)
             for each in attacks(part.problem, part.publication(exact), own)
         }
     assert apart == broken

@@ -314,7 +314,7 @@ def test_a_primary_without_room_keeps_its_value_or_is_refused(zero_restricted):
     a, none, primary = np.array([32.0, 13.0, 19.0]), np.zeros(3), np.array([False, True, False])
     low, high = np.array([0.0, 13.0, 0.0]), np.array([99.0, 13.0, 99.0])
     table = SensitiveTable(M, a, low, high, none, 2.0 * primary, none, primary, fixed=primary)
-    with pytest.raises(InvalidInput, match="fixed, but not multiples"):
+    with pytest.raises(InvalidInput, match=r"^[^,]* [^,]*: fixed, but not multiples"):
         round_table(table, TableOptions(10, SearchOptions(1), zero_restricted))
     with pytest.raises(InvalidInput, match="fixed and sensitive"):
         round_quadratic(table, 10.0, SearchOptions(1))

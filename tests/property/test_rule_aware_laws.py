@@ -175,7 +175,9 @@ def test_a_primary_that_its_country_tells_by_itself_does_no_harm():
         residual_uncertainty(problem, promised(problem, ("external",)), nothing, step)
 
 
-@pytest.mark.parametrize("tables", [(132, 204), pytest.param(range(0, 301, 12), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "tables", [(132, 204), pytest.param(range(0, 301, 12), marks=pytest.mark.exhaustive)]
+)
 def test_every_key_and_every_table_give_the_support_of_theorem_3(tables):
     """The whole program, search included, for each of 16 keys and some tables: a table has a chance if
     and only if it passes both tests.

@@ -53,7 +53,7 @@ def with_count(problem: ProtectionProblem, cell: int, value: int) -> ProtectionP
     return replace(problem, a=np.concatenate([own.ravel(), (within @ own).ravel()]))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @law(12)
 @given(counts(), st.integers(0, 10**6))
 def test_every_candidate_of_every_hidden_count_has_a_key_that_prints_the_same(drawn, seed):

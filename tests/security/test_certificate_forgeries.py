@@ -25,7 +25,7 @@ from sdc_tasks.demo import write_demo
 from sdc_tasks.domains import Domain, load_domain
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.judge import release as second_program
-from sdc_tasks.methods.attack import Requirements, baseline, earlier
+from sdc_tasks.methods.attack import Requirements, baseline, prior_releases
 from sdc_tasks.model.problem import NationalTable, ProtectionProblem
 from sdc_tasks.model.results import Adjustment, Evidence, Multipliers, Publication
 from sdc_tasks.model.secret import Secret
@@ -119,7 +119,8 @@ def case(request: pytest.FixtureRequest, small: tuple[Path, Domain, ProtectionPr
         return made(domain.model_copy(update={"indicators": counted}), whole, exact)
     if request.param == "vintage":
         known = replace(
-            problem, earlier=earlier(problem, [(problem, rounded(problem, 5000.0))], domain.audit.revised_by)
+            problem,
+            earlier=prior_releases(problem, [(problem, rounded(problem, 5000.0))], domain.audit.revised_by),
         )
         return made(domain, known, exact)
     if request.param == "program":

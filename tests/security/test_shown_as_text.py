@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rich.table import Table
 
 from sdc_tasks.cli.terminal import Terminal
 from support import ROOT
@@ -101,3 +102,13 @@ def test_what_a_server_says_is_shown_as_text(
     monkeypatch.setattr(sys, "argv", ["stack.py", "--home", str(tmp_path), "up"])
     assert stack.main() == 1
     assert capsys.readouterr().out == f"redis ended: {SHOWN}\n"
+
+
+def test_no_name_of_a_cell_is_cut_in_a_narrow_window():
+    screen = io.StringIO()
+    table = Table("cell", "downwards", title="what the attacker leaves")
+    table.add_row("EU27_2020.TURNOVER.C10-C12.LARGE_ENTERPRISES", "12.5%")
+    Terminal(file=screen, width=30).print(table)
+    assert "…" not in screen.getvalue()
+    rows = [line.split("│")[1].strip() for line in screen.getvalue().splitlines() if line.startswith("│")]
+    assert "".join(rows) == "EU27_2020.TURNOVER.C10-C12.LARGE_ENTERPRISES"

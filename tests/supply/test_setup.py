@@ -176,3 +176,39 @@ def test_setup_installs_by_them_and_by_pip_where_uv_fails():
     steps = recipe[1].replace("\\\n", "")
     assert re.search(r"-m support\.supply\.as_pip pip sync .*\|\|.*-m pip install", steps)
     assert len(re.findall(r'echo "\[\d/3\]', steps)) == 3
+    later = re.search(
+        r"^\$\(VENV\)/\.ready-%: requirements-%\.lock \$\(READY\)\n((?:\t.*\n)+)", made, flags=re.MULTILINE
+    )
+    assert later is not None
+    assert re.search(
+        r"-m support\.supply\.as_pip pip install .*\|\|.*-m pip install", later[1].replace("\\\n", "")
+    )
+
+
+def asked_for(target: str) -> set[str]:
+    """The lock files that make would install for this target where nothing is installed."""
+    alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
+    told = subprocess.run(
+        ["make", "--dry-run", "--always-make", target],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=alone,
+    ).stdout
+    return set(re.findall(r"--require-hashes(?: --no-deps --requirement)? (requirements\S*\.lock)", told))
+
+
+@pytest.mark.parametrize(
+    ("target", "later"),
+    [
+        ("setup", set()),
+        ("tests", set()),
+        ("docs", {"docs"}),
+        ("test-stack", {"browser"}),
+        ("setup-all", {"docs", "browser"}),
+        ("test-beyond", {"docs", "browser"}),
+    ],
+)
+def test_what_few_need_is_installed_where_it_is_asked_for(target, later):
+    assert asked_for(target) == {"requirements-dev.lock", *(f"requirements-{each}.lock" for each in later)}

@@ -18,6 +18,7 @@ import pytest
 from sdc_tasks.tested import PROJECT
 from support.payload_key import WAREHOUSE_SECRET
 from support.supply.lock import ROOT, RUN_TIME, no_network, uv
+from support.supply.pythons import interpreter
 
 pytestmark = pytest.mark.slow  # builds a wheel, and an environment of its own
 
@@ -205,27 +206,6 @@ def unlocked(wheel: Path, asked: object, version: str, folder: Path) -> Installe
         pytest.skip("no index is in reach")
     assert done.returncode == 0, done.stderr
     return Installed(folder / "env" / "bin", wheel)
-
-
-def interpreter(version: str) -> str | None:
-    """A Python of this version. What pyenv puts into the path runs only where somebody has chosen that
-    version.
-    """
-    there = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for path in (
-        shutil.which(f"python{version}"),
-        *sorted(map(str, there.glob(f"{version}.*/bin/python{version}"))),
-    ):
-        asked = "import sys; print('%d.%d' % sys.version_info[:2])"
-        if (
-            path
-            and subprocess.run(
-                [path, "-c", asked], capture_output=True, text=True, check=False
-            ).stdout.strip()
-            == version
-        ):
-            return path
-    return None
 
 
 def released(program: Installed, folder: Path) -> Path:

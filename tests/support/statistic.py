@@ -85,3 +85,36 @@ class Office:
             value = float(row["OBS_VALUE"]) if row["OBS_VALUE"] else None
             found[codes] = NOTHING if value is None else (value - half, value + half)
         return found
+
+
+AT_MAIN = "T 1000 F\nX 700 A\nY 300 D"
+AT_SIZES = """
+    T _T 1000 F
+    T S  600  F
+    T L  400  F
+    X _T 700  A
+    X S  500  D
+    X L  200  A
+    Y _T 300  D
+    Y S  100  D
+    Y L  200  D
+"""
+OTHERS = {
+    "BE": ("T 900 F\nX 400 F\nY 500 F", "T _T 900 F\nT S 500 F\nT L 400 F\nX _T 400 F\nX S 300 F\n"
+           "X L 100 F\nY _T 500 F\nY S 200 F\nY L 300 F"),
+    "DE": ("T 1700 F\nX 900 F\nY 800 F", "T _T 1700 F\nT S 900 F\nT L 800 F\nX _T 900 F\nX S 500 F\n"
+           "X L 400 F\nY _T 800 F\nY S 400 F\nY L 400 F"),
+}  # fmt: skip
+
+
+def two_tables(folder: Path, period: str = "2024", more: str = "") -> Office:
+    """A main table and one by size class, decided together and complete, with `more` in both domain files.
+    Austria hides X and Y in both tables; X is primary, and so is X of large ones.
+    """
+    office = Office.new(folder)
+    office.domain("main", more=f"linked: {{tables: [sizes], together: true}}\n{more}")
+    office.domain("sizes", "ACTIVITY SIZECLASS", more=f"linked: {{tables: [main], together: true}}\n{more}")
+    office.deliver("main", period, AT=AT_MAIN, **{country: each[0] for country, each in OTHERS.items()})
+    drawn = {country: each[1] for country, each in OTHERS.items()}
+    office.deliver("sizes", period, "ACTIVITY SIZECLASS", AT=AT_SIZES, **drawn)
+    return office

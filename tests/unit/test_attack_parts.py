@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_tasks.methods.attack.blocks import around, levels, lineage, parts
+from sdc_tasks.methods.attack.blocks import around, levels, lineage, parts, table_levels
 from sdc_tasks.methods.attack.witness import Witness, fewest, stacked
 from sdc_tasks.model.results import Evidence
 from sdc_tasks.model.secret import Secret
@@ -152,3 +152,26 @@ def test_stacked_witnesses_come_back():
         Evidence.of(evidence.arrays).digest(salt) == evidence.digest(salt) != evidence.digest(Secret.fresh())
     )
     np.testing.assert_array_equal(Witness.of(z, -1, (True, True)).dense(5), z)
+
+
+def test_beside_tables_that_are_out_each_is_searched_with_the_release_alone():
+    """A year of 700 columns and its quarters of as many: an LP of a quarter does not know the other three."""
+    table = np.arange(3_500) // 700
+    area, code, flat = np.arange(3_500) % 7, np.arange(3_500) % 100, np.ones(100, dtype=int)
+    same = np.zeros(3_500, dtype=int)
+    quarters, whole = table_levels(area, code, flat, same, table)
+    for number, (part, pushed) in enumerate(zip(quarters.parts, quarters.pushed, strict=True), start=1):
+        assert np.array_equal(part, np.flatnonzero((table == 0) | (table == number)))
+        assert np.array_equal(pushed, np.flatnonzero(table == number))
+    assert whole.interior
+    assert whole.pushed is None
+    assert np.array_equal(whole.parts[0], np.arange(3_500))
+
+
+def test_without_two_tables_that_are_out_nothing_is_searched_apart():
+    area, code = np.arange(7_000) % 90, np.arange(7_000) // 90
+    usual = area, code, np.ones(78, dtype=int), np.zeros(7_000, dtype=int)
+    for table in (np.zeros(7_000, dtype=int), np.arange(7_000) % 2):
+        assert [len(level.parts) for level in table_levels(*usual, table)] == [
+            len(level.parts) for level in levels(*usual)
+        ]

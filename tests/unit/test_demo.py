@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from sdc_tasks import intake, pipeline
-from sdc_tasks.demo import write_deliveries, write_demo
+from sdc_tasks.demo import StatisticShape, write_deliveries, write_demo, write_statistic
 from sdc_tasks.demo.enterprises import Economy, microtables
 from sdc_tasks.demo.shape import write_domain
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.table import inside
 
+Record = dict[str, str]
 SMALL = {"countries": 4, "activities": 15, "sizes": 3}
 
 
@@ -252,3 +253,32 @@ def test_the_default_demonstration_has_the_size_of_the_paper(tmp_path: Path) -> 
     assert domain.space.relations.shape[0] == 8_280
     assert 3_800 <= np.isin(flags, ["A", "M"]).sum() <= 4_300
     assert 6_300 <= np.isin(flags, ["A", "M", "D"]).sum() <= 7_100
+
+
+@pytest.fixture(scope="module")
+def statistic(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Record]]:
+    """(table and period, country) → activity → record, of the main table, and of its quarters."""
+    folder = tmp_path_factory.mktemp("statistic")
+    write_statistic(folder, StatisticShape(4, 48, 2, 2, quarters=True))
+    found = dict[tuple[str, str], dict[str, Record]]()
+    for table in ("main", *(f"quarters/2024-Q{number}" for number in range(1, 5))):
+        for file in sorted((folder / "inbox" / table).iterdir()):
+            lines = file.read_bytes().decode("utf-8-sig").splitlines()
+            reader = csv.DictReader(lines, delimiter=";" if ";" in lines[0] else ",")
+            found[table.split("-")[-1], file.name[:2]] = {each["ACTIVITY"]: each for each in reader}
+    return found
+
+
+def test_quarters_add_up_to_the_year_and_hide_what_it_hides(statistic):
+    hidden = 0
+    for country in ("AT", "BE", "BG", "CY"):
+        year = statistic["main", country]
+        quarters = [statistic[f"Q{number}", country] for number in range(1, 5)]
+        for activity in quarters[0]:
+            values = [float(each[activity]["OBS_VALUE"].replace(",", ".")) for each in quarters]
+            assert sum(values) == float(year[activity]["OBS_VALUE"].replace(",", "."))
+            assert len(set(values)) > 1 or sum(values) == 0
+            public = {each[activity]["CONF_STATUS"] == "F" for each in (year, *quarters)}
+            assert len(public) == 1, f"{activity} of {country} is hidden in a part of the periods only"
+            hidden += public == {False}
+    assert hidden > 5

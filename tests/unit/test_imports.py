@@ -12,6 +12,7 @@ import pytest
 SLOW = {"airflow", "great_expectations", "matplotlib", "pandas", "sqlalchemy"}
 HEAVY = SLOW | {
     "alembic",
+    "rich.console",
     "cryptography",
     "cylp",
     "highspy",
@@ -33,15 +34,47 @@ def test_neither_pandas_nor_what_draws_is_loaded(module):
     assert _printed(script) == []
 
 
+def test_a_notebook_waits_for_no_decomposition():
+    """`sp.linalg` and `sp.csgraph` load where they are first called, as `scipy.linalg` does."""
+    late = {"scipy.linalg", "scipy.sparse.csgraph", "scipy.sparse.linalg"}
+    assert (
+        _printed(f"import sys, sdc_tasks; sdc_tasks.suppress\nprint(*sorted({late} & set(sys.modules)))")
+        == []
+    )
+
+
 def test_a_worker_holds_nothing_that_few_tasks_need():
     """Every worker loads the steps and what writes their results, and keeps what they load as long as it
     runs.
     """
-    few = {"great_expectations", "matplotlib", "pandas", "scipy.optimize", "scipy.stats"}
+    few = {
+        "great_expectations",
+        "matplotlib",
+        "pandas",
+        "psycopg",
+        "scipy.optimize",
+        "scipy.special",
+        "scipy.stats",
+        "sdc_tasks.methods.rounding.release",
+        "sdc_tasks.methods.suppression.engine",
+    }
     assert (
         _printed(f"import sys, sdc_tasks.steps, sdc_tasks.outputs\nprint(*sorted({few} & set(sys.modules)))")
         == []
     )
+
+
+def test_the_list_of_commands_does_not_look_at_packages():
+    script = f"""
+import atexit, sys
+from sdc_tasks.cli import main
+atexit.register(lambda: print(*sorted({HEAVY | {"importlib.metadata"}} & set(sys.modules)), file=sys.stderr))
+sys.argv = ["sdc", "--help"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "Commands:" in done.stdout
+    assert done.stderr.split() == []
 
 
 def test_no_help_text_loads_what_a_command_works_with():

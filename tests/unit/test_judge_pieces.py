@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdc_tasks.judge.release.world import known_prior_rows, world_of
-from sdc_tasks.model.problem import Earlier
+from sdc_tasks.judge.release.polyhedron import known_prior_rows, polyhedron_of
+from sdc_tasks.model.problem import PriorReleases
 from sdc_tasks.model.results import Publication
 from support.hidden_tables import drawn
 
 TWO_VERSIONS = SimpleNamespace(
-    earlier=Earlier(
+    earlier=PriorReleases(
         rows=sp.csr_array(np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])),
         row_lower=np.zeros(3),
         row_upper=np.ones(3),
@@ -47,6 +47,6 @@ def test_an_interval_without_the_truth_is_moved_to_it(beside: float, ends: tuple
     problem = drawn(0)
     cells = np.flatnonzero(problem.aggregate)
     publication = Publication(cells, problem.a[cells] + beside, np.full(len(cells), 2.0))
-    world = world_of(problem, publication, "external")
+    world = polyhedron_of(problem, publication, "external")
     np.testing.assert_allclose(world.low[-len(cells) :], ends[0], atol=1e-9)
     np.testing.assert_allclose(world.high[-len(cells) :], ends[1], atol=1e-9)

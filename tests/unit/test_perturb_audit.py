@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import sdc_tasks as sdc
+from sdc_tasks.api.perturbing import PerturbAudit
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.intake.tables.counts import counts_of
 from sdc_tasks.intake.tables.rows import rows_of
 from sdc_tasks.methods.perturb.audit import narrowed, origin_bounds
 from sdc_tasks.methods.perturb.design import NoiseDesign, design_table
-from sdc_tasks.methods.perturb.exact import additive_cells, possible_values
+from sdc_tasks.methods.perturb.exact import Looks, additive_cells, possible_values
 from sdc_tasks.methods.perturb.grid import HIDDEN, PublishedGrid, grid_of
 from sdc_tasks.methods.perturb.ptable import NoiseRow, PerturbationTable
 from sdc_tasks.methods.rounding.small_count import CodeTree, by_hierarchies, by_list, dummy_of
@@ -127,6 +128,57 @@ def test_crossings_without_a_common_refinement(seed):
     assert all(len(exact.counts[c]) == 1 for c in shown)
 
 
+@pytest.mark.parametrize("crossings", [[["A"], ["B", "C"]], [["A"], ["B"], ["C"]]])
+@pytest.mark.parametrize("seed", range(3))
+def test_crossings_that_nothing_published_joins(crossings, seed):
+    """A is published, and no table with A and another dimension: two steps above the inner cells."""
+    inner = pd.DataFrame(
+        [(a, b, c, 1) for a, b, c in [("x", "u", "p"), ("y", "v", "q"), ("y", "u", "p")]],
+        columns=["A", "B", "C", "N"],
+    )
+    grid, _ = grid_in(inner, ["A", "B", "C"], NoNoise, seed, crossings=crossings)
+    bounds = narrowed(grid, NoNoise)
+    cells = additive_cells(grid)
+    assert len(cells.inner) == 8
+    assert all(len(cells.members[c]) == 8 // grid.blocks[b].size for b, c in shown_cells(grid))
+    exact, told = possible_values(bounds, NoNoise), enumerated(grid, NoNoise)
+    assert [set(exact.counts[c]) for _, c in shown_cells(grid)] == [told[c] for _, c in shown_cells(grid)]
+
+
+def shown_cells(grid: PublishedGrid) -> list[tuple[int, int]]:
+    """Block and number of each published cell."""
+    return [
+        (b, c)
+        for b, block in enumerate(grid.blocks)
+        if grid.shows(b)
+        for c in range(block.cells.start, block.cells.stop)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_code_with_one_code_below_it_is_the_same_cell(seed):
+    """M over m and F over f, A over a beside b: levels with as many codes as those below."""
+    inner = pd.DataFrame(
+        [(s, a, n) for (s, a), n in zip(product("mf", "ab"), [1, 0, 2, 1], strict=True)],
+        columns=["S", "A", "N"],
+    )
+    sexes = CodeTree("sexes", (("m", "M"), ("f", "F"), ("M", "ALL"), ("F", "ALL")))
+    ages = CodeTree("ages", (("a", "A"), ("A", "ALL"), ("b", "ALL")))
+    grid, _ = grid_in(inner, ["S", "A"], SMALL, seed, tree={"S": sexes, "A": ages})
+    cells = additive_cells(grid)
+    assert len(grid.published) == 5 * 4
+    assert len(cells.inner) == 4
+    bounds = narrowed(grid, SMALL)
+    exact, told = possible_values(bounds, SMALL), enumerated(grid, SMALL)
+    for cell, own in enumerate(told):
+        assert {n for n in exact.counts[cell] if n <= LARGEST} >= {n for n in own if n <= LARGEST}
+        assert bounds.low[cell] <= min(exact.counts[cell])
+        assert bounds.high[cell] >= max(exact.counts[cell])
+    for one, other in combinations(range(len(cells.members)), 2):
+        if cells.members[one] == cells.members[other]:
+            assert exact.counts[one] == exact.counts[other]
+
+
 NoNoise = PerturbationTable((NoiseRow.likely([0], [1.0]), NoiseRow.likely([0], [1.0])))
 
 
@@ -216,14 +268,46 @@ def test_a_grid_that_no_true_table_has_is_refused():
         narrowed(published_as([[0, 0, 30], [5, 7, 12], [5, 7, 12]]), SMALL)
 
 
-def test_work_that_runs_out_leaves_a_count_possible():
+@pytest.mark.parametrize("work", [1, 5, 20])
+@pytest.mark.parametrize("seed", range(6))
+def test_work_that_runs_out_leaves_a_count_possible(seed, work):
+    """A cell that is decided has the same counts; any other has more, and all within the bounds."""
+    counts = np.random.default_rng(seed).poisson(1, (3, 4)).tolist()
+    grid, _ = grid_in(frame(counts), ["R", "C"], SMALL, seed)
+    bounds = narrowed(grid, SMALL)
+    short, whole = possible_values(bounds, SMALL, work), possible_values(bounds, SMALL)
+    assert short.undecided
+    assert not whole.undecided
+    for cell, (own, all_of) in enumerate(zip(short.counts, whole.counts, strict=True)):
+        assert set(own) >= set(all_of)
+        assert cell in short.undecided or own == all_of
+        assert bounds.low[cell] <= own[0] <= own[-1] <= bounds.high[cell]
+
+
+def test_work_decides_some_cells_before_others():
+    """Else the equality above would be asked of none."""
     grid, _ = grid_in(frame(TABLES["two by three"]), ["R", "C"], SMALL, 1)
     bounds = narrowed(grid, SMALL)
-    short = possible_values(bounds, SMALL, work=1)
-    assert short.undecided
-    whole = possible_values(bounds, SMALL)
-    for own, all_of in zip(short.counts, whole.counts, strict=True):
-        assert set(own) >= set(all_of)
+    open_cells = [len(possible_values(bounds, SMALL, work).undecided) for work in (1, 20, 60, 1000)]
+    assert open_cells == sorted(open_cells, reverse=True)
+    assert any(0 < many < len(grid.published) for many in open_cells)
+    assert open_cells[-1] == 0
+
+
+def test_no_more_work_is_done_than_was_asked_for(monkeypatch):
+    """Of walks and searches together, but for what one of them does before it looks again."""
+    made = []
+
+    class Counted(Looks):
+        def __init__(self, most):
+            super().__init__(most)
+            made.append(self)
+
+    monkeypatch.setattr("sdc_tasks.methods.perturb.exact.Looks", Counted)
+    grid, _ = grid_in(frame([[1, 0, 2, 1], [0, 3, 1, 0], [2, 1, 0, 1]]), ["R", "C"], SMALL, 2)
+    assert possible_values(narrowed(grid, SMALL), SMALL, 60).undecided
+    assert made[0].most <= made[0].done <= made[0].most + 100
+    assert sum(one.done for one in made[1:]) <= made[0].done
 
 
 # --- of a result --------------------------------------------------------------------------------------------
@@ -249,22 +333,41 @@ def test_the_audit_of_a_result_never_excludes_the_truth():
     truth = {tuple(row[:2]): row[2] for row in result.table.itertuples(index=False)}
     table = told.table
     assert len(table) == 4 * 3
-    for age, sex, _, low, high, choices in table.itertuples(index=False):
+    for age, sex, _, low, high, choices, exact in table.itertuples(index=False):
         assert low <= truth.get((age, sex), 0) <= high
         assert 1 <= choices <= high - low + 1
+        assert exact
     assert told.facts["enumerated"] is True
+    assert told.facts["judged_exactly"] == len(table)
+    assert told.judged == "exact for 12 of 12 cells"
     assert told.facts["told_exactly"] == int((table["CHOICES"] == 1).sum())
 
 
 def test_a_large_audit_takes_bounds_alone_and_says_so():
     told = found().audit(enumerate_counts=False)
     assert told.facts["enumerated"] is False
+    assert told.judged == "exact for 0 of 12 cells, bounds for the others"
+    assert not told.table["EXACT"].any()
     assert (told.table["CHOICES"] == told.table["HIGH"] - told.table["LOW"] + 1).all()
 
 
 def test_what_a_notebook_shows_of_an_audit_are_numbers_of_cells():
     shown = repr(found().audit())
     assert "told exactly" in shown
+    assert "exact for 12 of 12 cells" in shown
+
+
+def test_an_audit_says_of_which_cells_it_has_bounds_alone():
+    result = found()
+    bounds = result.audit(enumerate_counts=False).bounds
+    exact = possible_values(bounds, result.ptable, work=40)
+    audit = PerturbAudit(result.perturbed.dummy, bounds, exact)
+    table, whole = audit.table, result.audit().table
+    assert 0 < len(exact.undecided) < len(table)
+    assert np.flatnonzero(~table["EXACT"]).tolist() == sorted(exact.undecided)
+    assert audit.judged == f"exact for {12 - len(exact.undecided)} of 12 cells, bounds for the others"
+    same = table["EXACT"]
+    pd.testing.assert_frame_equal(table[same], whole[same])
 
 
 def test_a_publication_that_is_too_large_is_refused(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,27 @@ def cells_of(found: object) -> dict[tuple[str, ...], int]:
     return {
         tuple(row[:-2]): row[-1] for row in table[[*dims, "ORIGINAL", "PERTURBED"]].itertuples(index=False)
     }
+
+
+def test_keys_of_fifteen_decimals_are_added_and_looked_up_exactly():
+    """As τ-ARGUS writes them; one lies at the end of an interval, and belongs to the next one."""
+    chance = np.random.default_rng(11)
+    of = people(500).assign(KEY=[f"0.{key:015d}" for key in chance.integers(0, 10**15, 500)])
+    table = design_table(NOISE).table
+    two = PerturbationTable((NoiseRow.likely([0], [1.0]), NoiseRow([-1, 2], [0.36648551, 1.0])))
+    for key, published in (("0.366485509999999", 0), ("0.366485510000000", 3)):
+        lone = pd.DataFrame({"AGE": ["0"], "KEY": [key]})
+        assert sdc.perturb(lone, ["AGE"], two, record_key="KEY").table["PERTURBED"][0] == published
+    found = sdc.perturb(of, DIMS, table, record_key="KEY").table
+    for *codes, count, published in found.itertuples(index=False):
+        own = of[
+            np.logical_and.reduce([(c == "TOTAL") | (of[d] == c) for d, c in zip(DIMS, codes, strict=True)])
+        ]
+        key = sum(map(Fraction, own["KEY"])) % 1
+        row = table.rows[min(count, table.top)]
+        ends = [Fraction(repr(end)) for end in row.upper.tolist()]
+        step = next(step for step, end in zip(row.steps.tolist(), ends, strict=True) if key < end)
+        assert (len(own), published) == (count, count + step)
 
 
 def test_the_same_people_have_the_same_noise_in_every_table():

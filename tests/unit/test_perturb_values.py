@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,6 +103,84 @@ def test_the_interval_that_a_reader_has_holds_the_truth():
         assert low <= truth[area, size] <= high
 
 
+def told(result: sdc.PerturbValuesResult) -> dict[tuple[str, ...], tuple[float, float]]:
+    return {tuple(row[:-3]): row[-2:] for row in result.audit().table.itertuples(index=False)}
+
+
+def could_be_published(total: int, asked: sdc.ValueNoise, published: int) -> bool:
+    """Whether noise of at most its share of the sum leads there, rounding too."""
+    return abs(total - published) <= Fraction(asked.share) * asked.max_step * total + Fraction(1, 2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_table_of_one_dimension_tells_is_exact(seed):
+    """Against every true table, with whole sums below 200. Three areas, one of them empty."""
+    chance = np.random.default_rng(seed)
+    of = pd.DataFrame({"ID": range(6), "AREA": list("aaabbb"), "VALUE": chance.integers(1, 12, 6)})
+    noise, tree = sdc.ValueNoise(0.15), {"AREA": {"T": None, "a": "T", "b": "T", "c": "T"}}
+    asked = {"secret": SECRET, "record": "ID", "hierarchy": tree}
+    result = sdc.perturb_values(of, ["AREA"], "VALUE", noise, **asked)
+    shown = dict.fromkeys("Tab", 0) | dict(result.public.itertuples(index=False))
+    possible = {
+        key: [s for s in range(200) if could_be_published(s, noise, int(x))] for key, x in shown.items()
+    }
+    tables = [
+        (a, b)
+        for a in possible["a"]
+        for b in possible["b"]
+        if a + b in possible["T"]
+        and all(part < a + b or shown["T"] == shown[key] for key, part in (("a", a), ("b", b)))
+    ]
+    sums = {"a": [a for a, _ in tables], "b": [b for _, b in tables], "T": [a + b for a, b in tables]}
+    assert {key: bounds for (key,), bounds in told(result).items()} == {
+        key: (min(own), max(own)) for key, own in sums.items()
+    }
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (1.0, 0.5)])
+def test_no_true_sum_is_outside_of_what_all_cells_tell(weights):
+    of = firms(150)
+    result = sdc.perturb_values(
+        of, DIMS, "VALUE", sdc.ValueNoise(0.2, weights=weights), secret=SECRET, record="ID"
+    )
+    audit, alone = result.audit(), result.intervals()
+    bounds = told(result)
+    for area, size, total, _ in result.table.itertuples(index=False):
+        low, high = bounds[area, size]
+        assert low <= round(total, 1) <= high
+    narrower = 0
+    for area, size, _, low, high in alone.itertuples(index=False):
+        within = bounds[area, size]
+        assert low <= within[0] <= within[1] <= high
+        narrower += within != (low, high)
+    assert 0 < narrower <= audit.facts["told_more_of_by_other_cells"]
+
+
+def test_noise_that_may_be_as_large_as_a_sum_sets_no_end_to_it():
+    of = firms(60)
+    result = sdc.perturb_values(
+        of, DIMS, "VALUE", sdc.ValueNoise(1 / 3, weights=(1, 1)), secret=SECRET, record="ID"
+    )
+    assert np.isinf(result.intervals()["HIGH"]).all()
+    facts = result.audit().facts
+    assert (facts["told_exactly"], facts["told_within_10_percent"], facts["told_to_be_0"]) == (0, 0, 0)
+
+
+def test_a_sum_of_more_digits_than_bounds_have_is_refused():
+    of = firms(20).assign(VALUE=1e14 + 0.5)
+    result = sdc.perturb_values(of, DIMS, "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID")
+    with pytest.raises(InvalidInput, match=r"more than 14 digits.*Remedy"):
+        result.audit()
+
+
+def test_a_name_of_a_column_of_ours_is_no_dimension_and_values_are_none():
+    of = firms(20).rename(columns={"AREA": "LOW"})
+    with pytest.raises(InvalidInput, match="LOW is the name of a column of ours"):
+        sdc.perturb_values(of, ["LOW"], "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID")
+    with pytest.raises(InvalidInput, match="column VALUE is a dimension"):
+        sdc.perturb_values(of, ["VALUE"], "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID")
+
+
 def test_two_columns_of_one_cell_have_noise_of_their_own():
     """Else their ratio would be told."""
     of = firms().assign(SAME=lambda frame: frame["VALUE"])
@@ -145,3 +225,21 @@ def test_what_is_wrong_is_refused():
         sdc.perturb_values(firms(), DIMS, "VALUE", noise, record_key="WHOLE", keys_below=256)
     with pytest.raises(InvalidInput, match="noise is no noise of values"):
         sdc.perturb_values(firms(), DIMS, "VALUE", 0.1, secret=SECRET, record="ID")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"), [((2e-05, 3e-05), 5), ((2e-05, 0.5), 5), (("1.5e3", "2"), 0)]
+)
+def test_sums_have_the_decimals_of_numbers_with_a_power_of_ten(values, decimals):
+    """As a data frame writes small numbers: 2e-05 has five decimals, and its cell does not become empty."""
+    of = pd.DataFrame({"ID": ["a", "b"], "AREA": ["n", "s"], "VALUE": values})
+    found = sdc.perturb_values(of, ["AREA"], "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID").public
+    sums = [float(value) for value in found["VALUE"]]
+    assert len(sums) == 3
+    assert all(value > 0 and value == round(value, decimals) for value in sums)
+
+
+def test_a_number_with_an_underscore_is_none():
+    of = pd.DataFrame({"ID": ["a", "b"], "AREA": ["n", "s"], "VALUE": ["1_000", "2"]})
+    with pytest.raises(InvalidInput, match="a value is a number, 0 or more"):
+        sdc.perturb_values(of, ["AREA"], "VALUE", sdc.ValueNoise(0.1), secret=SECRET, record="ID")

@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import typer
 
+from sdc_tasks.cli.app import app
 from sdc_tasks.domains import load_domain
 from sdc_tasks.domains.schema import Domain
 from sdc_tasks.model.results import Adjustment, Evidence, Publication
@@ -267,6 +269,24 @@ def test_each_reader_is_told_what_to_do_next(domain: Domain, of, reader: int, to
     facts = of(small_facts(domain))
     assert told in " ".join(next_steps(facts)[reader][1])
     assert told in render(facts).split("</header>", 1)[0]
+
+
+@pytest.mark.parametrize("down", [1.0, 0.3])
+def test_no_reader_is_sent_to_a_command_or_a_folder_that_is_not_there(domain: Domain, down: float) -> None:
+    """A release without secondaries of the receiver has no folder of them."""
+    facts = small_facts(domain, down=down)
+    told = " ".join(sentence for _, sentences in next_steps(facts) for sentence in sentences)
+    assert set(re.findall(r"\bsdc ([a-z-]+)", told)) <= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    assert not any(each.receiver for each in facts.audit.countries)
+    assert "secondaries" not in told
+
+
+def test_a_blocked_release_says_whom_it_was_attacked_by_and_fills_its_screen(domain: Domain) -> None:
+    page = render(small_facts(domain, down=0.3))
+    assert "The audit did not pass, so nothing was published." in page
+    assert "1 requirement broken" in page
+    assert '<div class="first blocked">' in page
+    assert '<div class="first">' in render(small_facts(domain))
 
 
 def test_the_first_screen_answers_nine_questions(domain: Domain) -> None:

@@ -234,6 +234,22 @@ def test_what_ends_early_says_how_far_it_is_and_prove_goes_on() -> None:
     assert 0 < early.gap < 1
 
 
+def test_integer_rounds_come_early_where_they_prove_the_pattern() -> None:
+    """Before any pattern is sought by the relaxation; where their nodes do not do, the search goes on."""
+    early = suppress(cube(3, 4, 4), PatternOptions(work=WHILE_IT_PAYS))
+    late = suppress(cube(3, 4, 4), PatternOptions(work=replace(WHILE_IT_PAYS, early=0)))
+    assert (early.ended, early.cost) == (late.ended, late.cost) == ("proven", late.bound)
+    assert not any("LP round" in moment.method for moment in early.history)
+    assert any("LP round" in moment.method for moment in late.history)
+    not_enough = suppress(cube(3, 4, 4), PatternOptions(work=replace(WHILE_IT_PAYS, early=1, nodes=1)))
+    assert not_enough.ended in ("proven", "work")
+    none = suppress(cube(3, 4, 4), PatternOptions(work=replace(WHILE_IT_PAYS, integer_rounds=0)))
+    assert any("LP round" in moment.method for moment in none.history)
+    assert verify(cube(3, 4, 4), none.pattern).safe
+    assert not_enough.cost <= late.cost
+    assert verify(cube(3, 4, 4), not_enough.pattern).safe
+
+
 def test_a_larger_table_has_fewer_rounds_for_each_takes_longer() -> None:
     """Of a table with more classes than the work is meant for, rounds in proportion; a network has all."""
     work = Work(rounds=7, patterns=0, search=0, integer_rounds=0)

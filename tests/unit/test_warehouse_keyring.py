@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.warehouse.keyring import KEY_BYTES, Keyring, TamperedError, new_key
+from sdc_tasks.warehouse.keyring import KEY_BYTES, Keyring, TamperedError, new_key, read_key_file
 
 KEY = new_key()
 
@@ -67,3 +68,13 @@ def test_a_keyring_does_not_show_its_keys() -> None:
     keys = Keyring.of([KEY])
     assert KEY not in repr(keys)
     assert repr(urlsafe_b64decode(KEY)) not in repr(keys)
+
+
+def test_who_is_interrupted_while_a_key_is_written_leaves_none_behind(tmp_path, monkeypatch) -> None:
+    def interrupted(file: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_key_file(tmp_path / "warehouse.db.key")
+    assert list(tmp_path.iterdir()) == []

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,8 +181,9 @@ def child(
     finally:
         if small_disk is not None:
             shutil.copytree(small_disk[0], folder / f"{os.getpid()}.disk")
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):  # no room for what is left to say
+                stream.flush()
         os._exit(code)
 
 

@@ -16,6 +16,8 @@ from support.supply import as_pip
 
 RUN_TIME, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
 ALONE = ROOT / "requirements-sdc.lock"  # `sdc` without Airflow
+# What make adds to DEVELOPMENT where it is first asked for: the site and the notebooks; tests in a browser.
+LATER = (ROOT / "requirements-docs.lock", ROOT / "requirements-browser.lock")
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 NO_NETWORK = (
     "dns error",
@@ -65,7 +67,7 @@ def pins(lock: Path) -> dict[str, Pin]:
 
 def uv(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """uv of this environment with its cache, and no settings of the user's."""
-    cache = {"UV_CACHE_DIR": str(ROOT / ".venv" / "cache")} if (ROOT / ".venv" / "cache").is_dir() else {}
+    cache = {"UV_CACHE_DIR": str(ROOT / ".venv" / "cache")} if (ROOT / ".venv").is_dir() else {}
     command = [Path(sys.executable).with_name("uv"), *arguments]
     environment = {"UV_NO_CONFIG": "1", **cache, **as_pip.environment()}
     return subprocess.run(

@@ -19,7 +19,7 @@ from typing import Any
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from support.supply.lock import DEVELOPMENT, RUN_TIME, Pin, pins
+from support.supply.lock import DEVELOPMENT, LATER, RUN_TIME, Pin, pins
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
         )
         return 2
     code = 0
-    for lock in [Path(each) for each in arguments[1:]] or [RUN_TIME, DEVELOPMENT]:
+    for lock in [Path(each) for each in arguments[1:]] or [RUN_TIME, DEVELOPMENT, *LATER]:
         locked = pins(lock)
         found = known(locked, folder)
         for each in found:
