@@ -5,15 +5,18 @@ IS_OURS := 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# What the site, notebooks and the tests in a browser need besides.
+DOCS_READY    := $(VENV)/.ready-docs
+BROWSER_READY := $(VENV)/.ready-browser
 DEMO   := var/demo
 # Tests run in a process a core; those of one file stay together, and share what they prepare. Long files begin (tests/conftest.py).
 SIDE_BY_SIDE := -n auto --dist loadfile --no-loadscope-reorder
-# Laws on all their examples; also full-size runs; these by themselves.
-LAWS := --hypothesis-profile=all
+# Laws on a quarter of their examples, or with THOROUGH=yes on all of them; also full-size runs; these by themselves.
+LAWS := $(if $(THOROUGH),--hypothesis-profile=all)
 WHOLE := -m "not exhaustive" $(LAWS)
 FULL_SIZE := -m "slow and not exhaustive" $(LAWS)
-# With THOROUGH=yes the tests of ROOMS are measured, full-size runs too, and run nowhere else.
-OTHER_ROOMS = $(if $(THOROUGH),$(addprefix --ignore=,$(ROOMS)))
+# With MEASURED=yes the tests of ROOMS are measured, full-size runs too, and run nowhere else.
+OTHER_ROOMS = $(if $(MEASURED),$(addprefix --ignore=,$(ROOMS)))
 UNIVERSAL := --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header
 MAKEFLAGS += --no-print-directory
 
@@ -29,7 +32,7 @@ LOUDNESS := $(shell test -t 2 || echo --quiet)  # a terminal sees how far it is
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-rival bench-linked bench-readers compare lint clean
+.PHONY: help setup setup-all lock release up down test tests test-all test-beyond test-faults test-stack mutants coverage docs docs-pages findings sbom vulnerabilities bench-cta bench-attack bench-rounding bench-suppression bench-rival bench-linked bench-readers compare lint clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +42,7 @@ setup: $(READY)  ## the environment in .venv, from the lock files; does nothing 
 $(READY): requirements-dev.lock requirements.lock pyproject.toml
 	@$(or $(PYTHON),python3) -c $(IS_OURS) 2>/dev/null || \
 		{ echo "$(or $(PYTHON),python3) is no Python 3.11, 3.12 or 3.13. Remedy: install one, or make PYTHON=/path/to/python3.13 …" >&2; exit 1; }
-	@echo "environment: .venv from requirements-dev.lock: 1.3 GB, a minute or more by the index"
+	@echo "environment: .venv from requirements-dev.lock: 1.1 GB, a minute or more by the index"
 	@echo "[1/3] uv, which installs"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock > $(VENV)/uv.lock
@@ -49,13 +52,26 @@ $(READY): requirements-dev.lock requirements.lock pyproject.toml
 		{ echo "uv could not. pip does, which takes longer" >&2; $(BIN)/python -m pip install $(HASHED) --requirement requirements-dev.lock; }
 	@echo "[3/3] sdc"
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
-	@rm -rf $(UV_CACHE_DIR)/simple-*  # what the index answered; the packages there are links to those installed
+	@rm -rf $(UV_CACHE_DIR)/*  # the packages are installed
+	@touch $@
+
+setup-all: $(READY) $(DOCS_READY) $(BROWSER_READY)  ## setup, and at once what the targets docs, test-beyond and test-stack add to it
+
+# A new $(READY) has removed these packages.
+$(VENV)/.ready-%: requirements-%.lock $(READY)
+	@echo "environment: .venv, also $<"
+	@PYTHONPATH=tests $(BIN)/python -m support.supply.as_pip pip install $(LOUDNESS) --python $(BIN)/python --require-hashes --no-deps --requirement $< || \
+		{ echo "uv could not. pip does, which takes longer" >&2; $(BIN)/python -m pip install $(HASHED) --requirement $<; }
+	@rm -rf $(UV_CACHE_DIR)/*
 	@touch $@
 
 lock: $(READY)  ## pins anew what pyproject.toml asks for, for every Python and machine; keeps the pins that still fit
 	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra stack --output-file requirements.lock
 	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra release --constraints requirements.lock --output-file requirements-sdc.lock
 	@env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra dev --constraints requirements.lock --output-file requirements-dev.lock
+	@for part in docs browser; do \
+		env -u UV_NO_CONFIG $(BIN)/uv pip compile $(UNIVERSAL) pyproject.toml --extra $$part --constraints requirements-dev.lock \
+			--output-file requirements-$$part.lock || exit 1; done
 
 $(DEMO)/.written: $(READY) $(wildcard sdc_tasks/demo/*.py sdc_tasks/domains/*.yaml sdc_tasks/domains/codelists/*.csv)
 	@rm -rf $(DEMO)
@@ -78,20 +94,19 @@ lint: $(READY)  ## ruff, mypy, import contracts
 	@$(BIN)/lint-imports
 
 # Type checks take one core for most of a minute; tests do not wait for them.
-test: $(READY)  ## lint, SBOM and the tests, but for full-size runs: minutes; THOROUGH=yes: laws on all examples, coverage
+test: $(READY)  ## lint, SBOM and the tests, but for full-size runs: minutes; MEASURED=yes: and coverage; THOROUGH=yes: laws on all examples
 	@$(MAKE) --jobs lint sbom tests
 
 tests: $(READY)
-	@$(if $(THOROUGH),$(MAKE) coverage)
-	@$(BIN)/pytest $(SIDE_BY_SIDE) $(if $(THOROUGH),$(LAWS)) $(OTHER_ROOMS)
+	@$(if $(MEASURED),$(MAKE) coverage)
+	@$(BIN)/pytest $(SIDE_BY_SIDE) $(LAWS) $(OTHER_ROOMS)
 
-test-all: $(READY)  ## what .ci/run runs: make test THOROUGH=yes, then test-beyond; half an hour
-	@$(MAKE) test THOROUGH=yes
-	@$(MAKE) test-beyond THOROUGH=yes
+test-all: $(READY)  ## everything: make test, test-beyond and test-faults, laws on all their examples; hours
+	@$(MAKE) test test-beyond MEASURED=yes THOROUGH=yes
+	@$(MAKE) test-faults
 
-test-beyond: $(READY)  ## what make test leaves out: full-size runs, a part of test-faults, test-stack
+test-beyond: setup-all  ## what make test leaves out: full-size runs, more faults, then test-stack
 	@$(BIN)/pytest $(SIDE_BY_SIDE) $(FULL_SIZE) $(OTHER_ROOMS)
-	@$(BIN)/pytest $(SIDE_BY_SIDE) --dist load $(SOME_FAULTS)
 	@$(MAKE) test-stack
 
 # Python 3.11 counts lines by a trace function, which makes tests half as long again and more (3.12 and later: a tenth, by
@@ -107,16 +122,15 @@ coverage: $(READY)  ## the quick tests, and that they run FLOOR percent of the l
 	@$(BIN)/coverage report --fail-under=$(FLOOR) > var/coverage/report.txt || { tail -n 25 var/coverage/report.txt; exit 1; }
 	@grep TOTAL var/coverage/report.txt
 
-# A part of the exhaustive search: of each fault one part of eight on each engine. All of it takes longer than a check of a change may.
-SOME_FAULTS := -m exhaustive tests/faults -k "-0"
+# It takes longer than a check of a change may.
 test-faults: $(READY)  ## the whole exhaustive search: a release killed before each of its writes, 20 000 statements, every forged chain
 	@$(BIN)/pytest $(SIDE_BY_SIDE) -m "exhaustive or not exhaustive" tests/faults
 	@$(BIN)/pytest $(SIDE_BY_SIDE) -m exhaustive --hypothesis-profile=all --ignore=tests/faults
 
-test-stack: $(READY)  ## tests against all servers: PostgreSQL and Redis of the system (apt), Celery, REST, pages in a browser
+test-stack: $(READY) $(BROWSER_READY)  ## tests against all servers: PostgreSQL and Redis of the system (apt), Celery, REST, pages in a browser
 	@$(BIN)/pytest $(wildcard tests/stack tests/browser)
 
-docs: $(READY)  ## the pages of docs/ as a site, without a network: var/docs/index.html
+docs: $(READY) $(DOCS_READY)  ## the pages of docs/ as a site, without a network: var/docs/index.html
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/sphinx-build -q -E -W --keep-going -d var/doctrees docs var/docs
 	@echo "var/docs/index.html"

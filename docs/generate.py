@@ -226,7 +226,7 @@ def command_line() -> str:
             rows.append(f"| `{shown}` | {cell(kind)} | {cell(default)} | {cell(parameter.help or '')} |")
         parts += [
             f"## sdc {name}",
-            prose(command.help),
+            prose("\n\n".join(" ".join(each.split("\n")) for each in command.help.split("\n\n"))),
             "\n".join(rows) if len(rows) > 2 else "It has no options.",
         ]
     return MADE + "\n\n".join(parts) + "\n"
