@@ -33,6 +33,7 @@ BELOW = {
 
 # Questions about the options, answered at the door: no table is sent in unless somebody asked for it.
 ASKED = {"uses_witness_guided_search", "require_fitting", "against_program"}
+IMPORTED = {"<module>"}  # the first who needs a module runs it
 
 
 def room_of(frame: FrameType | None) -> str | None:
@@ -53,7 +54,7 @@ def walked(rooms: list[str]) -> Iterator[None]:
     def note(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and not inside and (room := room_of(frame)) not in (None, "pipeline"):
             inside.append(frame)
-            if frame.f_code.co_name not in ASKED and rooms[-1:] != [room]:
+            if frame.f_code.co_name not in ASKED | IMPORTED and rooms[-1:] != [room]:
                 rooms.append(str(room))
         elif event == "return" and inside and frame is inside[0]:
             inside.clear()
