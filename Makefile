@@ -163,7 +163,7 @@ bench-rounding: $(READY)  ## rounding on named tables, up to census size: tests/
 bench-suppression: $(READY)  ## every method of cell suppression on named tables: tests/benchmarks/SUPPRESSION.md; ARGS="--limit 20"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.suppression_run $(ARGS)
 
-bench-rival: $(READY)  ## cell suppression of 60 random tables beside pytauargus, hours: tests/benchmarks/SUPPRESSION_RIVAL.md; ARGS="--every 10"
+bench-rival: $(READY)  ## cell suppression of 60 random tables beside pytauargus, an hour or two: tests/benchmarks/SUPPRESSION_RIVAL.md; ARGS="--every 10"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.suppression_rival_run $(ARGS)
 
 bench-linked: $(READY)  ## tables of one statistic decided together and one after the other, minutes: tests/benchmarks/TOGETHER.md; ARGS="--orders 1"

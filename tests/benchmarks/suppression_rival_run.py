@@ -1,10 +1,11 @@
-"""`make bench-rival ARGS="…"`: cell suppression of three-dimensional tables, ours beside pytauargus, each
-call in a process of its own; writes SUPPRESSION_RIVAL.md and suppression_rival.json.
+"""`make bench-rival ARGS="…"`: cell suppression, ours beside pytauargus, each call in a process of its own;
+writes SUPPRESSION_RIVAL.md and suppression_rival.json.
 
-The rival gets microdata and a p% rule, and its own optimal method as it is by default. Ours gets the table
-that the rival printed, with its primaries and levels, and the options of `sdc.suppress` by default. So both
-protect the same cells by the same levels. A call is timed within its process, after imports. Both patterns
-are judged by the verifier of this project, for outsiders: the rival's method knows no singletons.
+The rival gets microdata and a p% rule, or a table with primaries and levels, and its optimal or its modular
+method as it is by default. Ours gets the table that the rival printed, with its primaries and levels, and the
+options of `sdc.suppress` by default: once against outsiders, once against all who are alone in a cell. So all
+protect the same cells by the same levels. A call is timed within its process, after imports. All patterns are
+judged by the verifier of this project, against outsiders and against respondents who are alone in a cell.
 """
 
 from __future__ import annotations
@@ -16,252 +17,349 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from rich.console import Console
 
 from benchmarks.document import NONE, as_number, as_seconds, as_table, machine, not_measured, write_document
 from benchmarks.process import command, run_python
 from benchmarks.registry import HERE
-from benchmarks.suppression_rival_tables import RULE, Microdata, tables
+from benchmarks.suppression_rival_tables import TOTAL, Input, WithLevels, public, tables
 
 RECORDS = HERE / "suppression_rival.json"
-PATIENCE = 900.0  # seconds after which a call is ended from outside
-TOTAL = "Total"  # the rival's code of totals
+METHODS = ("OPT", "MOD")  # of the rival
+PATIENCE = 300.0  # seconds after which a call is ended from outside
+SECONDS = 60.0  # of our search against lone respondents
 LEGEND = """\
-*cells* of the table, *primaries* by the rule P(10,1). *cost*: the sum of the values of secondary cells.
-*s* and *CPU s*: wall time and CPU time of the whole call. *reached*: when ours had a pattern that costs no
-more than the rival's, from the start of the call, and its share of the rival's time. *at risk*: primaries
-of the rival's pattern that our verifier does not find protected; of ours there are none. The rival's
-attacker knows the smallest and the largest cell of the table as bounds: 0 in these tables, which have empty
-cells, and the grand total. Ours knows that values are 0 or more."""
+*cells* of the table, *primaries*, and of these those with one *lone* respondent. *cost*: the sum of the
+values of secondary cells. *at risk*: primaries that our verifier does not find protected against outsiders,
+and against all lone respondents together; *hopeless*: those of the latter that no pattern protects. *CPU s*
+of the whole call; *×*: ours over the rival's OPT. Ours twice: against outsiders, and within 60 s against
+lone respondents, with `attainable=True`. The rival's attacker knows the smallest and the largest cell of the
+table as bounds: 0 in tables with empty cells, and the grand total. Ours knows that values are 0 or more. The
+tables named R… are public: twelve regions of τ-ARGUS's demonstration file, which is not a part of this
+project (`--public FOLDER`)."""
 out = Console(highlight=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """What one call gave. `at_risk`: primaries at risk from outsiders, and from all lone respondents."""
+
+    cost: float
+    at_risk: int
+    at_risk_lone: int
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Record:
-    """One table, both calls. Costs in units of the value, times in seconds; `reached` None: never."""
+    """One table, all calls: `theirs` by method, without those that did not end; `ours` against outsiders,
+    with its bound; `lone` against lone respondents; `hopeless`: primaries that all of these learn too much
+    of whatever is hidden. Costs in units of the value, times in seconds.
+    """
 
     name: str
     cells: int
     primaries: int
-    theirs: float
-    their_wall: float
-    their_cpu: float
-    at_risk: int
-    ours: float
+    alone: int
+    theirs: Mapping[str, Pattern]
+    ours: Pattern
     bound: float
-    ended: str
-    wall: float
-    cpu: float
-    reached: float | None
-    reached_cpu: float | None
+    lone: Pattern | None
+    hopeless: int
     load: float
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
 
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> Record:
+        theirs = {name: Pattern(**each) for name, each in kept["theirs"].items()}
+        lone = None if kept["lone"] is None else Pattern(**kept["lone"])
+        return cls(**{**kept, "theirs": theirs, "ours": Pattern(**kept["ours"]), "lone": lone})
 
-def rival(table: Microdata, python: str, folder: Path, suppress: str) -> dict[str, Any]:
+
+def rival(table: Input, python: str, folder: Path, method: str) -> dict[str, Any]:
     """What the call of the rival gave. Raises CalledProcessError, TimeoutExpired."""
-    asked, answer = folder / "asked.json", folder / "answer.json"
-    told = {
-        "records": {**table.codes, "V": table.values},
-        "dims": table.dims,
-        "value": "V",
-        "rule": RULE,
-        "suppress": suppress,
-        "trees": table.as_hrc(),
-    }
-    asked.write_text(json.dumps(told))
+    asked, answer = folder / "asked.json", folder / f"{method}.json"
+    asked.write_text(json.dumps({**table.asked(), "suppress": f"{method}(1)"}))
     script = [python, str(HERE / "suppression_rival.py"), str(asked), str(answer)]
     subprocess.run(script, check=True, capture_output=True, timeout=PATIENCE, cwd=folder)  # it leaves logs
     return dict(json.loads(answer.read_text()))
 
 
-def ours(table: Microdata, answer: dict[str, Any]) -> Record:
-    """Our call on the table that the rival printed."""
-    import numpy as np
-    import pandas as pd
+class Called:
+    """Our calls on the table that the rival printed, and all its patterns judged: `answers` by method."""
 
-    import sdc_tasks as sdc
-    from sdc_tasks.judge.pattern import verify
-    from sdc_tasks.one_thread import one_thread
+    def __init__(self, table: Input, answers: Mapping[str, Mapping[str, Any]]) -> None:
+        import sdc_tasks as sdc
+        from sdc_tasks.one_thread import one_thread
 
-    load = os.getloadavg()[0]
-    frame = pd.DataFrame(answer["rows"])
-    theirs = frame["status"].to_numpy()
-    frame["SECRET"] = (theirs == "U").astype(int)
-    trees = {
-        name: {TOTAL: None, **dict.fromkeys(sorted(set(parents.values())), TOTAL), **parents}
-        for name, parents in table.parents.items()
-    }
-    asked = {
-        "primary": "SECRET",
-        "lpl": "lower",
-        "upl": "upper",
-        "total": TOTAL,
-        "hierarchy": trees or None,
-    }
-    given = frame[[*table.dims, "V", "SECRET", "lower", "upper"]]
-    few = pd.DataFrame(
-        {"A": list("aabb"), "B": list("xyxy"), "V": [5, 6, 7, 8], "SECRET": [1, 0, 0, 0], "L": [1] * 4}
-    )
-    sdc.suppress(few, ["A", "B"], "V", primary="SECRET", level="L", progress=False)  # imports what it needs
-    one_thread()
-    moments: list[float] = []
-    wall, cpu = time.perf_counter(), time.process_time()
-    found = sdc.suppress(
-        given, table.dims, "V", progress=lambda line: moments.append(time.process_time() - cpu), **asked
-    )
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    place = {key: i for i, key in enumerate(found.cells.keys)}
-    pattern = np.zeros(len(place), dtype=bool)
-    for row, status in zip(given[table.dims].itertuples(index=False), theirs, strict=True):
-        pattern[place[tuple(row)]] = status in ("U", "M")
-    problem = found._crossed.problem
-    cost = problem.cost_of(pattern)
-    first = next(
-        (
-            i
-            for i, each in enumerate(found.search.history)
-            if each.objective is not None and each.objective <= cost
-        ),
-        None,
-    )
-    began = wall - found.search.seconds  # reading, and making the result
-    return Record(
-        table.name,
-        len(problem.a),
-        len(problem.primaries),
-        cost,
-        answer["wall"],
-        answer["cpu"],
-        len(verify(problem, pattern).unprotected),
-        found.loss,
-        found.bound,
-        found.search.ended,
-        wall,
-        cpu,
-        None if first is None else began + found.search.history[first].seconds,
-        None if first is None else moments[first],
-        load,
-    )
+        self._suppress, self._table, self._answers = sdc.suppress, table, answers
+        self._frames = {method: pd.DataFrame(answer["rows"]) for method, answer in answers.items()}
+        given = next(iter(self._frames.values()))
+        given = given.assign(SECRET=(given["status"] == "U").astype(int))
+        given["LONE"] = [int(table.alone(row) and row["SECRET"]) for row in given.to_dict("records")]
+        self.alone = int(given["LONE"].sum())
+        self._given = given[[*table.dims, "V", "SECRET", "lower", "upper", "LONE"]]
+        few = pd.DataFrame(
+            {"A": list("aabb"), "B": list("xyxy"), "V": [5, 6, 7, 8], "SECRET": [1, 0, 0, 0], "L": [1] * 4}
+        )
+        sdc.suppress(few, ["A", "B"], "V", primary="SECRET", level="L", progress=False)  # imports all
+        one_thread()
+
+    def suppressed(self, **more: Any) -> tuple[Any, float, float]:
+        """The result, seconds of wall and of CPU."""
+        table = self._table
+        roots = table.roots if isinstance(table, WithLevels) else dict.fromkeys(table.dims, TOTAL)
+        asked: dict[str, Any] = {"primary": "SECRET", "lpl": "lower", "upl": "upper", "progress": False}
+        asked["total"] = {name: root for name, root in roots.items() if name not in table.trees}
+        asked["hierarchy"] = {name: dict(tree) for name, tree in table.trees.items()}
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = self._suppress(self._given, table.dims, "V", **asked, **more)
+        return found, time.perf_counter() - wall, time.process_time() - cpu
+
+    def judged(self, found: Any, hidden: Any, wall: float, cpu: float) -> Pattern:
+        """A pattern over the cells of our result."""
+        from sdc_tasks.judge.pattern import verify
+
+        problem = found._crossed.problem
+        lone = np.zeros(len(problem.a), dtype=bool)
+        lone[self._places(found)] = self._given["LONE"] == 1
+        against_lone = replace(problem, singleton=lone, attained=(), attainable=False)
+        outsiders = replace(problem, singleton=np.zeros_like(lone), attained=(), attainable=False)
+        return Pattern(
+            cost=problem.cost_of(hidden),
+            at_risk=len(verify(outsiders, hidden).unprotected),
+            at_risk_lone=len(verify(against_lone, hidden).unprotected),
+            wall=wall,
+            cpu=cpu,
+        )
+
+    def _places(self, found: Any) -> list[int]:
+        place = {key: i for i, key in enumerate(found.cells.keys)}
+        return [place[key] for key in self._given[self._table.dims].itertuples(index=False, name=None)]
+
+    def outsiders(self) -> Record:
+        """All but the call against lone respondents."""
+        load = os.getloadavg()[0]
+        found, wall, cpu = self.suppressed()
+        problem = found._crossed.problem
+        theirs = {}
+        for method, frame in self._frames.items():
+            hidden = np.zeros(len(problem.a), dtype=bool)
+            hidden[self._places(found)] = frame["status"].isin(["U", "M"])
+            answer = self._answers[method]
+            theirs[method] = self.judged(found, hidden, answer["wall"], answer["cpu"])
+        return Record(
+            name=self._table.name,
+            cells=len(problem.a),
+            primaries=len(problem.primaries),
+            alone=self.alone,
+            hopeless=self.judged(found, problem.a != 0, 0.0, 0.0).at_risk_lone,
+            theirs=theirs,
+            ours=self.judged(found, found._hidden, wall, cpu),
+            bound=found.bound,
+            lone=None,
+            load=load,
+        )
+
+    def lone(self) -> Pattern:
+        """Against lone respondents, as far as a pattern can."""
+        found, wall, cpu = self.suppressed(singleton="LONE", attainable=True, seconds=SECONDS)
+        return self.judged(found, found._hidden, wall, cpu)
 
 
 def page(records: Sequence[Record], reasons: dict[str, str], said: str, now: datetime) -> list[str]:
-    rows = [
-        [
-            each.name,
-            str(each.cells),
-            str(each.primaries),
-            as_number(each.theirs),
-            as_seconds(each.their_wall),
-            as_seconds(each.their_cpu),
-            str(each.at_risk),
-            as_number(each.ours),
-            NONE if each.ours <= 0 else f"{100 * (1 - each.bound / each.ours):.1f} %",
-            as_seconds(each.wall),
-            as_seconds(each.cpu),
-            as_seconds(each.reached),
-            as_seconds(each.reached_cpu),
-            NONE if each.reached is None else f"{each.reached / each.their_wall:.2f}",
-            NONE if each.reached_cpu is None else f"{each.reached_cpu / each.their_cpu:.2f}",
-        ]
-        for each in records
-    ]
-    head = [
-        "table, records, seed",
-        "cells",
-        "primaries",
-        "rival's cost",
-        "s",
-        "CPU s",
+    head = ["table", "cells", "primaries", "lone"]
+    for method in METHODS:
+        head += [f"{method}: cost", "at risk", "CPU s"]
+    head += [
+        "ours: cost",
         "at risk",
-        "our cost",
         "gap",
+        "CPU s",
+        "× OPT's",
+        "against lone: cost",
+        "at risk",
+        "CPU s",
+        "hopeless",
     ]
-    head += ["s", "CPU s", "reached s", "reached CPU s", "× its s", "× its CPU s"]
     return [
         "# Cell suppression beside pytauargus",
         f"Written {now:%Y-%m-%d %H:%M} UTC by `{said}`.",
         machine("suppression_rival.json"),
         LEGEND,
+        "## In short",
         summary(records),
-        as_table(head, rows, 1),
+        "## Each table",
+        as_table(head, [_row(each) for each in records], 1),
         not_measured(reasons),
     ]
 
 
+def _row(record: Record) -> list[str]:
+    def told(pattern: Pattern | None) -> list[str]:
+        if pattern is None:
+            return [NONE] * 3
+        return [
+            as_number(pattern.cost),
+            f"{pattern.at_risk}, {pattern.at_risk_lone}",
+            as_seconds(pattern.cpu),
+        ]
+
+    ours, optimal = record.ours, record.theirs.get("OPT")
+    gap = 0.0 if ours.cost <= 0 else 100 * (1 - record.bound / ours.cost)
+    cost, risk, cpu = told(ours)
+    return [
+        record.name,
+        str(record.cells),
+        str(record.primaries),
+        str(record.alone),
+        *(cell for method in METHODS for cell in told(record.theirs.get(method))),
+        *(cost, risk, f"{gap:.1f} %", cpu),
+        NONE if optimal is None else f"{ours.cpu / optimal.cpu:.2f}",
+        *told(record.lone),
+        str(record.hopeless),
+    ]
+
+
 def summary(records: Sequence[Record]) -> str:
-    """How often ours is no dearer, and the sums of times."""
-    reached = [each for each in records if each.reached is not None and each.reached_cpu is not None]
-    sooner = sum((each.reached or 0.0) <= each.their_wall for each in reached)
-    sooner_cpu = sum((each.reached_cpu or 0.0) <= each.their_cpu for each in reached)
-    theirs, theirs_cpu = (
-        sum(getattr(each, name) for each in reached) for name in ("their_wall", "their_cpu")
-    )
-    mine, mine_cpu = (
-        sum(getattr(each, name) or 0.0 for each in reached) for name in ("reached", "reached_cpu")
-    )
-    whole, whole_cpu = (sum(getattr(each, name) for each in records) for name in ("wall", "cpu"))
-    cheaper = sum(each.ours < each.theirs for each in records)
-    if not reached:
-        return f"Of {len(records)} tables ours cost no more on none."
-    return (
-        f"Of {len(records)} tables ours cost no more on {len(reached)}, less on {cheaper}. A pattern that "
-        f"costs no more was there within the rival's wall time on {sooner}, within its CPU time on "
-        f"{sooner_cpu}. In the sum it took {mine:.0f} s of {theirs:.0f} s (× {mine / theirs:.2f}), "
-        f"{mine_cpu:.0f} of {theirs_cpu:.0f} CPU s (× {mine_cpu / theirs_cpu:.2f}); the whole calls of ours "
-        f"{whole:.0f} s, {whole_cpu:.0f} CPU s. The rival leaves primaries at risk on "
-        f"{sum(each.at_risk > 0 for each in records)}."
-    )
+    """How often the rival is safe, and ours cheaper at equal protection; and the sums of times."""
+    rows = []
+    for method in METHODS:
+        for against, risk, our in _AGAINST:
+            pairs = [
+                (each, each.theirs[method], mine)
+                for each in records
+                if method in each.theirs and (mine := our(each)) is not None
+            ]
+            fair = [(each, its, mine) for each, its, mine in pairs if risk(each, its) <= 0]
+            rows.append(
+                [
+                    method,
+                    against,
+                    f"{len(pairs) - len(fair)} of {len(pairs)}",
+                    str(sum(risk(each, mine) > 0 for each, _, mine in pairs)),
+                    f"{sum(mine.cost < its.cost for _, its, mine in fair)} of {len(fair)}",
+                    ", ".join(each.name for each, its, mine in fair if mine.cost > its.cost) or "none",
+                    *_times([(its, mine) for _, its, mine in pairs]),
+                ]
+            )
+    head = [
+        "rival's method",
+        "against",
+        "its unsafe tables",
+        "our unsafe tables",
+        "ours cheaper, where its is safe",
+    ]
+    head += [
+        "ours dearer, where its is safe",
+        "CPU s, its: ours (×)",
+        "wall s, its: ours (×)",
+        "ours slower on, CPU",
+    ]
+    return as_table(head, rows, 2)
+
+
+def _times(pairs: Sequence[tuple[Pattern, Pattern]]) -> list[str]:
+    told = []
+    for unit in ("cpu", "wall"):
+        theirs, ours = (sum(getattr(pair[who], unit) for pair in pairs) for who in (0, 1))
+        told.append(f"{theirs:.0f}: {ours:.0f} (× {ours / theirs:.2f})" if theirs else NONE)
+    slower = sum(mine.cpu > its.cpu for its, mine in pairs)
+    return [*told, f"{slower} of {len(pairs)}"]
+
+
+_AGAINST: tuple[tuple[str, Callable[[Record, Pattern], int], Callable[[Record], Pattern | None]], ...] = (
+    ("outsiders", lambda record, pattern: pattern.at_risk, lambda record: record.ours),
+    (
+        "lone respondents",
+        lambda record, pattern: pattern.at_risk_lone - record.hopeless,
+        lambda record: record.lone,
+    ),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench-rival", description=__doc__)
     parser.add_argument("--python", default=sys.executable, help="a Python that has pytauargus")
-    parser.add_argument("--suppress", default="OPT(1)", help="the rival's method")
-    parser.add_argument("--every", type=int, default=1, help="each so manieth table only")
+    parser.add_argument("--public", type=Path, help="the folder of the twelve public tables")
+    parser.add_argument("--every", type=int, default=1, help="each so manieth random table only")
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
-    parser.add_argument("--one", nargs=3, metavar=("NUMBER", "ANSWER", "RECORD"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--one", nargs=4, metavar=("KIND", "NAME", "ANSWERS", "RECORD"), help=argparse.SUPPRESS
+    )
     given = parser.parse_args(arguments)
-    drawn = tables()
+    drawn: list[Input] = [
+        *(public(given.public) if given.public else ()),
+        *tables()[given.first :: given.every],
+    ]
     if given.one:
-        number, answer, place = given.one
-        record = ours(drawn[int(number)], json.loads(Path(answer).read_text()))
-        Path(place).write_text(json.dumps(record.to_json()))
+        kind, name, answers, place = given.one
+        table = next(each for each in drawn if each.name == name)
+        called = Called(table, json.loads(Path(answers).read_text()))
+        made = called.lone() if kind == "lone" else called.outsiders()
+        Path(place).write_text(json.dumps(asdict(made)))
         return 0
-    before = [Record(**each) for each in json.loads(RECORDS.read_text())] if RECORDS.is_file() else []
+    before = [Record.read(each) for each in json.loads(RECORDS.read_text())] if RECORDS.is_file() else []
     records = {each.name: each for each in before}
     reasons: dict[str, str] = {}
-    for number in range(given.first, len(drawn), given.every):
-        table = drawn[number]
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            try:
-                answer = rival(table, given.python, folder, given.suppress)
-            except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-                reasons[table.name] = f"the rival: {type(error).__name__}"
-                continue
-            (folder / "answer.json").write_text(json.dumps(answer))
-            asked = ["-m", "benchmarks.suppression_rival_run", "--one", str(number)]
-            status, reason = run_python(
-                [*asked, str(folder / "answer.json"), str(folder / "one.json")], PATIENCE
-            )
-            if status:
-                reasons[table.name] = reason or f"exit code {status}"
-                continue
-            records[table.name] = Record(**json.loads((folder / "one.json").read_text()))
-        out.print(records[table.name])
-        ordered = [records[each.name] for each in drawn if each.name in records]
-        parts = page(ordered, reasons, command("bench-rival", arguments), datetime.now(UTC))
-        write_document(HERE / "SUPPRESSION_RIVAL.md", parts, {each.name: each for each in ordered})
-    return 1 if reasons else 0
+    for table in drawn:
+        with tempfile.TemporaryDirectory() as folder:
+            found = _measured(table, given, Path(folder), reasons)
+        if found is None:
+            continue
+        records[table.name] = found
+        out.print(f"{table.name}: {' | '.join(_row(found)[1:])}")
+        parts = page(list(records.values()), reasons, command("bench-rival", arguments), datetime.now(UTC))
+        write_document(HERE / "SUPPRESSION_RIVAL.md", parts, records)
+    return 0
+
+
+def _measured(
+    table: Input, given: argparse.Namespace, folder: Path, reasons: dict[str, str]
+) -> Record | None:
+    """None, and a reason, where no method of the rival ended, or we did not."""
+    answers = {}
+    for method in METHODS:
+        try:
+            answers[method] = rival(table, given.python, folder, method)
+        except subprocess.TimeoutExpired:
+            reasons[f"{table.name}, {method}"] = f"the rival had not ended after {PATIENCE:g} s"
+        except subprocess.CalledProcessError as error:
+            last = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            reasons[f"{table.name}, {method}"] = f"the rival: {last[:120]}"
+    if not answers:
+        return None
+    (folder / "answers.json").write_text(json.dumps(answers))
+    ours = _ours("outsiders", table, given, folder, reasons)
+    if ours is None:
+        return None
+    return Record.read({**ours, "lone": _ours("lone", table, given, folder, reasons)})
+
+
+def _ours(
+    kind: str, table: Input, given: argparse.Namespace, folder: Path, reasons: dict[str, str]
+) -> dict[str, Any] | None:
+    made = folder / f"{kind}.json"
+    asked = ["-m", "benchmarks.suppression_rival_run", "--one", kind, table.name]
+    asked += [str(folder / "answers.json"), str(made)]
+    if given.public:
+        asked += ["--public", str(given.public)]
+    status, reason = run_python(asked, PATIENCE)
+    if status:
+        reasons[f"{table.name}, ours against {kind}"] = reason or f"exit code {status}"
+        return None
+    return dict(json.loads(made.read_text()))
 
 
 if __name__ == "__main__":
