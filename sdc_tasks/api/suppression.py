@@ -38,7 +38,7 @@ from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
 from sdc_tasks.methods.suppression.names import CellCosts, refuse_gap, refuse_prove
 from sdc_tasks.methods.suppression.pattern.feasible import feasible
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
-from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of
+from sdc_tasks.methods.suppression.pattern.sums import limits_of, verify_with_sums
 from sdc_tasks.model.layout import TableLayout
 from sdc_tasks.model.respondents import NOBODY
 from sdc_tasks.model.table import Bools
@@ -312,7 +312,7 @@ class SuppressResult(OfTable):
             return Explanation(name, "open", (why,))
         opened = self._hidden.copy()
         opened[i] = False
-        verdict, short = judge(problem, opened)
+        verdict, short = verify_with_sums(problem, opened)
         left = verdict.unprotected
         if not len(left) and len(short):
             return Explanation(

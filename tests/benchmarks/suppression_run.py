@@ -117,7 +117,8 @@ def measure(table: str, method: PatternMethod, limit: float) -> Record:
         drawn, open_ones = not_shown(problem, result.pattern, SAMPLED)
         sampled, at_risk = len(drawn), len(open_ones)
     secondaries = None if result.pattern is None else int((result.pattern & ~problem.primary).sum())
-    alone = (None, None) if result.alone is None else (result.alone.cost, len(result.alone.at_risk))
+    left = result.uncompleted
+    alone = (None, None) if left is None else (left.cost, len(left.at_risk))
     history = [[round(moment.seconds, 2), moment.objective, moment.bound] for moment in result.history]
     return Record(
         *about,

@@ -83,7 +83,7 @@ def test_hypercube_takes_the_cheapest_rectangle_that_is_wide_enough():
     """
     found = suppress(paper({(2, 3): 10}), PatternOptions("hypercube"))
     assert hidden(paper({(2, 3): 10}), found.pattern) == {(2, 3), (2, 1), (1, 3), (1, 1)}
-    assert (found.cost, found.alone.cost, found.alone.at_risk.tolist()) == (86, 86, [])
+    assert (found.cost, found.uncompleted.cost, found.uncompleted.at_risk.tolist()) == (86, 86, [])
     wide = suppress(paper({(2, 3): 29}), PatternOptions("hypercube"))
     assert hidden(paper({(2, 3): 29}), wide.pattern) == {(2, 3), (2, 2), (3, 3), (3, 2)}, (
         "38 + 42 + 39, of which each can move by 29"
@@ -97,11 +97,11 @@ def test_hypercube_falls_short_where_two_rectangles_would_do():
     """
     problem = paper({(2, 3): 40}, margins_stay=True)
     found = suppress(problem, PatternOptions("hypercube"))
-    assert found.alone.at_risk.tolist() == [2 * 4 + 3]
-    assert found.alone.cost == 38 + 39 + 42
+    assert found.uncompleted.at_risk.tolist() == [2 * 4 + 3]
+    assert found.uncompleted.cost == 38 + 39 + 42
     assert hidden(problem, corners(problem, problem.grid)) < hidden(problem, found.pattern)
     assert unprotected(problem, found.pattern) == []
-    assert found.cost > found.alone.cost
+    assert found.cost > found.uncompleted.cost
 
 
 def test_hypercube_hides_one_more_where_a_cycle_is_hidden_already():
@@ -119,7 +119,7 @@ def test_hypercube_in_three_dimensions_hides_seven_corners():
     )
     found = suppress(problem, PatternOptions("hypercube"))
     assert hidden(problem, found.pattern) == {(i, j, k) for i in (1, 2) for j in (1, 2) for k in (1, 2)}
-    assert found.alone.at_risk.size == 0
+    assert found.uncompleted.at_risk.size == 0
 
 
 def two_steps() -> SensitiveTable:
@@ -137,10 +137,10 @@ def test_hitas_goes_from_the_top_down_and_judges_each_sub_table_alone():
     """
     problem = two_steps()
     found = suppress(problem, PatternOptions("hitas"))
-    assert (found.alone.cost, found.alone.at_risk.tolist()) == (45 + 51 + 62 + 1 + 2, [2 * 3 + 1])
+    assert (found.uncompleted.cost, found.uncompleted.at_risk.tolist()) == (45 + 51 + 62 + 1 + 2, [2 * 3 + 1])
     assert unprotected(problem, found.pattern) == []
     assert hidden(problem, found.pattern) >= {(2, 1), (2, 2), (1, 1), (1, 2), (3, 1), (3, 2)}
-    assert found.cost > found.alone.cost
+    assert found.cost > found.uncompleted.cost
     exact = suppress(problem, PatternOptions("exact", gap=0.0))
     assert exact.ended == "proven"
     assert found.cost >= exact.cost
@@ -193,7 +193,7 @@ def test_hitas_goes_back_to_a_higher_table_where_a_lower_one_cannot_do_without()
     )
     found = suppress(low, PatternOptions("hitas"))
     assert {(3, 1), (3, 2), (1, 1), (1, 2)} < hidden(low, found.pattern)
-    assert found.alone.at_risk.size == 0
+    assert found.uncompleted.at_risk.size == 0
     assert unprotected(low, found.pattern) == []
 
 
@@ -251,7 +251,7 @@ def test_relations_of_no_dimensions_are_told_and_refused():
 def test_a_method_that_was_stopped_is_not_judged():
     """What HiTaS has hidden by then would be told as what it leaves at risk."""
     found = suppress(two_steps(), PatternOptions("hitas", seconds=0.0))
-    assert found.alone is None
+    assert found.uncompleted is None
     assert found.pattern is None or unprotected(two_steps(), found.pattern) == []
 
 
@@ -260,7 +260,7 @@ def test_hitas_ends_by_counted_work_and_what_it_has_is_completed(monkeypatch):
     monkeypatch.setattr(hitas, "TIMES", 0)
     problem = two_steps()
     found = suppress(problem, PatternOptions("hitas"))
-    assert found.alone is None
+    assert found.uncompleted is None
     assert found.pattern is not None
     assert verify(problem, found.pattern).safe
     assert found.history[-1].method == "hitas, ended early, completed"

@@ -21,7 +21,7 @@ from sdc_tasks.intake.tables.microdata import ContributorColumns, problem_by_rul
 from sdc_tasks.intake.tables.rows import TextRows
 from sdc_tasks.methods.contributions import ContributionRules
 from sdc_tasks.methods.suppression.names import METHODS
-from sdc_tasks.methods.suppression.pattern.sums import judge
+from sdc_tasks.methods.suppression.pattern.sums import verify_with_sums
 from sdc_tasks.model.layout import TableLayout
 from support.laws import law
 from support.oracles.contributors import TOTAL, Contributors, Key, Record
@@ -232,5 +232,5 @@ def test_the_judge_of_sums_knows_every_pair_of_three_cells():
     for blank in combinations(["c0", "c1", "c2"], 2):
         hidden = {key: key[1] in blank and key[0] == "r1" for key in who.keys}
         broken = who.of([("r1", column) for column in blank], hidden, 15)
-        _, short = judge(problem.problem, np.array([hidden[key] for key in problem.keys]))
+        _, short = verify_with_sums(problem.problem, np.array([hidden[key] for key in problem.keys]))
         assert bool(broken) == bool(len(short))

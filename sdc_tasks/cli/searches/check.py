@@ -84,10 +84,10 @@ class _Judged:
 def _judged(problem: SensitiveTable, hidden: Bools) -> _Judged:
     """`hidden` (n,): the pattern."""
     from sdc_tasks.judge.pattern.min_contributors import relations_below_minimum
-    from sdc_tasks.methods.suppression.pattern.sums import judge, limits_of, with_sums
+    from sdc_tasks.methods.suppression.pattern.sums import limits_of, verify_with_sums, with_sums
 
     began = time.monotonic()
-    verdict, sums = judge(problem, hidden)
+    verdict, sums = verify_with_sums(problem, hidden)
     short = relations_below_minimum(problem, hidden).tolist() if problem.minimum else []
     left_open = problem.primaries[~hidden[problem.primaries]]
     risky = sorted({*verdict.unprotected.tolist(), *left_open.tolist()})

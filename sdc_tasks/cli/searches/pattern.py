@@ -43,7 +43,7 @@ from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.intake.tables.crossed import CrossedSuppression
-    from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern
+    from sdc_tasks.methods.suppression.pattern.result import Pattern, Uncompleted
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.model.sensitive import SensitiveTable
     from sdc_tasks.model.table import Bools
@@ -349,13 +349,13 @@ def _facts(
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
         **({} if (limits := limits_of(problem)) is None else {"limits": limits}),
-        **({} if run.alone is None else {"alone": _alone(run, run.alone)}),
+        **({} if run.uncompleted is None else {"alone": _alone(run, run.uncompleted)}),
         "history": [moment[1:] for moment in history_until(run.history, elapsed)],
     }
     return figures_text(body)
 
 
-def _alone(run: SuppressionRun, alone: Alone) -> dict[str, float | int | list[str]]:
+def _alone(run: SuppressionRun, alone: Uncompleted) -> dict[str, float | int | list[str]]:
     """What a published method left before it was completed; the cells at risk by their keys."""
     at_risk = alone.at_risk.tolist()
     return {
@@ -404,8 +404,8 @@ def _show(
         "secondaries": str(int((best.hidden & ~run.problem.primary).sum())),
         "primaries": _protected(len(run.problem.primaries), int(run.problem.lowered.sum())),
     }
-    if run.alone is not None:
-        figures["the method alone"] = f"{run.alone.cost:.10g}, {len(run.alone.at_risk)} primaries at risk"
+    if (left := run.uncompleted) is not None:
+        figures["the method alone"] = f"{left.cost:.10g}, {len(left.at_risk)} primaries at risk"
     show_figures(ending.get(status, "the best pattern so far"), {**figures, "seconds": f"{elapsed:.1f}"})
     if (limits := limits_of(run.problem)) is not None:
         out.print(limits)

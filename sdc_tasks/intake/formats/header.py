@@ -26,21 +26,23 @@ from sdc_tasks.intake.findings import Findings, shown
 from sdc_tasks.intake.formats.records import Concepts, WireFormat, concept_of
 
 _SDMX_1, _SDMX_2 = ("DATAFLOW",), ("STRUCTURE", "STRUCTURE_ID")
-FORMATS = {
-    (",", _SDMX_1): WireFormat("SDMX-CSV 1.0", ".", _SDMX_1),
-    (",", _SDMX_2): WireFormat("SDMX-CSV 2", ".", _SDMX_2),
-    (";", _SDMX_1): WireFormat("national CSV", ",", _SDMX_1),
-    (";", _SDMX_2): WireFormat("national CSV in the layout of SDMX-CSV 2", ",", _SDMX_2),
-    ("\t", _SDMX_1): WireFormat("tab-separated text", ".", _SDMX_1),
-    ("\t", _SDMX_2): WireFormat("tab-separated text in the layout of SDMX-CSV 2", ".", _SDMX_2),
+_SEPARATED = {  # separator: decimal sign, and the name with the columns of SDMX-CSV 1 and of 2
+    ",": (".", "SDMX-CSV 1.0", "SDMX-CSV 2"),
+    ";": (",", "national CSV", "national CSV in the layout of SDMX-CSV 2"),
+    "\t": (".", "tab-separated text", "tab-separated text in the layout of SDMX-CSV 2"),
 }
-SEPARATORS = tuple(dict.fromkeys(separator for separator, _ in FORMATS))
+FORMATS = {
+    (separator, columns): WireFormat(name, decimal, columns)
+    for separator, (decimal, *names) in _SEPARATED.items()
+    for columns, name in zip((_SDMX_1, _SDMX_2), names, strict=True)
+}
+SEPARATORS = tuple(_SEPARATED)
 LAST_UPDATE = "LAST UPDATE"
 OF_FORMAT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION", LAST_UPDATE)
-_NAMED, _LABELS = "STRUCTURE_NAME", ": "  # no column has the second as its name
+_NAMED, _LABELS = "STRUCTURE_NAME", ":"  # the second stands for a column of labels; no column has that name
 _UNREAD = {_NAMED, _LABELS, "SERIES_KEY", "OBS_KEY"}
 _COLUMN = re.compile(r"([^\[\]:]+)(\[[^\[\]]*\])?(?:: .*)?")
-LABEL = ": "
+LABEL = ": "  # between a code and its label
 
 
 @dataclass(frozen=True)

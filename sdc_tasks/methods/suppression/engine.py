@@ -37,7 +37,7 @@ from sdc_tasks.methods.suppression.network import minimum_cost_flows
 from sdc_tasks.methods.suppression.paths import shortest_paths
 from sdc_tasks.methods.suppression.pattern.result import SuppressionResult
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
-from sdc_tasks.methods.suppression.pattern.sums import judged
+from sdc_tasks.methods.suppression.pattern.sums import sums_are_judged
 from sdc_tasks.methods.suppression.summed import with_sums_kept
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.time.moment import Moment
@@ -89,7 +89,7 @@ def execute(run: SuppressionRun, options: PatternOptions) -> str:
             else method(inner, options)
         )
 
-    return with_sums_kept(run, search, options.seed) if judged(run.problem) else search(run)
+    return with_sums_kept(run, search, options.seed) if sums_are_judged(run.problem) else search(run)
 
 
 def _auto(run: SuppressionRun, options: PatternOptions) -> str:

@@ -31,7 +31,7 @@ def suppress_with_minimum(run: SuppressionRun, search: Callable[[SuppressionRun]
     inner = SuppressionRun(problem, Shared(run), run.gap_wanted)
     ended = search(inner)
     run.raise_bound(inner.bound, "without the minimum")
-    run.alone = inner.alone
+    run.uncompleted = inner.uncompleted
     while (
         inner.incumbent is not None
         and not run.offer(inner.incumbent.hidden, "enough contributors")

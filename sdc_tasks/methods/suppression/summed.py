@@ -23,7 +23,7 @@ from sdc_tasks.methods.suppression.min_contributors import suppress_with_minimum
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.presolve import presolve
 from sdc_tasks.methods.suppression.pattern.run import Shared, SuppressionRun
-from sdc_tasks.methods.suppression.pattern.sums import attainable_sums, judge
+from sdc_tasks.methods.suppression.pattern.sums import attainable_sums, verify_with_sums
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 
@@ -58,11 +58,11 @@ class _Inside(SuppressionRun):
             return False
         n, seconds = len(self._into.problem.a), np.inf if self.incumbent is None else self.left
         if len(hidden) == n:
-            verdict, short = judge(self._into.problem, hidden, proposed, seconds, witnesses)
+            verdict, short = verify_with_sums(self._into.problem, hidden, proposed, seconds, witnesses)
             safe, kept = verdict.safe, not len(short)
         else:
             safe = verify(self.problem, hidden, proposed, seconds, witnesses).safe
-            kept = safe and not len(judge(self._into.problem, hidden[:n])[1])
+            kept = safe and not len(verify_with_sums(self._into.problem, hidden[:n])[1])
         if not safe or not meets_minimum(self.problem, hidden):
             return False
         if kept and meets_minimum(self._into.problem, hidden[:n]):
@@ -84,10 +84,10 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
     """
     inner = _Inside(replace(run.problem, behind=None), run, bounds=True)
     ended = search(inner)
-    run.alone, n = inner.alone, len(run.problem.a)
+    run.uncompleted, n = inner.uncompleted, len(run.problem.a)
     if inner.incumbent is None or run.objective <= inner.objective:
         return ended
-    hidden, asked = inner.incumbent.hidden, judge(run.problem, inner.incumbent.hidden)[1]
+    hidden, asked = inner.incumbent.hidden, verify_with_sums(run.problem, inner.incumbent.hidden)[1]
     for _ in range(MOST_TIMES):
         if run.left <= 0:
             return "time"
@@ -98,7 +98,7 @@ def with_sums_kept(run: SuppressionRun, search: Callable[[SuppressionRun], str],
         if larger.incumbent is None:
             return "time"
         hidden = larger.incumbent.hidden[:n]
-        more = judge(run.problem, hidden)[1]
+        more = verify_with_sums(run.problem, hidden)[1]
         if not len(more):
             return "time" if run.left <= 0 else "work"
         asked = asked.with_(more)

@@ -13,7 +13,7 @@ from sdc_tasks.methods.suppression.covering.patterns import Patterns
 from sdc_tasks.methods.suppression.paths import PathDirections
 from sdc_tasks.methods.suppression.pattern.attackers import attackers_of
 from sdc_tasks.methods.suppression.pattern.presolve import presolve
-from sdc_tasks.methods.suppression.pattern.result import Alone
+from sdc_tasks.methods.suppression.pattern.result import Uncompleted
 from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
 from sdc_tasks.model.grid import Grid, recognised
 from sdc_tasks.model.sensitive import SensitiveTable
@@ -45,7 +45,7 @@ def complete(run: SuppressionRun, alone: Bools, seed: int, method: str, finished
     method = method if finished else f"{method}, ended early"
     verdict = verify(problem, alone)
     if finished:
-        run.alone = Alone(problem.cost_of(alone), verdict.unprotected)
+        run.uncompleted = Uncompleted(problem.cost_of(alone), verdict.unprotected)
     if verdict.safe:
         run.offer(alone, method)
         return "work"

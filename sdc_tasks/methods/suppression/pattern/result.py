@@ -28,7 +28,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Alone:
+class Uncompleted:
     """What a published method left before it was completed: the cost of its secondaries, and the
     positions of primaries `at_risk`.
     """
@@ -42,7 +42,7 @@ class SuppressionResult:
     """The best verified pattern of a method, and the proven bound: no safe pattern costs less.
 
     `best` is None if no safe pattern was found. `ended` says why the method stopped: proven, gap, work or
-    time. `alone`: of a method that is completed (hypercube, hitas), what it left without that.
+    time. `uncompleted`: of a method that is completed (hypercube, hitas), what it left without that.
     """
 
     best: Pattern | None = field(repr=False)
@@ -51,7 +51,7 @@ class SuppressionResult:
     ended: str
     seconds: float
     history: tuple[Moment, ...] = field(repr=False)
-    alone: Alone | None = field(default=None, repr=False)
+    uncompleted: Uncompleted | None = field(default=None, repr=False)
 
     @property
     def pattern(self) -> Bools | None:

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdc_tasks.judge.pattern.min_contributors import meets_minimum
-from sdc_tasks.methods.suppression.pattern.result import Alone, Pattern, SuppressionResult
-from sdc_tasks.methods.suppression.pattern.sums import judge
+from sdc_tasks.methods.suppression.pattern.result import Pattern, SuppressionResult, Uncompleted
+from sdc_tasks.methods.suppression.pattern.sums import verify_with_sums
 from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.model.table import Bools, Floats
 from sdc_tasks.model.time.moment import Moment
@@ -30,7 +30,7 @@ class SuppressionRun(Search[Pattern]):
     ) -> None:
         super().__init__(clock, max(gap, self.proven), report)
         self.problem = problem
-        self.alone: Alone | None = None
+        self.uncompleted: Uncompleted | None = None
 
     @property
     def objective(self) -> float:
@@ -53,7 +53,7 @@ class SuppressionRun(Search[Pattern]):
         seconds = np.inf if self.incumbent is None else self.left
         if cost >= self.objective:
             return False
-        verdict, short = judge(self.problem, hidden, proposed, seconds, witnesses)
+        verdict, short = verify_with_sums(self.problem, hidden, proposed, seconds, witnesses)
         return (
             verdict.safe
             and not len(short)
@@ -77,7 +77,7 @@ class SuppressionRun(Search[Pattern]):
         if gap is not None and gap <= self.gap_wanted:
             ended = "proven" if gap <= self.proven else "gap"
         return SuppressionResult(
-            self.incumbent, self.bound, method, ended, self.elapsed, tuple(self.history), self.alone
+            self.incumbent, self.bound, method, ended, self.elapsed, tuple(self.history), self.uncompleted
         )
 
 

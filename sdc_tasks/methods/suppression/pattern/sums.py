@@ -79,7 +79,7 @@ class Sums:
         return both.only(_different(both.cells))
 
 
-def judged(problem: SensitiveTable) -> bool:
+def sums_are_judged(problem: SensitiveTable) -> bool:
     """Whether the sums of a table are judged at all: it is known who contributes to its
     cells, and it is not too large.
     """
@@ -94,7 +94,7 @@ def limits_of(problem: SensitiveTable) -> str | None:
         return None
     if problem.behind is None:
         return "not judged: sums of hidden cells, for it is not told who contributes to several of them"
-    if not judged(problem):
+    if not sums_are_judged(problem):
         return (
             f"not judged: sums of hidden cells, in a table of more than {MOST_SUMMED} cells; "
             f"and {SHARED_CELLS}"
@@ -115,7 +115,7 @@ def sums_of(problem: SensitiveTable, hidden: Bools) -> Sums:
     return some.only(np.flatnonzero(level > 0))
 
 
-def judge(
+def verify_with_sums(
     problem: SensitiveTable,
     hidden: Bools,
     proposed: Floats | None = None,
@@ -126,7 +126,7 @@ def judge(
     shown to be protected; none where sums are not judged. Arguments as for `verify`: what shows
     that a cell moves shows it of a sum.
     """
-    asked = sums_of(problem, hidden) if judged(problem) else _none(len(problem.a))
+    asked = sums_of(problem, hidden) if sums_are_judged(problem) else _none(len(problem.a))
     if not len(asked):
         return verify(problem, hidden, proposed, seconds, witnesses), asked
     n, S = len(problem.a), asked.cells
@@ -236,7 +236,7 @@ def told_of(levels: AttainableLevels, hidden: Bools | None) -> list[tuple[str, L
     """
     problem = levels.problem
     told = [(problem.name(each.cell), each) for each in levels.lowered]
-    if hidden is not None and judged(problem) and len(asked := sums_of(problem, hidden)):
+    if hidden is not None and sums_are_judged(problem) and len(asked := sums_of(problem, hidden)):
         whole = with_sums(problem, asked)
         told += [(whole.name(each.cell), each) for each in attainable(whole).lowered]
     return told
