@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,10 +85,11 @@ def test_so_it_does_where_airflow_s_own_database_does_not_answer(
 
 
 @pytest.fixture
-def browser(server: Any, client: Any) -> Iterator[Any]:
+def browser(server: Any, client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A browser of an operator: it sends a cookie, which Airflow looks up in its
-    database before any page is asked.
+    database before any page is asked. The warehouse is empty.
     """
+    monkeypatch.setenv("SDC_WAREHOUSE_URL", f"sqlite:///{tmp_path / 'empty.db'}")
     from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
     from fastapi.testclient import TestClient
 

@@ -393,7 +393,7 @@ def test_a_task_that_loads_the_plugin_does_not_load_the_pages() -> None:
 
 def test_who_only_records_or_shows_loads_nothing_that_computes() -> None:
     """The api-server, the scheduler and the triggerer keep what they once imported."""
-    ours = ("reader", "operations.cycles", "migrations")
+    ours = ("reader", "operations.cycles", "database.migrations")
     needed = ", ".join(["sdc_listener", "sdc_alerts", *(f"sdc_tasks.warehouse.{each}" for each in ours)])
     program = (
         f"import sys; sys.path.insert(0, {str(PLUGINS)!r}); import {needed}; "
