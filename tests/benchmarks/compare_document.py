@@ -116,6 +116,9 @@ Some levels no pattern keeps against everybody who is alone in a cell. There `sd
 the intervals are those of the same levels: each attacker is left what the pattern leaves him that hides everything. The judge knows nothing
 of that: it counts whatever falls short of a level.
 
+Linked tables are one problem for `sdc suppress A.csv B.csv` and for intervals; other programs protect each table by itself, and a reader
+takes the narrowest of what both say. Attackers know that both come from the same respondents.
+
 Whoever breaks a requirement breaks it for all below. Numbers that were moved by nobody knows how much (CTA) give no interval: there a
 requirement is broken where the printed number is nearer than the level. *Blank*: cells without a number, of those that are not primary and not
 empty, and their share of the value. *Lost*: the mean over all cells that are not empty of |printed − true| / true, at most 1; 1 for a blank,
@@ -125,7 +128,8 @@ _NOT_COMPARED = """\
 ## Not compared
 
 - Safe bases (`sdc release`) publish EU aggregates of national tables, and recoding changes the codes: neither publishes the table of the others.
-- Tables without microdata, such as Castro's, cannot be given to the other programs: see `tests/benchmarks/SUPPRESSION.md` and `ROUNDING.md`.
+- Public tables: they come without respondents. Twelve are compared with pytauargus in `tests/benchmarks/SUPPRESSION_RIVAL.md`, Castro's in
+  `tests/benchmarks/SUPPRESSION.md` and `ROUNDING.md`. C2229 is in `docs/tutorial.md`.
 - R packages: no R on this machine."""  # noqa: E501
 
 

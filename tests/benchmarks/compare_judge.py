@@ -67,6 +67,8 @@ class Judge:
         codes = [list(each) for each in parents]
         self.keys: list[Key] = list(product(*codes))
         at = {key: place for place, key in enumerate(self.keys)}
+        # Of several tables all crossings are unknowns of the attackers, which nobody tells.
+        self.told = np.array([self._is_told(key, parents) for key in self.keys])
         self.a, self.respondents = np.zeros(len(self.keys)), [[] for _ in self.keys]
         for person, row in enumerate(case.records.to_dict("records")):
             lines = [self._line(parents[axis], row[name]) for axis, name in enumerate(case.dims)]
@@ -87,13 +89,26 @@ class Judge:
                         line[at[(*rest[:axis], code, *rest[axis:])]] = sign
                     rows.append(line)
         self.M = sp.csr_array(np.array(rows))
-        self.is_total = np.array([any(code in self._above(parents) for code in key) for key in self.keys])
+        self.is_total = ~np.array([self._is_told(key, parents, inner=True) for key in self.keys])
         self.below, self.above, self.primary = self._levels(at)
 
     def _parents(self, name: str) -> Mapping[str, str | None]:
         if name in self.case.parents:
             return self.case.parents[name]
         return {TOTAL: None} | dict.fromkeys(sorted(set(self.case.records[name])), TOTAL)
+
+    def _is_told(self, key: Key, parents: list[Mapping[str, str | None]], inner: bool = False) -> bool:
+        """Whether a table has this cell: its codes of all other dimensions are the roots. `inner`: and none
+        of its codes there is a total.
+        """
+        sums = self._above(parents)
+        return any(
+            all(
+                (code not in sums or not inner) if name in table else tree[code] is None
+                for name, code, tree in zip(self.case.dims, key, parents, strict=True)
+            )
+            for table in self.case.tables
+        )
 
     @staticmethod
     def _line(tree: Mapping[str, str | None], code: str | None) -> list[str]:
@@ -111,12 +126,13 @@ class Judge:
         n = len(self.keys)
         below, above, primaries = np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
         case = self.case
-        table = primary(
-            case.records, list(case.dims), VALUE, rules=case.rules, total=TOTAL, hierarchy=case.hierarchy
-        ).table
-        for row in table[table["STATUS"] == "u"].to_dict("records"):
-            place = at[tuple(row[name] for name in case.dims)]
-            primaries[place], below[place], above[place] = True, row["LPL"], row["UPL"]
+        for dims in case.tables:
+            table = primary(
+                case.records, list(dims), VALUE, rules=case.rules, total=TOTAL, hierarchy=case.hierarchy
+            ).table
+            for row in table[table["STATUS"] == "u"].to_dict("records"):
+                place = at[tuple(row.get(name, TOTAL) for name in case.dims)]
+                primaries[place], below[place], above[place] = True, row["LPL"], row["UPL"]
         if case.counted:  # another whole number must be possible
             below, above = primaries.astype(float), primaries.astype(float)
         return np.minimum(below, self.a), above, primaries
@@ -126,7 +142,7 @@ class Judge:
         """Respondent → the cells in which he is alone."""
         found: dict[int, list[int]] = {}
         for cell, people in enumerate(self.respondents):
-            if len(people) == 1:
+            if len(people) == 1 and self.told[cell]:
                 found.setdefault(people[0], []).append(cell)
         return found
 
@@ -134,13 +150,13 @@ class Judge:
         self, cells: Mapping[Key, tuple[float, float | None, float | None]], moved: bool = False
     ) -> Published:
         """From cells that a method tells of; of one that it leaves out nothing is known but that it is empty,
-        where it is.
+        where it is, and that a table has it.
         """
-        empty = self.a == 0
+        empty = (self.a == 0) & self.told
         low, high = np.zeros(len(self.a)), np.where(empty, 0.0, np.inf)
         shown = np.where(empty, 0.0, np.nan)
         for place, key in enumerate(self.keys):
-            if key in cells:
+            if key in cells and self.told[place]:
                 low[place], top, number = cells[key]
                 high[place] = np.inf if top is None else top
                 shown[place] = np.nan if number is None else number
@@ -164,14 +180,15 @@ class Judge:
             if told.moved
             else int(((self.a < told.low - SLACK * scale) | (self.a > told.high + SLACK * scale)).sum())
         )
-        filled = (self.a != 0) & ~self.primary
+        not_empty = (self.a != 0) & self.told
+        filled = not_empty & ~self.primary
         blank = np.isnan(told.shown) & np.isinf(told.high) & filled
         off = np.where(
             np.isnan(told.shown), np.where(np.isfinite(told.high), (told.high - told.low) / 2, np.inf),
             np.abs(told.shown - self.a),
         )  # fmt: skip
         lost = np.minimum(1.0, off / np.maximum(self.a, 1.0))
-        totals = self.is_total & (self.a != 0)
+        totals = self.is_total & not_empty
         whole = np.nan_to_num(told.shown)
         lines = np.flatnonzero(~(abs(self.M) @ np.isnan(told.shown).astype(float) > 0))
         misfit = np.abs(self.M[lines] @ whole).max(initial=0.0) if len(lines) else 0.0
@@ -179,7 +196,7 @@ class Judge:
             len(sides), broken["outsider"], broken["one"], broken["two"], broken["all"], false,
             float(blank.sum() / max(filled.sum(), 1)),
             float(self.a[blank].sum() / max(self.a[filled].sum(), 1.0)),
-            float(lost[self.a != 0].mean()), float(lost[totals].mean()), float(misfit),
+            float(lost[not_empty].mean()), float(lost[totals].mean()), float(misfit),
         )  # fmt: skip
 
     def _who_breaks(

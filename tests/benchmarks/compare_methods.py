@@ -12,13 +12,27 @@ import pandas as pd
 
 from benchmarks.compare_judge import TOTAL, Judge, Key
 from benchmarks.compare_tables import VALUE
-from sdc_tasks.api import NoiseDesign, SuppressResult, adjust, perturb, round_counts, round_table, suppress
+from sdc_tasks.api import (
+    NoiseDesign,
+    SuppressResult,
+    adjust,
+    perturb,
+    primary,
+    round_counts,
+    round_table,
+    suppress,
+)
 from sdc_tasks.errors import InvalidInput
+from sdc_tasks.methods.suppression.attainable import attainable
+from sdc_tasks.methods.suppression.engine import PatternOptions
+from sdc_tasks.methods.suppression.engine import suppress as suppress_problem
+from sdc_tasks.methods.suppression.linked import Link, linked
 from sdc_tasks.methods.suppression.names import METHODS as PATTERNS
 from sdc_tasks.methods.suppression.names import PatternMethod
 from sdc_tasks.methods.suppression.partial.intervals import width_weights
 from sdc_tasks.methods.suppression.partial.run import IntervalRun
 from sdc_tasks.methods.suppression.partial.search import narrow_intervals
+from sdc_tasks.model.sensitive import SensitiveTable
 from sdc_tasks.solver.clock import Limit
 
 SECONDS = 10.0  # of a search that may take long
@@ -31,6 +45,8 @@ MOVED = {"CTA, L1", "CTA, L2"}  # which say of no cell how far it may have moved
 
 def frame(judge: Judge) -> pd.DataFrame:
     """The table with its requirements, a row for each cell. Empty cells stay open, but not among counts."""
+    if judge.case.linked:
+        raise InvalidInput("it knows one table at a time")
     found = pd.DataFrame(judge.keys, columns=list(judge.case.dims))
     found[VALUE] = judge.a
     found["STATUS"] = np.where(
@@ -38,14 +54,18 @@ def frame(judge: Judge) -> pd.DataFrame:
     )
     found["LPL"], found["UPL"] = judge.below, judge.above
     found["SINGLETON"] = [
-        int(len(people) == 1 and primary)
-        for people, primary in zip(judge.respondents, judge.primary, strict=True)
+        int(len(people) == 1 and secret)
+        for people, secret in zip(judge.respondents, judge.primary, strict=True)
     ]
     return found
 
 
+def _asked(judge: Judge) -> dict[str, object]:
+    return {"total": TOTAL, "hierarchy": judge.case.hierarchy}
+
+
 def _told(judge: Judge) -> dict[str, object]:
-    return {"total": TOTAL, "hierarchy": judge.case.hierarchy, "progress": False}
+    return {**_asked(judge), "progress": False}
 
 
 def _keys(judge: Judge, table: pd.DataFrame) -> list[Key]:
@@ -61,7 +81,39 @@ def _suppressed(judge: Judge, method: PatternMethod) -> SuppressResult:
     return suppress(case.records, dims, VALUE, rules=case.rules, **given)
 
 
+def _joined(judge: Judge) -> tuple[SensitiveTable, list[Key]]:
+    """Tables that share cells, as one problem, and the codes of its cells."""
+    case = judge.case
+    found = {
+        "x".join(dims): primary(case.records, list(dims), VALUE, rules=case.rules, **_asked(judge))
+        for dims in case.linked
+    }
+    where: dict[Key, list[tuple[str, int]]] = {}
+    for (name, table), dims in zip(found.items(), case.linked, strict=True):
+        for place, codes in enumerate(table.cells.keys):
+            told = dict(zip(dims, codes, strict=True))
+            key = tuple(told.get(each, TOTAL).replace("TOTAL", TOTAL) for each in case.dims)
+            where.setdefault(key, []).append((name, place))
+    shared = [Link(tuple(cells)) for cells in where.values() if len(cells) > 1]
+    joined = linked({name: table._crossed.problem for name, table in found.items()}, shared)
+    keys = {int(joined.cells[name][place]): key for key, ((name, place), *_) in where.items()}
+    return attainable(joined.problem).problem, [keys[cell] for cell in range(len(keys))]
+
+
+def _pattern_of_linked(judge: Judge, method: PatternMethod) -> Cells:
+    problem, keys = _joined(judge)
+    hidden = suppress_problem(problem, PatternOptions(method, SECONDS)).pattern
+    if hidden is None:
+        raise InvalidInput("no safe pattern in the time given")
+    return {
+        key: (0.0, None, None) if blank else (value, value, value)
+        for key, value, blank in zip(keys, problem.a.tolist(), hidden.tolist(), strict=True)
+    }
+
+
 def _pattern(judge: Judge, method: PatternMethod) -> Cells:
+    if judge.case.linked:
+        return _pattern_of_linked(judge, method)
     table = _suppressed(judge, method).public
     return {
         key: (0.0, None, None) if np.isnan(value) else (value, value, value)
@@ -71,8 +123,11 @@ def _pattern(judge: Judge, method: PatternMethod) -> Cells:
 
 def _intervals(judge: Judge) -> Cells:
     """The search of `sdc intervals`, on the problem that `suppress` solves."""
-    found = _suppressed(judge, "cover")
-    problem = found._crossed.problem
+    if judge.case.linked:
+        problem, keys = _joined(judge)
+    else:
+        found = _suppressed(judge, "cover")
+        problem, keys = found._crossed.problem, _keys(judge, found.table)
     run = IntervalRun(problem, width_weights(problem), Limit(SECONDS))
     narrow_intervals(run)
     if run.incumbent is None:
@@ -80,7 +135,7 @@ def _intervals(judge: Judge) -> Cells:
     below, above = run.incumbent.below, run.incumbent.above
     return {
         key: (a - down, a + up, a if down == up == 0 else None)
-        for key, a, down, up in zip(_keys(judge, found.table), problem.a, below, above, strict=True)
+        for key, a, down, up in zip(keys, problem.a, below, above, strict=True)
     }
 
 
@@ -172,8 +227,8 @@ def _cell_keys(judge: Judge) -> Cells:
 
 def _primaries_hidden(judge: Judge) -> Cells:
     return {
-        key: (0.0, None, None) if primary else (a, a, a)
-        for key, a, primary in zip(judge.keys, judge.a, judge.primary, strict=True)
+        key: (0.0, None, None) if secret else (a, a, a)
+        for key, a, secret in zip(judge.keys, judge.a, judge.primary, strict=True)
     }
 
 

@@ -53,6 +53,7 @@ def of_others(judges: list[Judge]) -> dict[str, Answers]:
             {
                 "name": judge.case.name,
                 "dims": judge.case.dims,
+                "tables": judge.case.tables,
                 "records": judge.case.records.to_dict("list"),
                 "parents": judge.case.parents,
                 "counted": judge.case.counted,
@@ -90,7 +91,11 @@ def judged(judge: Judge, answers: Answers) -> list[dict[str, Any]]:
         found = []
         for method, answer in answers.items():
             record = {"table": judge.case.name, "family": judge.case.family, "method": method}
-            record |= {"cells": len(judge.a), "primaries": int(judge.primary.sum()), "lone": len(judge.lone)}
+            record |= {
+                "cells": int(judge.told.sum()),
+                "primaries": int(judge.primary.sum()),
+                "lone": len(judge.lone),
+            }
             record |= {name: value for name, value in answer.items() if name != "answer"}
             if "answer" in answer:
                 cells = {tuple(key): (low, high, shown) for key, low, high, shown in answer["answer"]}

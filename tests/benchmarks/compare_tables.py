@@ -1,11 +1,11 @@
-"""The tables of `make compare`: seeded microdata of seven families, invented here, under the licence of this
+"""The tables of `make compare`: seeded microdata of eight families, invented here, under the licence of this
 project. Every method gets the same records, a row for each respondent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,8 @@ P_PERCENT, FEWEST = 10.0, 3
 class Case:
     """Microdata and what is published of it: all crossings of `dims`, with totals. `parents`: of a dimension
     with a hierarchy, the code above each code, None above the root; of others the codes add up to Total.
-    `counted`: the values are counts, so that only a minimum of contributors makes cells primary.
+    `counted`: the values are counts, so that only a minimum of contributors makes cells primary. `linked`:
+    the dimensions of each table, of several that are published in place of all crossings.
     """
 
     name: str
@@ -31,6 +32,12 @@ class Case:
     records: pd.DataFrame = field(repr=False)
     parents: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict, repr=False)
     counted: bool = False
+    linked: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def tables(self) -> tuple[tuple[str, ...], ...]:
+        """The dimensions of each table."""
+        return self.linked or (self.dims,)
 
     @property
     def hierarchy(self) -> dict[str, dict[str, str | None]] | None:
@@ -75,6 +82,11 @@ def _counts(seed: int) -> Case:
     return _flat("counts", {"AREA": 6, "BIRTH": 4, "SEX": 2}, 300, 0.0, seed, counted=True)
 
 
+def _linked(seed: int) -> Case:
+    flat = _flat("linked", {"REGION": 6, "BRANCH": 5, "CLASS": 4}, 200, 1.2, seed)
+    return replace(flat, linked=(("REGION", "BRANCH"), ("REGION", "CLASS")))
+
+
 FAMILIES: Mapping[str, tuple[str, Callable[[int], Case]]] = {
     "even": (
         "regions × branches, values of much the same size",
@@ -97,6 +109,7 @@ FAMILIES: Mapping[str, tuple[str, Callable[[int], Case]]] = {
         "three dimensions",
         partial(_flat, "three", {"REGION": 4, "BRANCH": 3, "CLASS": 3}, 220, 1.4),
     ),
+    "linked": ("two tables of the same respondents, region × branch and region × class", _linked),
     "counts": ("counts of people: area × country of birth × sex", _counts),
 }
 

@@ -86,6 +86,24 @@ def test_two_who_are_alone_know_more_than_each_of_them():
     assert found.two == found.all_lone > 0
 
 
+def test_a_total_that_another_table_prints_gives_away_what_one_hides():
+    """N + S, A + B, and the same respondents by class: X are those of A, which no table tells."""
+    rows = case("A B\nN 90+9 20+20+20\nS 20+20+20 30+30+30").records
+    rows["CLASS"] = rows["BRANCH"].map({"A": "X", "B": "Y"})
+    both = Case(
+        "two",
+        "drawn",
+        ("REGION", "BRANCH", "CLASS"),
+        rows,
+        linked=(("REGION", "BRANCH"), ("REGION", "CLASS")),
+    )
+    judge = Judge(both)
+    assert int(judge.told.sum()) == 9 + 9 - 3
+    of_first = "N.A.Total N.Total.Total S.A.Total S.Total.Total"
+    assert judged(judge, of_first).outsider > 0
+    assert broken(judged(judge, f"{of_first} N.Total.X S.Total.X")) == (0, 0, 0, 0)
+
+
 def test_a_rounding_interval_is_what_a_reader_knows():
     judge = Judge(case("A B\nN 90+9 20+20+20\nS 20+20+20 30+30+30"))
 

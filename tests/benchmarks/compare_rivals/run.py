@@ -26,6 +26,25 @@ TOTAL, VALUE = "Total", "VALUE"
 SECONDS = 60
 Cells = list[tuple[list[str], float, float | None, float | None]]  # above: None where nobody knows
 Case = Mapping[str, Any]
+Method = Callable[[Case], Cells]
+
+
+def _each_table(method: Method) -> Method:
+    """Of several tables each by itself. A reader takes the narrowest of what they say of one cell."""
+
+    def of_all(case: Case) -> Cells:
+        found: dict[tuple[str, ...], tuple[float, float | None, float | None]] = {}
+        for dims in case["tables"]:
+            for codes, low, high, shown in method({**case, "dims": dims}):
+                given = dict(zip(dims, codes, strict=True))
+                key = tuple(given.get(name, TOTAL) for name in case["dims"])
+                old = found.get(key, (0.0, None, None))
+                ends = [each for each in (old[1], high) if each is not None]
+                number = shown if old[2] is None else old[2]
+                found[key] = max(low, old[0]), min(ends, default=None), number
+        return [(list(key), *told) for key, told in found.items()]
+
+    return of_all
 
 
 def _frame(case: Case) -> pd.DataFrame:
@@ -171,13 +190,13 @@ def _blank(key: tuple[str, ...], least: float) -> tuple[list[str], float, None, 
     return list(key), least, None, None
 
 
-METHODS: Mapping[str, Callable[[Case], Cells]] = {
-    "pytauargus OPT": lambda case: _argus_hides(case, "OPT(1)"),
-    "pytauargus MOD": lambda case: _argus_hides(case, "MOD(1)"),
-    "pytauargus RND": _argus_rounds,
+METHODS: Mapping[str, Method] = {
+    "pytauargus OPT": _each_table(lambda case: _argus_hides(case, "OPT(1)")),
+    "pytauargus MOD": _each_table(lambda case: _argus_hides(case, "MOD(1)")),
+    "pytauargus RND": _each_table(_argus_rounds),
     "ctrlround": _ctrlround,
     "cell-key-perturbation": _cell_keys,
-    "acro": _acro,
+    "acro": _each_table(_acro),
 }
 
 
