@@ -32,7 +32,9 @@ class ReleasePlugin(AirflowPlugin):
 
     name = "sdc"
     fastapi_apps = [{"app": Pages(), "url_prefix": "/sdc", "name": "Releases"}]  # noqa: RUF012
-    fastapi_root_middlewares = [{"middleware": DatabaseAway, "name": "A database that does not answer"}]  # noqa: RUF012
+    fastapi_root_middlewares = [  # noqa: RUF012
+        {"middleware": DatabaseAway, "name": "A database that does not answer"}
+    ]
     external_views = [  # noqa: RUF012
         {
             "name": "Releases",

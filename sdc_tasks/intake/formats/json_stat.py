@@ -35,7 +35,8 @@ _OF_EUROSTAT = {
 }  # fmt: skip
 _OF_A_NOTICE = {"type", "date", "title", "href"}
 _NOTICES = re.compile(
-    r"CREATED|DISSEMINATION_\w+|ESMS_\w+|OBS_COUNT|OBS_PERIOD_OVERALL_\w+|SOURCE_INSTITUTIONS|UPDATE_(DATA|STRUCTURE)"
+    r"CREATED|DISSEMINATION_\w+|ESMS_\w+|OBS_COUNT|OBS_PERIOD_OVERALL_\w+|SOURCE_INSTITUTIONS"
+    r"|UPDATE_(DATA|STRUCTURE)"
 )  # how Eurostat announces a table, not its data
 _TIME = "TIME_PERIOD"
 

@@ -94,7 +94,8 @@ def _from_gzip(
     name = inner_name(file)
 
     def opened() -> IO[bytes]:
-        return gzip.GzipFile(fileobj=io.BufferedReader(_Stream(content.pieces()), PIECE))  # type: ignore[return-value]
+        packed = io.BufferedReader(_Stream(content.pieces()), PIECE)
+        return gzip.GzipFile(fileobj=packed)  # type: ignore[return-value]
 
     return _bounded(opened, name, most(name), found)
 
