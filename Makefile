@@ -172,7 +172,7 @@ bench-linked: $(READY)  ## tables of one statistic decided together and one afte
 bench-readers: $(READY)  ## every reader of deliveries on a million records, minutes: tests/benchmarks/READERS.md; ARGS="--share 0.01"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.readers_run $(ARGS)
 
-compare: $(READY)  ## methods of this program and of others on 42 tables, judged alike, half an hour: docs/comparison.md; ARGS="--only even"
+compare: $(READY)  ## methods of this program and of others on 48 tables, judged alike, ten minutes: docs/comparison.md; ARGS="--only even"
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.compare_run $(ARGS)
 
 clean:  ## removes what was made, but not the environment

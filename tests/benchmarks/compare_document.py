@@ -70,7 +70,7 @@ def page(records: Sequence[Record], runs: Mapping[str, Mapping[str, Any]]) -> st
     limits = " or ".join(sorted({f"{each['limit']:g}" for each in runs.values()}))
     made = (
         f"Written by `make compare` from `tests/benchmarks/comparison.json`: {tables} tables, {len(KINDS)} "
-        f"methods, one judge. Python {run['python']}, {run['cores']} cores that others used too; load when a "
+        f"methods, one judge. Python {run['python']}, {run['cores']} cores; load when a "
         f"family began: {loads}. Searches end after {limits} s, so that they depend on the machine."
     )
     listed = [[name, FAMILIES[name][0], str(SEEDS), _sizes(records, name)] for name in families]

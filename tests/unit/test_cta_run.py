@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from sdc_tasks.methods.cta.run import Run
+from sdc_tasks.methods.cta.run import Run, rested
 from sdc_tasks.model.time.moment import Moment
 from support.oracles.cta_tables import by_hand
 
@@ -189,3 +189,11 @@ def test_a_verified_table_disproves_a_bound_and_all_others_of_that_method():
     assert r.bound == 1.5
     r.raise_bound(1.9, "wrong")
     assert r.bound == 1.5
+
+
+def test_however_often_a_cell_was_tried_it_keeps_a_chance():
+    tries = np.array([0.0, 1, 2, 499, 10_000_000])
+    assert rested(tries)[:3].tolist() == [1, 0.5, 0.25]
+    for factor in (0.5, 0.7):
+        assert (rested(tries, factor) > 0).all()
+        assert (np.diff(rested(tries, factor)) <= 0).all()

@@ -19,6 +19,12 @@ from sdc_tasks.solver.clock import Clock, Limit
 
 Restore = Callable[[Floats], Floats]
 FORGET = 0.5  # factor on the chances of cells to be tried again, after a try without a gain
+MOST_TRIES = 500  # that count: beyond, a long search would leave no cell a chance
+
+
+def rested(tries: Floats, factor: float = FORGET) -> Floats:
+    """factor^tries: the factor on the chance of a cell that was tried this often. It stays above 0."""
+    return np.asarray(factor ** np.minimum(tries, MOST_TRIES))
 
 
 @dataclass(frozen=True)

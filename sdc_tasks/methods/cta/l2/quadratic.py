@@ -25,9 +25,9 @@ from sdc_tasks.methods.cta.local.balance import balanced
 from sdc_tasks.methods.cta.local.first import first_tables
 from sdc_tasks.methods.cta.model import FARTHEST, CtaProblem
 from sdc_tasks.methods.cta.polygon import POLYGON_ROUNDS, Relaxation, least_sizes
-from sdc_tasks.methods.cta.run import FORGET, Run
+from sdc_tasks.methods.cta.run import Run, rested
 from sdc_tasks.model.table import Floats, Ints
-from sdc_tasks.model.tolerances import TIE_BREAK, TINY
+from sdc_tasks.model.tolerances import TIE_BREAK
 from sdc_tasks.model.weights import Distance
 from sdc_tasks.solver.lp import Status
 from sdc_tasks.solver.qp import SeparableQP
@@ -122,13 +122,14 @@ def _improve(
     rng = np.random.default_rng(seed)
     near = _Neighbours(problem)
     s = len(problem.sensitive)
-    chance, in_vain, searched = np.ones(s), np.zeros(s, dtype=bool), 0
+    tries, in_vain, searched = np.zeros(s), np.zeros(s, dtype=bool), 0
     both = problem.can_rise & problem.can_fall
     while not (run.over() or in_vain.all() or searched == rounds):
         searched += 1
         strain = model.strain(best)
-        likely = (strain + STRAIN_OF_ANY * strain.mean() + TINY) * chance
-        centre = int(rng.choice(s, p=likely / likely.sum()))
+        likely = (strain + STRAIN_OF_ANY * strain.mean() if strain.any() else np.ones(s)) * rested(tries)
+        left = np.where(in_vain, 0.0, likely)
+        centre = int(rng.choice(s, p=left / left.sum()))
         cells = near.of(centre, likely, rng)
         senses = best.senses.copy()
         senses[cells[both[cells]]] = 0
@@ -136,10 +137,10 @@ def _improve(
             model, replace(best, senses=senses, cost=0.0), best.cost, TREE_NODES, lambda: run.over()
         )
         if found is None:
-            chance[cells] *= FORGET
+            tries[cells] += 1
             in_vain[centre] = True
         else:
-            best, chance, in_vain = found, np.ones(s), np.zeros(s, dtype=bool)
+            best, tries, in_vain = found, np.zeros(s), np.zeros(s, dtype=bool)
             run.offer(best.z, METHOD)
 
 

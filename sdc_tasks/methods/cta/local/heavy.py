@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdc_tasks.methods.cta.run import FORGET, Run
+from sdc_tasks.methods.cta.run import Run, rested
 from sdc_tasks.methods.cta.senses import Fixed, SenseLP
 from sdc_tasks.model.table import Bools
 from sdc_tasks.model.tolerances import DUAL, IMPROVEMENT
@@ -36,7 +36,7 @@ def exchange(
     level, open_ = model.upl + model.lpl, model.can_rise & model.can_fall & counts
     tired, vain, until = np.zeros(len(up)), 0, model.effort + EXCHANGE_ITERATIONS
     while vain < MISSES * open_.sum() and model.effort < until and not run.out_of_time:
-        chance = (level * np.maximum(best.price, 0) + DUAL) * open_ * FORGET**tired
+        chance = (level * np.maximum(best.price, 0) + DUAL) * open_ * rested(tired)
         chosen = rng.choice(len(up), 1 + int(rng.random() > ONE_SHARE), p=chance / chance.sum())
         turned = np.unique(chosen)
         tired[chosen[0]] += 1

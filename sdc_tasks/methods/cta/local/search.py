@@ -30,7 +30,7 @@ from sdc_tasks.methods.cta.inequalities import Inequalities
 from sdc_tasks.methods.cta.local.regions import Map
 from sdc_tasks.methods.cta.model import CtaProblem
 from sdc_tasks.methods.cta.polygon import Relaxation
-from sdc_tasks.methods.cta.run import FORGET, Run
+from sdc_tasks.methods.cta.run import Run, rested
 from sdc_tasks.methods.cta.senses import FIRM, SenseLP
 from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, IMPROVEMENT
@@ -213,7 +213,7 @@ class _Search:
         around = (self._near.T @ (self._near @ excess))[p.sensitive] + IDLE_CHANCE * float(
             p.w @ np.abs(self.z)
         ) / len(p.sensitive)
-        chance = around * SELDOM**self._visits
+        chance = around * rested(self._visits, SELDOM)
         return int(p.sensitive[self._rng.choice(len(chance), p=chance / chance.sum())])
 
     def _cost(self, z: Floats, cells: Ints) -> float:
@@ -283,7 +283,7 @@ def _by_turns(problem: CtaProblem, z: Floats, cells: Ints, run: Run, rng: np.ran
     for _ in range(TRIES * s):
         if run.out_of_time or model.effort > REGION_ITERATIONS:
             break
-        chance = (level * np.maximum(best.price, 0) + DUAL) * both * FORGET**tired
+        chance = (level * np.maximum(best.price, 0) + DUAL) * both * rested(tired)
         centre = int(rng.choice(s, p=chance / chance.sum()))
         tired[centre] += 1
         turned = np.array([centre])
