@@ -36,15 +36,16 @@ RECORDS = HERE / "suppression_rival.json"
 METHODS = ("OPT", "MOD")  # of the rival
 PATIENCE = 300.0  # seconds after which a call is ended from outside
 SECONDS = 60.0  # of our search against lone respondents
+LONE_CELLS = 1_100  # of the largest table that is searched against them
 LEGEND = """\
 *cells* of the table, *primaries*, and of these those with one *lone* respondent. *cost*: the sum of the
 values of secondary cells. *at risk*: primaries that our verifier does not find protected against outsiders,
 and against all lone respondents together; *hopeless*: those of the latter that no pattern protects. *CPU s*
-of the whole call; *×*: ours over the rival's OPT. Ours twice: against outsiders, and within 60 s against
-lone respondents, with `attainable=True`. The rival's attacker knows the smallest and the largest cell of the
-table as bounds: 0 in tables with empty cells, and the grand total. Ours knows that values are 0 or more. The
-tables named R… are public: twelve regions of τ-ARGUS's demonstration file, which is not a part of this
-project (`--public FOLDER`)."""
+of the whole call; *×*: ours over the rival's OPT. Ours twice: against outsiders, and, up to 1 100 cells,
+within 60 s against lone respondents, with `attainable=True`. The rival's attacker knows the smallest and the
+largest cell of the table as bounds: 0 in tables with empty cells, and the grand total. Ours knows that values
+are 0 or more. The tables named R… are public: twelve regions of τ-ARGUS's demonstration file, which is not a
+part of this project (`--public FOLDER`)."""
 out = Console(highlight=False)
 
 
@@ -320,7 +321,12 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         records[table.name] = found
         out.print(f"{table.name}: {' | '.join(_row(found)[1:])}")
-        parts = page(list(records.values()), reasons, command("bench-rival", arguments), datetime.now(UTC))
+        parts = page(
+            sorted(records.values(), key=lambda each: (each.cells, each.name)),
+            reasons,
+            command("bench-rival", arguments),
+            datetime.now(UTC),
+        )
         write_document(HERE / "SUPPRESSION_RIVAL.md", parts, records)
     return 0
 
@@ -344,6 +350,8 @@ def _measured(
     ours = _ours("outsiders", table, given, folder, reasons)
     if ours is None:
         return None
+    if ours["cells"] > LONE_CELLS:
+        return Record.read(ours)
     return Record.read({**ours, "lone": _ours("lone", table, given, folder, reasons)})
 
 
