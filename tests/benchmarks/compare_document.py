@@ -116,8 +116,9 @@ Some levels no pattern keeps against everybody who is alone in a cell. There `sd
 the intervals are those of the same levels: each attacker is left what the pattern leaves him that hides everything. The judge knows nothing
 of that: it counts whatever falls short of a level.
 
-Linked tables are one problem for `sdc suppress A.csv B.csv` and for intervals; other programs protect each table by itself, and a reader
-takes the narrowest of what both say. Attackers know that both come from the same respondents.
+Linked tables are one problem for `sdc suppress A.csv B.csv` and for intervals. Rounding, CTA and ctrlround work on all crossings of both
+tables, of which the two are printed. pytauargus and acro protect each table by itself, and a reader takes the narrowest of what both say.
+Attackers know that both come from the same respondents.
 
 Whoever breaks a requirement breaks it for all below. Numbers that were moved by nobody knows how much (CTA) give no interval: there a
 requirement is broken where the printed number is nearer than the level. *Blank*: cells without a number, of those that are not primary and not

@@ -44,9 +44,9 @@ MOVED = {"CTA, L1", "CTA, L2"}  # which say of no cell how far it may have moved
 
 
 def frame(judge: Judge) -> pd.DataFrame:
-    """The table with its requirements, a row for each cell. Empty cells stay open, but not among counts."""
-    if judge.case.linked:
-        raise InvalidInput("it knows one table at a time")
+    """The table with its requirements, a row for each cell, of linked tables for all their crossings. Empty
+    cells stay open, but not among counts.
+    """
     found = pd.DataFrame(judge.keys, columns=list(judge.case.dims))
     found[VALUE] = judge.a
     found["STATUS"] = np.where(
