@@ -114,6 +114,14 @@ class Metadata:
         """The columns about which one of the keywords is said."""
         return [each for each in self.columns if each.has(*keywords)]
 
+    @property
+    def lists(self) -> list[Path]:
+        """The files of its hierarchies. Raises InvalidInput where one is not there."""
+        return [self._list(column) for column in self.columns if "HIERCODELIST" in column.said]
+
+    def _list(self, column: Column) -> Path:
+        return find(self.path.parent, column.said["HIERCODELIST"], column.line)
+
     def hierarchy(self, column: Column, codes: Iterable[str]) -> Hierarchy:
         """What the codes of a dimension add up to: as its hierarchy says, else the codes
         that occur add up to the total.
@@ -132,7 +140,7 @@ class Metadata:
             )
         if "HIERCODELIST" in said:
             pairs = _of_file(
-                find(self.path.parent, said["HIERCODELIST"], column.line),
+                self._list(column),
                 said.get("HIERLEADSTRING", "@"),
                 column,
                 total,

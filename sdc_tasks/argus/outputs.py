@@ -22,7 +22,8 @@ import numpy as np
 from sdc_tasks.argus.batch import Command
 from sdc_tasks.argus.places import field_text
 from sdc_tasks.argus.tables import COUNTED, Held, below_zero
-from sdc_tasks.intake.tables.jj import JJTable, printed, write_jj, write_private
+from sdc_tasks.errors import InvalidInput
+from sdc_tasks.intake.tables.jj import JJTable, jj_text, printed
 from sdc_tasks.model.table import Bools, Floats, Hierarchy
 from sdc_tasks.model.tolerances import SAME
 
@@ -117,30 +118,26 @@ def written(command: Command) -> Written:
     return Written(int(found[1]), int(found[2]), options, found[4])
 
 
-def write(table: Protected, asked: Written, place: Path) -> None:
-    """Writes the file, for its owner only. Raises InvalidInput where the format cannot hold the table."""
+def texts(table: Protected, asked: Written, place: Path) -> dict[Path, str]:
+    """The file, and those that belong to it. Raises InvalidInput where the format cannot hold the table."""
     makers: dict[int, Callable[[Protected, Written], str]] = {
         1: _matrix,
         2: _pivot,
         3: _pivot,
         4: _sbs,
         5: _intermediate,
+        6: lambda held, _: jj_text(_jj(held)),
         7: _perturbed,
     }
-    if asked.format == 6:
-        write_jj(place, _jj(table))
-        return
-    write_private(place, makers[asked.format](table, asked))
+    found = {place: makers[asked.format](table, asked)}
     if asked.format in WITH_METADATA:
-        for axis in _deep(table):
-            write_private(_list_of(place, axis), _hrc(axis))
-        write_private(place.with_suffix(".rda"), _metadata_of(table, asked, place))
-
-
-def places_of(table: Protected, asked: Written, place: Path) -> list[Path]:
-    """The files that a command writes."""
-    beside = [place.with_suffix(".rda"), *(_list_of(place, axis) for axis in _deep(table))]
-    return [place, *(beside if asked.format in WITH_METADATA else [])]
+        if place.suffix == ".rda":
+            raise InvalidInput(
+                "its metadata have this name. Remedy: give the table another ending, such as .tab"
+            )
+        found |= {_list_of(place, axis): _hrc(axis) for axis in _deep(table)}
+        found[place.with_suffix(".rda")] = _metadata_of(table, asked, place)
+    return found
 
 
 def unlike(table: Protected, asked: Written) -> list[str]:

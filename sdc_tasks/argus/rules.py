@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sdc_tasks.argus.batch import Command
 from sdc_tasks.argus.places import number_in
+from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.contributions import ContributionRules
 
 MANUAL = 20.0  # percent: the margin of a cell whose status was given, where nothing says another one
@@ -151,17 +152,23 @@ def _rules(command: Command, chosen: Sequence[NamedRule]) -> ContributionRules |
     if len(percent) > 1:
         raise command.refused("two p% rules. Remedy: keep the stricter one")
     p, q, intruders = _percent(command, percent[0]) if percent else (None, 100.0, 1)
-    return ContributionRules(
-        p=p,
-        q=q,
-        nk=tuple((_whole(command, "NK", n), k) for n, k in pairs),
-        minimum=_whole(command, "FREQ", minimum[0][0]) if minimum else None,
-        range=minimum[0][1] if minimum else 10.0,
-        intruders=intruders,
-        requests=tuple(share for share in asked[0][:2] if share) if asked else (),
-        request_minimum=_whole(command, "REQ", asked[0][2]) if asked else 0,
-        request_range=asked[0][3] if asked else 0.0,
-    )
+    whole_nk = tuple((_whole(command, "NK", n), k) for n, k in pairs)
+    fewest = _whole(command, "FREQ", minimum[0][0]) if minimum else None
+    request_minimum = _whole(command, "REQ", asked[0][2]) if asked else 0
+    try:
+        return ContributionRules(
+            p=p,
+            q=q,
+            nk=whole_nk,
+            minimum=fewest,
+            range=minimum[0][1] if minimum else 10.0,
+            intruders=intruders,
+            requests=tuple(share for share in asked[0][:2] if share) if asked else (),
+            request_minimum=request_minimum,
+            request_range=asked[0][3] if asked else 0.0,
+        )
+    except InvalidInput as error:
+        raise command.refused(str(error)) from error
 
 
 def _percent(command: Command, numbers: Sequence[float]) -> tuple[float, float, int]:

@@ -24,14 +24,15 @@ from sdc_tasks.argus.cell_keys import (
     told,
     with_noise,
 )
+from sdc_tasks.argus.files import BatchFiles, Refused
 from sdc_tasks.argus.linking import as_one
 from sdc_tasks.argus.metadata import Metadata, read_metadata
 from sdc_tasks.argus.methods import SMALLEST, AskedMethod, asked_method
-from sdc_tasks.argus.outputs import Protected, places_of, unlike, write, written
+from sdc_tasks.argus.outputs import Protected, texts, unlike, written
 from sdc_tasks.argus.places import find
 from sdc_tasks.argus.recoding import asked_recoding, recoding_of, without_use
 from sdc_tasks.argus.rules import EVERYBODY_SAFE, Safety, safety_of
-from sdc_tasks.argus.tables import Held, TableSource, read_table, unused
+from sdc_tasks.argus.tables import COSTS, Held, TableSource, read_table, unused
 from sdc_tasks.errors import InvalidInput, Unprotectable
 from sdc_tasks.intake.tables.jj import write_private
 from sdc_tasks.methods.cta import engine
@@ -72,6 +73,7 @@ class _Table:
     ruled: bool = False
     held: Held | None = None
     marked: bool = False  # by an a-priori file
+    written: bool = False
     protected: Protected | None = None
 
 
@@ -86,7 +88,8 @@ class _Batch:
     metadata: Metadata | None = None
     log: Path | None = None
     rounds: bool = False
-    read: set[Path] = field(default_factory=set)
+    files: BatchFiles = field(default_factory=BatchFiles)
+    done: list[str] = field(default_factory=list)
     ahead: Sequence[Command] = ()
     told: list[str] = field(default_factory=list)
 
@@ -99,30 +102,57 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
     with file, line and remedy; Unprotectable where no pattern or table protects every primary.
     """
     commands = read_batch(path)
-    batch = _Batch(path.parent, out or path.parent, say, seed, read={path.resolve()})
+    batch = _Batch(path.parent, out or path.parent, say, seed)
+    batch.files.reads(path, _refused_at(path))
+    if apriori is not None:
+        batch.files.promise(apriori, _refused_at(apriori))
     try:
-        for command in commands:
-            if command.word not in DO and command.word not in NOTED:
-                raise command.refused(
-                    "not one of our commands. Remedy: leave it out, if the table is protected without it; "
-                    "see docs/argus.md"
-                )
+        _refuse_unknown(commands)
         for at, command in enumerate(commands):
             batch.ahead = commands[at + 1 :]
             _do(batch, command)
-            if command.word == "GOINTERACTIVE":
-                break
         if apriori is not None:
-            _write_apriori(batch, apriori)
+            _keep_apriori(batch, apriori)
+        batch.files.write()
+        for line in batch.done:
+            _tell(batch, line)
+        _tell_unprotected(batch)
         return batch.rounds
+    except BaseException:
+        batch.told.append("the batch ended with an error, and nothing was written but this log")
+        raise
     finally:
         if batch.log is not None:
             write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
 
 
+def _refuse_unknown(commands: Sequence[Command]) -> None:
+    for command in commands:
+        if command.word not in DO and command.word not in NOTED:
+            raise command.refused(
+                "not one of our commands. Remedy: leave it out, if the table is protected without it; "
+                "see docs/argus.md"
+            )
+
+
+def _refused_at(path: Path) -> Refused:
+    return lambda why: InvalidInput(f"{path}: {why}")
+
+
+def _tell_unprotected(batch: _Batch) -> None:
+    for number, each in enumerate(batch.tables, start=1):
+        if each.held is not None and each.protected is None and each.held.crossed.problem.primary.any():
+            primaries = len(each.held.crossed.problem.primaries)
+            _tell(batch, f"table {number} is not protected: {primaries} primaries, and no method for them")
+
+
 def _do(batch: _Batch, command: Command) -> None:
     if command.word in ALONE and command.rest:
         raise command.refused("it takes no argument. Remedy: leave out what stands behind it")
+    if command.word == "GOINTERACTIVE" and batch.ahead:
+        raise command.refused(
+            "a batch ends here, and commands stand behind it. Remedy: leave it out, or what stands behind it"
+        )
     if command.word in DO:
         DO[command.word](batch, command)
     elif NOTED[command.word]:
@@ -154,17 +184,20 @@ def _place(batch: _Batch, command: Command, name: str) -> Path:
 
 
 def _logbook(batch: _Batch, command: Command) -> None:
-    batch.log = _place(batch, command, command.name)
+    place = _place(batch, command, command.name)
+    batch.files.promise(place, command.refused)
+    batch.log = place
 
 
 def _version(batch: _Batch, command: Command) -> None:
-    write_private(_place(batch, command, command.name), f"sdc-release version: {version('sdc-release')}\n")
+    text = f"sdc-release version: {version('sdc-release')}\n"
+    batch.files.keep(_place(batch, command, command.name), text, command.refused)
 
 
 def _found(batch: _Batch, command: Command, name: str) -> Path:
     """A file that the batch reads."""
     place = find(batch.folder, name, command.line)
-    batch.read.add(place.resolve())
+    batch.files.reads(place, command.refused)
     return place
 
 
@@ -176,13 +209,18 @@ def _describe(batch: _Batch, command: Command) -> None:
     if batch.data is None:
         raise command.refused("no data are open. Remedy: <OPENMICRODATA> or <OPENTABLEDATA> before it")
     batch.metadata = read_metadata(_found(batch, command, command.name), batch.data[1])
+    for place in batch.metadata.lists:
+        batch.files.reads(place, command.refused)
 
 
 def _specify(batch: _Batch, command: Command) -> None:
     if batch.data is None or batch.metadata is None:
         raise command.refused("no data, or no metadata. Remedy: open both before it")
     path, tabular = batch.data
-    batch.tables.append(_Table(specified(command), TableSource(path, batch.metadata, tabular)))
+    asked = specified(command)
+    batch.tables.append(_Table(asked, TableSource(path, batch.metadata, tabular)))
+    if COSTS.get(asked.cost) == "distance":
+        _differs(batch, "costs −3: our distance, how many relations away the nearest primary is")
 
 
 def _safety(batch: _Batch, command: Command) -> None:
@@ -250,6 +288,8 @@ def _tell_read(batch: _Batch, table: _Table, noisy: bool) -> None:
     assert table.held is not None
     problem, number = table.held.crossed.problem, batch.tables.index(table) + 1
     _tell(batch, f"table {number}: {len(problem.a)} cells, {len(problem.primaries)} primaries")
+    if chosen := int(table.held.chosen.sum()):
+        _tell(batch, f"table {number}: {chosen} secondaries of the file, hidden in any case")
     if left := unused(table.source, table.asked, table.safety, noisy):
         _tell(batch, f"table {number} does not use: {'; '.join(left)}")
     ruled = not table.source.tabular and table.safety.rules is not None
@@ -269,6 +309,8 @@ def _apriori(batch: _Batch, command: Command) -> None:
     asked = apriori_of(command)
     table = _table(batch, command, asked.table)
     assert table.held is not None
+    if table.written:
+        raise command.refused(f"table {asked.table} is written already. Remedy: <APRIORI> before <SUPPRESS>")
     path = _found(batch, command, asked.name)
     table.held, over = with_apriori(table.held, path, asked.separator, table.safety.manual, asked.ignore)
     table.protected, table.marked = None, True
@@ -430,7 +472,7 @@ def _searched(
     """The pattern, with the secondaries that somebody has `chosen` (n): to hide more
     than a safe pattern hides is safe.
     """
-    found = suppress(problem, options)
+    found = suppress(replace(problem, cost=np.where(chosen, 0.0, problem.cost)), options)
     if found.pattern is None or found.cost is None:
         raise Unprotectable(
             f"{command.line.place}: no safe pattern in the time given. Remedy: give more minutes"
@@ -508,23 +550,21 @@ def _write(batch: _Batch, command: Command) -> None:
             f"format {asked.format} holds {holds}, and this table was {kind}. Remedy: format 1, 2 or 3"
         )
     place = _place(batch, command, asked.name)
-    if over := sorted(
-        each.name for each in places_of(table.protected, asked, place) if each.resolve() in batch.read
-    ):
-        raise command.refused(
-            f"{over[0]} is a file that this batch reads. Remedy: give the output another name"
-        )
+    batch.files.refuse(place, command.refused)
     for text in unlike(table.protected, asked):
         _differs(batch, text)
-    write(table.protected, asked, place)
-    _tell(
-        batch,
-        f"table {asked.number} written in format {asked.format}: {place}"
-        + (", confidential" if asked.confidential else ""),
-    )
+    try:
+        made = texts(table.protected, asked, place)
+    except InvalidInput as error:
+        raise command.refused(str(error)) from error
+    for each, text in made.items():
+        batch.files.keep(each, text, command.refused)
+    table.written = True
+    secret = ", confidential" if asked.confidential else ""
+    batch.done.append(f"table {asked.number} written in format {asked.format}: {place}{secret}")
 
 
-def _write_apriori(batch: _Batch, place: Path) -> None:
+def _keep_apriori(batch: _Batch, place: Path) -> None:
     done = [
         each.protected
         for each in batch.tables
@@ -532,8 +572,8 @@ def _write_apriori(batch: _Batch, place: Path) -> None:
     ]
     if not done:
         raise InvalidInput(f"{place}: no table has a pattern. Remedy: <SUPPRESS> with GH, MOD, OPT or NET")
-    write_private(place, apriori_text(done[-1].held.crossed, done[-1].hidden))
-    _tell(batch, f"a-priori file, confidential: {place}")
+    batch.files.fulfil(place, apriori_text(done[-1].held.crossed, done[-1].hidden))
+    batch.done.append(f"a-priori file, confidential: {place}")
 
 
 def _clear(batch: _Batch, command: Command) -> None:

@@ -98,7 +98,21 @@ def read_table(source: TableSource, asked: Specified, safety: Safety, additivity
         if count is None:
             raise by.refused("ZERO needs a column <FREQUENCY>: who contributes 0? Remedy: describe it")
         held = _zeros_unsafe(held, count, safety.zero, source.tabular)
-    return Held(held, count, decimals, axes, np.zeros(len(held.problem.a), dtype=bool))
+    chosen = _chosen(rows, source.metadata, held) if source.tabular and safety.rules is None else set[int]()
+    hidden = np.isin(np.arange(len(held.problem.a)), list(chosen)) & ~held.problem.primary
+    return Held(held, count, decimals, axes, hidden)
+
+
+def _chosen(rows: TextRows, metadata: Metadata, held: CrossedSuppression) -> set[int]:
+    """The cells whose status in the file is M: secondaries that somebody chose."""
+    told = metadata.having("STATUS")
+    if not told or "M" in metadata.statuses:
+        return set()
+    place = {key: cell for cell, key in enumerate(held.keys)}
+    keys = zip(*(rows.column(name) for name in held.dimensions), strict=True)
+    return {
+        place[key] for key, text in zip(keys, rows.column(told[0].name), strict=True) if text.upper() == "M"
+    }
 
 
 def coded(source: TableSource, asked: Specified) -> tuple[TextRows, dict[str, Hierarchy]]:
@@ -474,7 +488,7 @@ def _given(
         "E": "s",
         "M": "s",
         **metadata.statuses,
-    }  # E: an empty cell, a public zero; M: secondaries are sought anew
+    }  # E: an empty cell, a public zero; M: a secondary, which `_chosen` hides
     texts = rows.column(told[0].name)
     if (odd := next((i for i, text in enumerate(texts) if text not in meaning), None)) is not None:
         raise InvalidInput(

@@ -672,3 +672,75 @@ def test_a_level_on_one_side_moves_the_cell_to_that_side(folder: Path, levels: s
     with (folder / "c.csv").open(encoding="utf-8") as stream:
         moved = {(row["Region"], row["Size"]): row["Turnover_CTA"] for row in csv.DictReader(stream)}
     assert way * (float(moved["N1", "1"]) - float(SECRET)) >= 40000 * (1 - 1e-6)
+
+
+READ = ("<SAFETYRULE> MAN(20)", "<READTABLE> 0", "<SUPPRESS> OPT(1)")
+WRITTEN = '<WRITETABLE> (1, 5, , "out.txt")'
+
+
+@pytest.mark.parametrize(
+    ("commands", "hst", "message"),
+    [
+        (('<LOGBOOK> "table.tab"', *READ, WRITTEN), None, "table.tab is a file that this batch reads"),
+        (('<LOGBOOK> "batch.arb"', *READ, WRITTEN), None, "batch.arb is a file that this batch reads"),
+        ((*READ, '<VERSIONINFO> "table.rda"', WRITTEN), None, "table.rda is a file that this batch reads"),
+        ((*READ, '<WRITETABLE> (1, 1, , "region.hrc")'), None, "region.hrc is a file that this batch reads"),
+        ((*READ, WRITTEN), "table.tab", "table.tab is a file that this batch writes"),
+        ((*READ, WRITTEN, '<WRITETABLE> (1, 1, , "out.txt")'), None, "out.txt would be written twice"),
+        ((*READ, WRITTEN, '<WRITETABLE> (1, 5, , "out.csv")'), None, "out_Region.hrc would be written twice"),
+        ((*READ, '<WRITETABLE> (1, 5, , "out.rda")'), None, "its metadata have this name"),
+        ((*READ, WRITTEN, '<LOGBOOK> "out.txt"'), None, "out.txt would be written twice"),
+        ((*READ, WRITTEN), "out.txt", "out.txt would be written twice"),
+        ((*READ, WRITTEN, '<RECODE> 1, "Region", 1'), None, "the codes of a table"),
+        ((*READ, WRITTEN, "<SUPPRESS> MOD(2)"), None, "no table 2 was read"),
+        ((*READ, WRITTEN, '<APRIORI> "bad.hst", 1, ";", 0, 0'), None, "is written already"),
+        ((READ[0], READ[1], "<GOINTERACTIVE>", READ[2], WRITTEN), None, "commands stand behind it"),
+        (("<SAFETYRULE> NK(1,175)", *READ[1:], WRITTEN), None, "line 5: <SAFETYRULE>"),
+        (("<SAFETYRULE> P(200,1)", *READ[1:], WRITTEN), None, "line 5: <SAFETYRULE>"),
+    ],
+)
+def test_a_batch_that_ends_in_an_error_has_written_nothing(
+    folder: Path, commands: tuple[str, ...], hst: str | None, message: str
+):
+    """What it reads is as it was, and no output is there, however late the line that is refused."""
+    (folder / "bad.hst").write_text("N1;1;U\n")
+    path = batch(folder, *commands)
+    before = {each.name: each.read_bytes() for each in folder.iterdir()}
+    with pytest.raises(SdcError, match=message):
+        run_batch(path, None, 1, lambda _: None, None if hst is None else folder / hst)
+    log = {"out.txt"} if any("LOGBOOK" in each and "out.txt" in each for each in commands) else set()
+    assert {each.name: each.read_bytes() for each in folder.iterdir() if each.name not in log} == before
+
+
+def test_the_log_of_a_batch_that_ends_in_an_error_says_so(folder: Path):
+    path = batch(folder, '<LOGBOOK> "log.txt"', *READ, WRITTEN, "<SUPPRESS> MOD(2)")
+    with pytest.raises(SdcError):
+        run_batch(path, None, 1, lambda _: None)
+    assert "nothing was written but this log" in (folder / "log.txt").read_text()
+    assert not (folder / "out.txt").exists()
+
+
+def test_a_pattern_that_is_read_back_is_hidden_again(folder: Path):
+    """Its secondaries are known to all who saw it: another pattern of the table would tell more."""
+    run_batch(batch(folder, *READ, '<WRITETABLE> (1, 5, , "first.tab")'), None, 1, lambda _: None)
+    head = HEAD.replace("TABLE.TAB", "first.tab").replace("table.rda", "first.rda")
+    said: list[str] = []
+    again = batch(
+        folder, "<READTABLE> 0", "<SUPPRESS> MOD(1)", '<WRITETABLE> (1, 5, , "second.tab")', head=head
+    )
+    run_batch(again, None, 1, said.append)
+    assert any("secondaries of the file, hidden in any case" in line for line in said)
+    assert (folder / "second.tab").read_bytes() == (folder / "first.tab").read_bytes()
+
+
+def test_what_is_left_without_a_method_is_told(folder: Path):
+    said: list[str] = []
+    run_batch(batch(folder, *READ[:2]), None, 1, said.append)
+    assert said[-1] == "table 1 is not protected: 1 primaries, and no method for them"
+
+
+def test_our_measure_of_distance_is_told(folder: Path):
+    head = HEAD.replace('"Turnover"||"Turnover"', '"Turnover"||-3')
+    said: list[str] = []
+    run_batch(batch(folder, *READ, WRITTEN, head=head), None, 1, said.append)
+    assert any(line.startswith("differs: costs −3") for line in said)

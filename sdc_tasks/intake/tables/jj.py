@@ -184,6 +184,11 @@ def read_jj(path: Path, keys: Sequence[str] | None = None) -> JJTable:
 
 def write_jj(path: Path, table: JJTable) -> None:
     """Writes the whole file or nothing, for its owner only; `read_jj` gives equal arrays back."""
+    write_private(path, jj_text(table))
+
+
+def jj_text(table: JJTable) -> str:
+    """The lines of a JJ file."""
     value, cost, *others = (map(printed, column.tolist()) for column in table.columns.values())
     cells = (
         f"{i} {' '.join(fields)}"
@@ -197,9 +202,7 @@ def write_jj(path: Path, table: JJTable) -> None:
         f"{printed(rhs)} {end - start} : {' '.join(terms[start:end])}"
         for rhs, start, end in zip(table.rhs.tolist(), ends[:-1], ends[1:], strict=True)
     )
-    write_private(
-        path, "\n".join(chain(["0", str(len(table.a))], cells, [str(len(table.rhs))], relations, [""]))
-    )
+    return "\n".join(chain(["0", str(len(table.a))], cells, [str(len(table.rhs))], relations, [""]))
 
 
 def solution_text(table: JJTable, x: Floats) -> str:
