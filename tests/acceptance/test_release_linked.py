@@ -319,6 +319,24 @@ def test_a_code_in_other_letters_is_refused(two: Office):
     assert two.release("sizes", "2024").refused("writes code X of ACTIVITY in other letters", "Remedy")
 
 
+def test_a_composition_of_areas_with_other_names_is_refused(two: Office):
+    """AUT is Austria: its cells would not be found, and EU would be published by both tables."""
+    assert two.release("regions", "2024").code == 0
+    (two.folder / "other.csv").write_text((two.folder / "areas.csv").read_text().replace("AT,", "AUT,"))
+    sizes = two.folder / "sizes.yaml"
+    sizes.write_text(sizes.read_text().replace("areas.csv", "other.csv").replace("AT", "AUT"))
+    for file in (two.folder / "sizes-2024").iterdir():
+        file.write_text(file.read_text().replace(",AT,", ",AUT,"))
+    assert two.release("sizes", "2024").refused("has AT where that of this release has AUT", "Remedy")
+
+
+def test_a_linked_table_without_a_common_indicator_is_told(two: Office):
+    assert two.release("regions", "2024").code == 0
+    for file in (two.folder / "sizes.yaml", *(two.folder / "sizes-2024").iterdir()):
+        file.write_text(file.read_text().replace("TURNOVER", "SALES"))
+    assert "has no indicator of this release" in two.release("sizes", "2024").text
+
+
 def test_rule_aware_is_not_offered_beside_linked_releases(two: Office):
     assert two.release("regions", "2024").code == 0
     sizes = two.folder / "sizes.yaml"

@@ -28,7 +28,7 @@ import pandas as pd
 from rich.console import Console
 
 from benchmarks.document import NONE, as_number, as_seconds, as_table, machine, not_measured, write_document
-from benchmarks.process import command, run_python
+from benchmarks.process import run_python
 from benchmarks.registry import HERE
 from benchmarks.suppression_rival_tables import TOTAL, Input, WithLevels, public, tables
 
@@ -321,14 +321,17 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         records[table.name] = found
         out.print(f"{table.name}: {' | '.join(_row(found)[1:])}")
-        parts = page(
-            sorted(records.values(), key=lambda each: (each.cells, each.name)),
-            reasons,
-            command("bench-rival", arguments),
-            datetime.now(UTC),
-        )
-        write_document(HERE / "SUPPRESSION_RIVAL.md", parts, records)
+        _write(records, reasons)
+    _write(records, reasons)
     return 0
+
+
+def _write(records: dict[str, Record], reasons: dict[str, str]) -> None:
+    ordered = sorted(records.values(), key=lambda each: (each.cells, each.name))
+    waiting = [each.name for each in tables() if each.name not in records and each.name not in reasons]
+    left = {**reasons, **dict.fromkeys(waiting, "not asked for yet")}
+    parts = page(ordered, left, "make bench-rival", datetime.now(UTC))
+    write_document(HERE / "SUPPRESSION_RIVAL.md", parts, records)
 
 
 def _measured(

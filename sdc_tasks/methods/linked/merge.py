@@ -66,6 +66,8 @@ def joint(
     for each in out:
         if overlap(period, each.period):
             refuse_unmatched(problem.space, each.name, each.problem.space)
+            if not set(problem.space.indicators) & set(each.problem.space.indicators):
+                say(f"{each.name} is linked, and has no indicator of this release: no cell is the same")
     beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
     space = replace(problem.space, beside=beside)
     tables = _linked_tables(space, period, out)
@@ -110,12 +112,23 @@ def _linked_tables(space: CellSpace, period: str, out: Sequence[Out]) -> list[Li
 def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
     """Raises InvalidInput where a linked table of overlapping time (`name`) has an indicator and a country of
     this release and no cell in common with it, or names the same codes by another name: then links tell
-    nothing.
+    nothing. Areas have other names where one composition has members in each that the other lacks.
     """
+    theirs = {each.code: set(each.members) for each in other.aggregates}
+    for mine in space.aggregates:
+        members = set(mine.members)
+        here, there = members - theirs.get(mine.code, members), theirs.get(mine.code, members) - members
+        if here and there:  # one alone has not delivered
+            raise InvalidInput(
+                f"{name} is linked, and its {mine.code} has {some_of(sorted(there))} where that of this "
+                f"release has {some_of(sorted(here))}: if an area has two names, nobody would find the cells "
+                "that are the same. Remedy: write areas alike in both code lists, or give one composition "
+                "another code"
+            )
     if not set(space.countries) & set(other.countries):
         return
-    ours, theirs = ({each.upper() for each in of.indicators} for of in (space, other))
-    if ours & theirs and not (partners(space.alone, other) >= 0).any():
+    indicators = [{each.upper() for each in of.indicators} for of in (space, other)]
+    if set.intersection(*indicators) and not (partners(space.alone, other) >= 0).any():
         raise InvalidInput(
             f"{name} is linked and has an indicator of this release, but no cell in common with it. "
             "Remedy: give a dimension that only one of the two tables has one root, and write "
