@@ -198,7 +198,10 @@ def unused(source: TableSource, asked: Specified, safety: Safety, noisy: bool) -
     for column in source.metadata.columns:
         if column.name.lower() in own or not column.has("RECODEABLE", "RECODABLE"):
             is_cost = column.name.lower() == asked.cost.lower()
-            mine = used | ({"COSTVAR", "COST"} if is_cost else set())
+            is_response = column.name.lower() == asked.response.lower()
+            mine = (
+                used | ({"COSTVAR", "COST"} if is_cost else set()) | ({"RESPONSE"} if is_response else set())
+            )
             found += [f"<{word}> of {column.name}" for word in column.said if word not in mine]
     if asked.shadow and asked.shadow.lower() != asked.response.lower():
         found.append(f"the shadow variable {asked.shadow}")

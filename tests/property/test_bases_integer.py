@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
+from sdc_tasks import pipeline
 from sdc_tasks.methods.attack import Attacker, audit, baseline
 from sdc_tasks.methods.bases.integer import integer_safe as withstand
 from sdc_tasks.methods.bases.ladder import ladder_of
@@ -12,9 +13,10 @@ from sdc_tasks.methods.bases.options import BasesOptions
 from sdc_tasks.methods.bases.rules import Case, by_audit
 from sdc_tasks.methods.bases.wishes import wishes_of
 from sdc_tasks.model.problem import ProtectionProblem
-from sdc_tasks.model.results import Publication
+from sdc_tasks.model.results import Adjustment, Publication
 from support.laws import law
 from support.oracles.attack import one_cell_release, releases
+from support.oracles.drawn import drawn_domain
 from support.oracles.whole import counts, parity, whole, whole_shares
 
 FEW = law(25)
@@ -53,6 +55,18 @@ def test_what_is_chosen_is_safe_for_an_independent_attacker(draw):
 
 @FEW
 @given(releases(most=5))
+def test_what_a_release_prints_is_safe_too(draw):
+    """A value that the others exclude gets another one and a finer base. Its interval holds all that it did,
+    but whole numbers may lie on an end that the new interval does not have.
+    """
+    problem, _ = counts(draw)
+    requirements = baseline(problem, ("external",))[0]
+    found = pipeline.choose_bases(problem, requirements, Adjustment(), drawn_domain())
+    assert audit(problem, found, requirements).passed
+
+
+@FEW
+@given(releases(most=5))
 def test_what_is_safe_already_is_left_alone(draw):
     problem, _ = counts(draw)
     start, end = chosen(problem)
@@ -82,3 +96,12 @@ def test_parity_is_mended_where_only_whole_numbers_break_it():
     start, end = chosen(whole(problem))
     assert audit(whole(problem), end, baseline(whole(problem), ("external",))[0]).passed
     assert (end.base >= start.base).all()
+
+
+def test_a_printed_value_that_whole_numbers_break_is_taken_back(monkeypatch):
+    problem, broken = parity()
+    problem = whole(problem)
+    monkeypatch.setattr("sdc_tasks.methods.bases.policy.possible", lambda *_: broken)
+    requirements = baseline(problem, ("external",))[0]
+    found = pipeline.choose_bases(problem, requirements, Adjustment(), drawn_domain())
+    assert audit(problem, found, requirements).passed

@@ -132,9 +132,9 @@ def test_numbers_that_are_none_are_refused(asked, told):
 
 def test_what_no_noise_can_do_is_refused_with_what_it_can():
     """Count 1, js 4: it goes to 0, or up by 4 at least, so its variance is 4 at least."""
-    with pytest.raises(InvalidInput, match=r"count 1: .* between 4 and 10. Remedy"):
+    with pytest.raises(InvalidInput, match=r"count 1: .* above 4 and below 10. Remedy"):
         design_table(NoiseDesign(10, 3.5, 4))
-    with pytest.raises(InvalidInput, match=r"count 1: .* between 0 and 2. Remedy"):
+    with pytest.raises(InvalidInput, match=r"count 1: .* above 0 and below 2. Remedy"):
         design_table(NoiseDesign(2, 3.0))
     assert design_table(NoiseDesign(2, 3.0, at_most=True)).table.rows[1].variance < 2
 

@@ -43,8 +43,8 @@ def argus(
     from sdc_tasks.argus.run import run_batch
     from sdc_tasks.model.secret import drawn_seed
 
-    if folder is not None and not folder.is_dir():
-        raise InvalidInput(f"{folder}: no such folder. Remedy: make it, or name another one")
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder}: a file, not a folder. Remedy: name another one")
     refuse_place(hst, batch)
     if not run_batch(batch, folder, drawn_seed(seed), out.print, hst) and seed is not None:
         out.print("differs: --seed is of a rounding, and this batch rounds nothing")

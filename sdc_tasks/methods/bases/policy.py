@@ -136,7 +136,7 @@ def _possible(case: Case, publication: Publication) -> Publication:
             f"another value and a finer base, "
             f"{gone} are withheld"
         )
-    return found
+    return _withstanding(case, publication, found)
 
 
 def _withstanding(case: Case, safe: Publication, other: Publication) -> Publication:

@@ -206,7 +206,7 @@ def _refuse_impossible(design: NoiseDesign, count: int, program: RowProgram) -> 
     room = FEASIBILITY * max(high - low, 1.0)  # at the ends of the attainable variances the noise is fixed
     if design.variance < low + room or (not design.at_most and design.variance > high - room):
         raise InvalidInput(
-            f"count {count}: its variance can only be between {low:g} and {high:g}. Remedy: a variance "
+            f"count {count}: its variance is above {low:g} and below {high:g}. Remedy: a variance "
             f"between these, or another largest step, js or stay"
         )
 

@@ -14,9 +14,10 @@ is the multiple nearest to the middle, because |r − (L + U)/2| must be at most
 If there is no such base, the cell is withheld: the other cells tell [L, U] anyway.
 
 This is as safe as before, without another audit, for the reason given in `implied`: the new interval contains
-the box of all tables that an attacker cannot tell from the truth. r and b' follow from the earlier
-publication and public data, so they tell nothing new. The box from the narrower intervals lies inside the box
-that a reader computes from the wider ones.
+the box of all tables that an attacker cannot tell from the truth. Of whole numbers one more audit asks
+(`policy`): a half is printed on one side, so that a number on the end of an interval may not belong to it. r
+and b' follow from the earlier publication and public data, so they tell nothing new. The box from the
+narrower intervals lies inside the box that a reader computes from the wider ones.
 
 The box comes from propagation along the relations, one at a time: what a reader finds by adding and
 subtracting, without linear programs.
