@@ -28,7 +28,10 @@ def demo(
     activities: Annotated[
         int,
         typer.Option(
-            min=3, max=10_000, help="codes of the activity, totals included", rich_help_panel=METHOD
+            min=3,
+            max=10_000,
+            help="codes of the activity, totals included; --statistic: 12 or more",
+            rich_help_panel=METHOD,
         ),
     ] = 120,
     sizes: Annotated[

@@ -27,7 +27,8 @@ class LinkedOptions(Strict):
     together: bool = Field(
         default=False,
         description="decide this table together with those of `tables` whose deliveries of the period are "
-        "there and that are not out yet: their domain files stand beside this one, under their names",
+        "there and that are not out yet: their domain files stand beside this one, under their names, and "
+        "have the same countries and compositions",
     )
 
     reserve: Literal["A", "S", "T", "Q"] | None = Field(
