@@ -41,11 +41,11 @@ LEGEND = """\
 *cells* of the table, *primaries*, and of these those with one *lone* respondent. *cost*: the sum of the
 values of secondary cells. *at risk*: primaries that our verifier does not find protected against outsiders,
 and against all lone respondents together; *hopeless*: those of the latter that no pattern protects. *CPU s*
-of the whole call; *×*: ours over the rival's OPT. Ours twice: against outsiders, and, up to 1 100 cells,
-within 60 s against lone respondents, with `attainable=True`. The rival's attacker knows the smallest and the
-largest cell of the table as bounds: 0 in tables with empty cells, and the grand total. Ours knows that values
-are 0 or more. The tables named R… are public: twelve regions of τ-ARGUS's demonstration file, which is not a
-part of this project (`--public FOLDER`)."""
+of the whole call, and until ours was as cheap as the rival's. Ours twice: against outsiders, and, up to 1 100
+cells, within 60 s against lone respondents, with `attainable=True`. The rival's attacker knows the smallest
+and the largest cell of the table as bounds: 0 in tables with empty cells, and the grand total. Ours knows
+that values are 0 or more. The tables named R… are public: twelve regions of τ-ARGUS's demonstration file,
+which is not a part of this project (`--public FOLDER`)."""
 out = Console(highlight=False)
 
 
@@ -63,7 +63,8 @@ class Pattern:
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """One table, all calls: `theirs` by method, without those that did not end; `ours` against outsiders,
-    with its bound; `lone` against lone respondents; `hopeless`: primaries that all of these learn too much
+    with its bound; `reached`: CPU seconds until it cost no more than the rival's, by method, None where it
+    never did; `lone` against lone respondents; `hopeless`: primaries that all of these learn too much
     of whatever is hidden. Costs in units of the value, times in seconds.
     """
 
@@ -74,6 +75,7 @@ class Record:
     theirs: Mapping[str, Pattern]
     ours: Pattern
     bound: float
+    reached: Mapping[str, float | None]
     lone: Pattern | None
     hopeless: int
     load: float
@@ -118,14 +120,19 @@ class Called:
         one_thread()
 
     def suppressed(self, **more: Any) -> tuple[Any, float, float]:
-        """The result, seconds of wall and of CPU."""
+        """The result, seconds of wall and of CPU. `moments` has the CPU seconds of each step."""
         table = self._table
         roots = table.roots if isinstance(table, WithLevels) else dict.fromkeys(table.dims, TOTAL)
-        asked: dict[str, Any] = {"primary": "SECRET", "lpl": "lower", "upl": "upper", "progress": False}
+        asked: dict[str, Any] = {"primary": "SECRET", "lpl": "lower", "upl": "upper"}
         asked["total"] = {name: root for name, root in roots.items() if name not in table.trees}
         asked["hierarchy"] = {name: dict(tree) for name, tree in table.trees.items()}
+        self.moments = list[float]()
         wall, cpu = time.perf_counter(), time.process_time()
-        found = self._suppress(self._given, table.dims, "V", **asked, **more)
+
+        def note(_: str) -> None:
+            self.moments.append(time.process_time() - cpu)
+
+        found = self._suppress(self._given, table.dims, "V", progress=note, **asked, **more)
         return found, time.perf_counter() - wall, time.process_time() - cpu
 
     def judged(self, found: Any, hidden: Any, wall: float, cpu: float) -> Pattern:
@@ -169,9 +176,15 @@ class Called:
             theirs=theirs,
             ours=self.judged(found, found._hidden, wall, cpu),
             bound=found.bound,
+            reached={method: self._reached(found, its.cost) for method, its in theirs.items()},
             lone=None,
             load=load,
         )
+
+    def _reached(self, found: Any, cost: float) -> float | None:
+        moments = zip(self.moments, found.search.history, strict=True)
+        good = (at for at, step in moments if step.objective is not None and step.objective <= cost)
+        return next(good, None)
 
     def lone(self) -> Pattern:
         """Against lone respondents, as far as a pattern can."""
@@ -217,7 +230,7 @@ def _row(record: Record) -> list[str]:
             as_seconds(pattern.cpu),
         ]
 
-    ours, optimal = record.ours, record.theirs.get("OPT")
+    ours = record.ours
     gap = 0.0 if ours.cost <= 0 else 100 * (1 - record.bound / ours.cost)
     cost, risk, cpu = told(ours)
     return [
@@ -227,7 +240,7 @@ def _row(record: Record) -> list[str]:
         str(record.alone),
         *(cell for method in METHODS for cell in told(record.theirs.get(method))),
         *(cost, risk, f"{gap:.1f} %", cpu),
-        NONE if optimal is None else f"{ours.cpu / optimal.cpu:.2f}",
+        *(as_seconds(record.reached.get(method)) for method in METHODS),
         *told(record.lone),
         str(record.hopeless),
     ]
@@ -252,7 +265,8 @@ def summary(records: Sequence[Record]) -> str:
                     str(sum(risk(each, mine) > 0 for each, _, mine in pairs)),
                     f"{sum(mine.cost < its.cost for _, its, mine in fair)} of {len(fair)}",
                     ", ".join(each.name for each, its, mine in fair if mine.cost > its.cost) or "none",
-                    *_times([(its, mine) for _, its, mine in pairs]),
+                    _times([(its, mine) for _, its, mine in pairs]),
+                    _until_as_cheap(records, method) if our(records[0]) is records[0].ours else NONE,
                 ]
             )
     head = [
@@ -261,23 +275,35 @@ def summary(records: Sequence[Record]) -> str:
         "its unsafe tables",
         "our unsafe tables",
         "ours cheaper, where its is safe",
-    ]
-    head += [
         "ours dearer, where its is safe",
-        "CPU s, its: ours (×)",
-        "wall s, its: ours (×)",
-        "ours slower on, CPU",
+        "CPU s, its: ours",
+        "its: ours until as cheap",
     ]
     return as_table(head, rows, 2)
 
 
-def _times(pairs: Sequence[tuple[Pattern, Pattern]]) -> list[str]:
-    told = []
-    for unit in ("cpu", "wall"):
-        theirs, ours = (sum(getattr(pair[who], unit) for pair in pairs) for who in (0, 1))
-        told.append(f"{theirs:.0f}: {ours:.0f} (× {ours / theirs:.2f})" if theirs else NONE)
+def _times(pairs: Sequence[tuple[Pattern, Pattern]]) -> str:
+    theirs, ours = (sum(pair[who].cpu for pair in pairs) for who in (0, 1))
     slower = sum(mine.cpu > its.cpu for its, mine in pairs)
-    return [*told, f"{slower} of {len(pairs)}"]
+    return (
+        f"{theirs:.0f}: {ours:.0f} (× {ours / theirs:.2f}), slower on {slower} of {len(pairs)}"
+        if pairs
+        else NONE
+    )
+
+
+def _until_as_cheap(records: Sequence[Record], method: str) -> str:
+    """CPU seconds of the rival, and of ours until its pattern cost no more, where it came to that."""
+    pairs = [
+        (each.theirs[method].cpu, at)
+        for each in records
+        if method in each.theirs and (at := each.reached.get(method)) is not None
+    ]
+    if not pairs:
+        return NONE
+    theirs, ours = (sum(each) for each in zip(*pairs, strict=True))
+    later = sum(at > its for its, at in pairs)
+    return f"{theirs:.0f}: {ours:.0f} (× {ours / theirs:.2f}), later on {later} of {len(pairs)}"
 
 
 _AGAINST: tuple[tuple[str, Callable[[Record, Pattern], int], Callable[[Record], Pattern | None]], ...] = (
@@ -296,6 +322,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--public", type=Path, help="the folder of the twelve public tables")
     parser.add_argument("--every", type=int, default=1, help="each so manieth random table only")
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
+    parser.add_argument(
+        "--without-lone", action="store_true", help="not against lone respondents: what was measured stays"
+    )
     parser.add_argument(
         "--one", nargs=4, metavar=("KIND", "NAME", "ANSWERS", "RECORD"), help=argparse.SUPPRESS
     )
@@ -319,6 +348,8 @@ def main(arguments: list[str] | None = None) -> int:
             found = _measured(table, given, Path(folder), reasons)
         if found is None:
             continue
+        if given.without_lone and table.name in records:
+            found = replace(found, lone=records[table.name].lone)
         records[table.name] = found
         out.print(f"{table.name}: {' | '.join(_row(found)[1:])}")
         _write(records, reasons)
@@ -353,7 +384,7 @@ def _measured(
     ours = _ours("outsiders", table, given, folder, reasons)
     if ours is None:
         return None
-    if ours["cells"] > LONE_CELLS:
+    if ours["cells"] > LONE_CELLS or given.without_lone:
         return Record.read(ours)
     return Record.read({**ours, "lone": _ours("lone", table, given, folder, reasons)})
 

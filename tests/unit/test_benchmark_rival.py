@@ -24,12 +24,13 @@ DRAWN = Record(  # the rival's optimal method leaves two at risk, its modular on
     theirs={"OPT": pattern(100.0, 4.0, at_risk=2, at_risk_lone=5), "MOD": pattern(120.0, 1.0, 0, 1)},
     ours=pattern(80.0, 2.0, at_risk_lone=6),
     bound=60.0,
+    reached={"OPT": 1.0, "MOD": 3.0},
     lone=pattern(125.0, 10.0, at_risk_lone=1),
     hopeless=1,
     load=1.0,
 )
 HARD = replace(  # the optimal method did not end, nor ours against the lone
-    DRAWN, name="hard", theirs={"MOD": pattern(70.0, 1.0)}, lone=None
+    DRAWN, name="hard", theirs={"MOD": pattern(70.0, 1.0)}, reached={"MOD": None}, lone=None
 )
 
 
@@ -46,19 +47,21 @@ def test_rows_by_hand() -> None:
     text = "\n".join(page([DRAWN, HARD], reasons, "make", datetime(2026, 1, 2, tzinfo=UTC)))
     drawn, hard = cells(text, "drawn", "hard")
     assert drawn[4:10] == ["100", "2, 5", "4.00", "120", "0, 1", "1.00"]
-    assert drawn[10:] == ["80", "0, 6", "25.0 %", "2.00", "0.50", "125", "0, 1", "10", "1"]
+    assert drawn[10:] == ["80", "0, 6", "25.0 %", "2.00", "1.00", "3.00", "125", "0, 1", "10", "1"]
     assert hard[4:7] == [NONE] * 3
-    assert hard[14:18] == [NONE] * 4
+    assert hard[14:19] == [NONE] * 5
     assert "the rival: TimeoutExpired" in text
 
 
 def test_sums_by_hand() -> None:
     told = cells(summary([DRAWN, HARD]), "OPT", "MOD")
     assert told[0][1:] == [
-        "outsiders", "1 of 1", "0", "0 of 0", "none", "4: 2 (× 0.50)", "8: 4 (× 0.50)", "0 of 1",
+        "outsiders", "1 of 1", "0", "0 of 0", "none", "4: 2 (× 0.50), slower on 0 of 1",
+        "4: 1 (× 0.25), later on 0 of 1",
     ]  # fmt: skip
     assert told[1][1:6] == ["lone respondents", "1 of 1", "0", "0 of 0", "none"]
     assert told[2][1:6] == ["outsiders", "0 of 2", "0", "1 of 2", "hard"]
+    assert told[2][-1] == "1: 3 (× 3.00), later on 1 of 1"
     assert told[3][1:6] == ["lone respondents", "0 of 1", "0", "0 of 1", "drawn"]
 
 
