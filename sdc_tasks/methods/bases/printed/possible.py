@@ -42,7 +42,7 @@ def impossible(problem: ProtectionProblem, publication: Publication) -> Bools:
     """The rounded cells whose printed value the other cells exclude, by one relation or several in turn."""
     lower, upper = box(problem, publication)
     value = np.nan_to_num(publication.value)
-    slack = ROUNDING * (1 + np.abs(value) + publication.base)
+    slack = ROUNDING * (np.abs(value) + publication.base)
     return np.asarray(publication.rounded & ((value < lower - slack) | (value > upper + slack)))
 
 
