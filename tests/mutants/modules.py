@@ -109,6 +109,7 @@ MODULES = {
             "tests/property/test_attack_release_gate.py",
             "tests/property/test_attack_integer.py",
             "tests/property/test_attack_vintages.py",
+            "tests/property/test_release_counts_laws.py",
             "tests/property/test_replay_laws.py",
             "tests/property/test_rule_aware_laws.py",
         ),

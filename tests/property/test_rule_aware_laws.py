@@ -155,6 +155,18 @@ def test_a_primary_that_nothing_ends_has_a_claim(slope):
     ).narrow.any()
 
 
+def test_a_publication_that_no_table_fits_leaves_no_primary_wide():
+    """Totals below what the countries show: whoever reads that has no claim to promise."""
+    problem = pair(60)
+    cells = np.flatnonzero(problem.aggregate)
+    wrong = Publication(cells, np.full(len(cells), 1.0), np.zeros(len(cells)))
+    needs = promised(problem, ("external",))
+    found = residual_uncertainty(problem, needs, wrong, np.ones(problem.space.size))
+    assert found.window is None
+    assert found.narrow.all()
+    assert len(found.narrow) == len(needs.primaries) > 0
+
+
 def test_a_primary_that_its_country_tells_by_itself_does_no_harm():
     """Each country hides one cell, which its others tell. Noise of floats leaves it a range all the same."""
     of_primary = np.array([[False, False], [True, False], [False, False]])
