@@ -121,7 +121,7 @@ WRONG = {
     "half of a design": ((*KEYED, "--max-step", "5"), "from --max-step and --variance"),
     "no variance that a row has": (
         (*KEYED, "--max-step", "2", "--variance", "3"),
-        "count 1: its variance can only",
+        "count 1: its variance is above",
     ),
     "no keys": (NOISE, "people.csv: where do the keys"),
     "no secret": (("--record", "ID", *NOISE), "people.csv: names of records become keys by a secret only"),
