@@ -114,10 +114,11 @@ class Metadata:
         """The columns about which one of the keywords is said."""
         return [each for each in self.columns if each.has(*keywords)]
 
-    @property
-    def lists(self) -> list[Path]:
-        """The files of its hierarchies. Raises InvalidInput where one is not there."""
-        return [self._list(column) for column in self.columns if "HIERCODELIST" in column.said]
+    def lists(self, dimensions: Iterable[str]) -> list[Path]:
+        """The files of the hierarchies of these. Raises InvalidInput where one is not there."""
+        asked = {name.lower() for name in dimensions}
+        listed = [each for each in self.having("HIERCODELIST") if each.name.lower() in asked]
+        return [self._list(column) for column in listed]
 
     def _list(self, column: Column) -> Path:
         return find(self.path.parent, column.said["HIERCODELIST"], column.line)

@@ -107,23 +107,29 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
     if apriori is not None:
         batch.files.promise(apriori, _refused_at(apriori))
     try:
+        _do_all(batch, commands, apriori)
+        batch.files.write()
+        for line in batch.done:
+            _tell(batch, line)
+        _tell_unprotected(batch)
+        return batch.rounds
+    finally:
+        if batch.log is not None:
+            write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
+
+
+def _do_all(batch: _Batch, commands: Sequence[Command], apriori: Path | None) -> None:
+    """All commands, before anything is written."""
+    try:
         _refuse_unknown(commands)
         for at, command in enumerate(commands):
             batch.ahead = commands[at + 1 :]
             _do(batch, command)
         if apriori is not None:
             _keep_apriori(batch, apriori)
-        batch.files.write()
-        for line in batch.done:
-            _tell(batch, line)
-        _tell_unprotected(batch)
-        return batch.rounds
     except BaseException:
         batch.told.append("the batch ended with an error, and nothing was written but this log")
         raise
-    finally:
-        if batch.log is not None:
-            write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
 
 
 def _refuse_unknown(commands: Sequence[Command]) -> None:
@@ -209,8 +215,6 @@ def _describe(batch: _Batch, command: Command) -> None:
     if batch.data is None:
         raise command.refused("no data are open. Remedy: <OPENMICRODATA> or <OPENTABLEDATA> before it")
     batch.metadata = read_metadata(_found(batch, command, command.name), batch.data[1])
-    for place in batch.metadata.lists:
-        batch.files.reads(place, command.refused)
 
 
 def _specify(batch: _Batch, command: Command) -> None:
@@ -218,6 +222,8 @@ def _specify(batch: _Batch, command: Command) -> None:
         raise command.refused("no data, or no metadata. Remedy: open both before it")
     path, tabular = batch.data
     asked = specified(command)
+    for place in batch.metadata.lists(asked.dimensions):
+        batch.files.reads(place, command.refused)
     batch.tables.append(_Table(asked, TableSource(path, batch.metadata, tabular)))
     if COSTS.get(asked.cost) == "distance":
         _differs(batch, "costs −3: our distance, how many relations away the nearest primary is")

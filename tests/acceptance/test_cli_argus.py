@@ -744,3 +744,13 @@ def test_our_measure_of_distance_is_told(folder: Path):
     said: list[str] = []
     run_batch(batch(folder, *READ, WRITTEN, head=head), None, 1, said.append)
     assert any(line.startswith("differs: costs −3") for line in said)
+
+
+def test_a_list_that_no_table_uses_may_be_missing(folder: Path):
+    (folder / "region.hrc").unlink()
+    head = HEAD.replace('"Region""Size"', '"Size"')
+    rows = [line for line in lines() if line.startswith('" All"')]
+    (folder / "table.tab").write_text("\r\n".join(rows), newline="")
+    said: list[str] = []
+    run_batch(batch(folder, *READ[:2], head=head), None, 1, said.append)
+    assert said[0].startswith("table 1: 4 cells")
