@@ -18,9 +18,8 @@ def office(tmp_path: Path) -> Office:
 
 def what_if(office: Office, name: str, *also: str) -> Ended:
     at = office.folder
-    more = [part for each in also for part in ("--also", f"{at / each}.yaml,{at / each}-2024")]
     asked = ("--domain", at / f"{name}.yaml", "--period", "2024", "--inbox", at / f"{name}-2024")
-    return sdc("what-if", *asked, *more)
+    return sdc("what-if", *asked, *office.also(also))
 
 
 def rows(ended: Ended, first: str) -> dict[tuple[str, ...], list[float]]:

@@ -20,10 +20,9 @@ def office(tmp_path: Path) -> Office:
 
 def release(office: Office, name: str, *also: str) -> Ended:
     at = office.folder
-    more = [part for each in also for part in ("--also", f"{at / each}.yaml,{at / each}-2024")]
     where = ("--inbox", at / f"{name}-2024", "--warehouse", office.warehouse)
     asked = ("--domain", at / f"{name}.yaml", "--period", "2024", *where, "--out", office.out(name, "2024"))
-    return sdc("release", *asked, *more)
+    return sdc("release", *asked, *office.also(also))
 
 
 @pytest.mark.parametrize(("first", "second"), [("main", "sizes"), ("sizes", "main")])

@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from sdc_tasks.errors import Unprotectable
 from sdc_tasks.methods.rounding.controlled import TableOptions, round_table
@@ -20,6 +19,7 @@ from sdc_tasks.methods.suppression.attainable import attainable
 from sdc_tasks.model.sensitive import SensitiveTable
 from support.drawn_suppression import problems
 from support.laws import law
+from support.oracles.intervals import extremes
 
 SLACK, BASE = 1e-5, 50.0
 MANY = 4  # respondents, of whom each part attacks
@@ -47,15 +47,8 @@ def reach(
     known = known | table.fixed
     low = np.where(known, table.a, np.maximum(table.lb, np.minimum(x - half, table.a)))
     high = np.where(known, table.a, np.minimum(table.ub, np.maximum(x + half, table.a)))
-    ends = []
-    for sign in (1.0, -1.0):
-        cost = np.zeros(len(table.a))
-        cost[cell] = sign
-        found = linprog(
-            cost, A_eq=table.M, b_eq=table.rhs, bounds=np.column_stack([low, high]), method="highs"
-        )
-        ends.append(sign * table.a[cell] - found.fun)
-    return float(ends[0]), float(ends[1])
+    least, most = extremes(table, low, high, cell)
+    return table.a[cell] - least, most - table.a[cell]
 
 
 def broken(table: SensitiveTable, x: np.ndarray, half: float) -> list[tuple[int, tuple[int, ...]]]:

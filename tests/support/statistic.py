@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,11 @@ class Office:
         where = ("--inbox", self.folder / f"{name}-{period}", "--warehouse", self.warehouse)
         domain = self.folder / f"{name}.yaml"
         return sdc("release", "--domain", domain, "--period", period, *where, "--out", self.out(name, period))
+
+    def also(self, names: Sequence[str], period: str = "2024") -> list[str]:
+        """The options that receive the deliveries of these tables too."""
+        at = self.folder
+        return [part for each in names for part in ("--also", f"{at / each}.yaml,{at / each}-{period}")]
 
     def out(self, name: str, period: str) -> Path:
         return self.folder / "out" / f"{name}-{period}"

@@ -68,16 +68,7 @@ def attacked(
     """
     known = problem.lone & (problem.respondents != guard)
     low, high = problem.a - np.where(known, 0, below), problem.a + np.where(known, 0, above)
-    ends = []
-    for sign in (1.0, -1.0):
-        cost = np.zeros(len(problem.a))
-        cost[cell] = sign
-        found = linprog(
-            cost, A_eq=problem.M, b_eq=problem.rhs, bounds=np.column_stack([low, high]), method="highs"
-        )
-        assert found.status == 0, found.message
-        ends.append(float(found.fun))
-    return ends[0], -ends[1]
+    return extremes(problem, low, high, cell)
 
 
 def exposed(problem: SensitiveTable, below: np.ndarray, above: np.ndarray) -> list[int]:
@@ -90,3 +81,17 @@ def exposed(problem: SensitiveTable, below: np.ndarray, above: np.ndarray) -> li
         if below_it < down - slack or above_it < up - slack or below_it + above_it < width - slack:
             short.append(p)
     return sorted(set(short))
+
+
+def extremes(problem: SensitiveTable, low: np.ndarray, high: np.ndarray, cell: int) -> tuple[float, float]:
+    """The smallest and the largest value of a cell, where each (n,) lies between `low` and `high`."""
+    ends = []
+    for sign in (1.0, -1.0):
+        cost = np.zeros(len(problem.a))
+        cost[cell] = sign
+        found = linprog(
+            cost, A_eq=problem.M, b_eq=problem.rhs, bounds=np.column_stack([low, high]), method="highs"
+        )
+        assert found.status == 0, found.message
+        ends.append(float(found.fun))
+    return ends[0], -ends[1]
