@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdc_tasks.errors import InvalidInput
-from sdc_tasks.intake.tables.jj import write_private
+from sdc_tasks.intake.tables.jj import write_all_private
 
 Refused = Callable[[str], InvalidInput]  # the error of a command, from why it is refused
 
@@ -46,8 +46,8 @@ class BatchFiles:
         self.kept[place.resolve()] = text
 
     def write(self) -> None:
-        for place, text in self.kept.items():
-            write_private(place, text)
+        """Raises OSError where a file cannot be written; then none is."""
+        write_all_private(self.kept)
 
     @property
     def taken(self) -> set[Path]:
@@ -55,6 +55,8 @@ class BatchFiles:
 
     def refuse(self, place: Path, refused: Refused) -> None:
         """Raises the error of a command that writes where it may not."""
+        if place.is_dir():
+            raise refused(f"{place.name} is a folder. Remedy: give the output another name")
         if place.resolve() in self.read:
             raise refused(
                 f"{place.name} is a file that this batch reads. Remedy: give the output another name"

@@ -14,7 +14,7 @@ import pytest
 
 from sdc_tasks.argus.run import run_batch
 from sdc_tasks.errors import SdcError
-from sdc_tasks.intake.tables.jj import read_jj
+from sdc_tasks.intake.tables.jj import read_jj, write_all_private
 from support.desk import sdc
 
 PUBLIC = Path(__file__).parents[3] / "shared/data/argus"
@@ -718,6 +718,23 @@ def test_the_log_of_a_batch_that_ends_in_an_error_says_so(folder: Path):
         run_batch(path, None, 1, lambda _: None)
     assert "nothing was written but this log" in (folder / "log.txt").read_text()
     assert not (folder / "out.txt").exists()
+
+
+def test_an_output_whose_place_is_a_folder_is_refused_by_its_line(folder: Path):
+    (folder / "out.txt").mkdir()
+    with pytest.raises(SdcError, match=r"line 8: <WRITETABLE>: out\.txt is a folder"):
+        run_batch(batch(folder, *READ, WRITTEN), None, 1, lambda _: None)
+
+
+def test_files_are_written_all_or_none(tmp_path: Path):
+    """The second place became a folder in the meantime: the first file is as it was."""
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text("old")
+    second.mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_all_private({first: "new", second: "new"})
+    assert first.read_text() == "old"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["first.txt", "second.txt"]
 
 
 def test_a_pattern_that_is_read_back_is_hidden_again(folder: Path):

@@ -14,6 +14,7 @@ true values: they are written for their owner only, and no message repeats a val
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import re
@@ -224,15 +225,33 @@ def write_private(path: Path, content: str | bytes) -> None:
     """Replaces the file in one step, creating its folder; only its owner may read it.
     Compressed where the name ends in .gz.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    content = content.encode("utf-8") if isinstance(content, str) else content
+    write_all_private({path: content})
+
+
+def write_all_private(contents: Mapping[Path, str | bytes]) -> None:
+    """As `write_private`, several files: none is replaced before all are written beside their places.
+
+    Raises OSError where one cannot be written; then no file was replaced.
+    """
+    waiting: dict[Path, Path] = {}
     try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
-            stream.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
-        temporary.replace(path)
+        for path, content in contents.items():
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            waiting[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+            _write_new(waiting[path], content, compressed=path.suffix == ".gz")
+        for path, written in waiting.items():
+            written.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        for written in waiting.values():
+            written.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, content: str | bytes, compressed: bool) -> None:
+    content = content.encode("utf-8") if isinstance(content, str) else content
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        stream.write(gzip.compress(content, mtime=0) if compressed else content)
 
 
 class _Lines:
