@@ -29,6 +29,7 @@ clock no result depends on time.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +52,7 @@ SIMPLEX = 2_500  # classes up to which the LP relaxation of a table that is no n
 TAIL, RISES = 8, 2e-3  # the relaxation ends when so many rounds lift the bound by less than this, relative
 IN_VAIN = 5  # searches in a row without a better pattern, after which there are no more
 EARLY = 1_000  # classes up to which integer rounds may come first
-EARLY_ROUNDS = 10  # of these at most
+ROUND = 40  # nodes that an integer round counts for at least: its attacks and patterns take as long
 FEWER = 10  # of the iterations of a round of the relaxation, such a part before early integer rounds
 NEAR = 0.2  # slack up to which a cut joins the integer master
 
@@ -59,7 +60,7 @@ NEAR = 0.2  # slack up to which a cut joins the integer master
 @dataclass(frozen=True)
 class Work:
     """The limits of counted work: rounds of the LP relaxation, integer rounds, nodes of each integer round,
-    and of all of them.
+    and of all of them, where a round counts for ROUND at least.
     `nested`: cuts sought for each unmet item of a network; `cuts`: cuts sought in a round; `iterations`: of
     the LPs that seek bridgeless cuts in a round; `patterns`, `search`: patterns by greedy unsuppression in a
     round and after the last one, for about a thousand classes; fewer for more. With `patterns` 0 only the
@@ -148,14 +149,14 @@ class _Search:
         else:
             if self.early:
                 self.relax_with(self.bridges, 1, 0, self.work.iterations // FEWER)
-                ended = self.integer(self.early, min(EARLY_ROUNDS, self.work.integer_rounds))
+                ended = self.integer(self.early)
                 if self.run.over():
                     return ended
                 self._keep_incumbent()
                 self.patterns.first_pattern(self.work.first)
             self.relax_with(self.bridges, self.rounds, self.work.patterns, self.work.iterations)
             self._search_patterns()
-        return self.integer(self.all_nodes, self.work.integer_rounds)
+        return self.integer(self.all_nodes)
 
     def _keep_incumbent(self) -> None:
         """Lets greedy unsuppression start from the best pattern of the integer rounds."""
@@ -307,9 +308,9 @@ class _Search:
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
         return bound
 
-    def integer(self, nodes: int, rounds: int) -> str:
-        """Integer rounds on the cuts that matter, at most so many, of so many nodes in all."""
-        table = self.table
+    def integer(self, nodes: int) -> str:
+        """Integer rounds on the cuts that matter, of so many nodes in all."""
+        table, rounds = self.table, min(self.work.integer_rounds, math.ceil(nodes / ROUND))
         for count in range(rounds):
             if nodes <= 0:
                 break
@@ -321,7 +322,7 @@ class _Search:
             left = self.run.left
             most = min(nodes, self.work.nodes)
             result = LiveMilp(model).solve(self._start(), left, self.run.gap_wanted / 2, most)
-            nodes -= max(1, result.nodes or 0)
+            nodes -= max(ROUND, result.nodes or 0)
             if result.bound is not None:
                 self.run.raise_bound(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:
