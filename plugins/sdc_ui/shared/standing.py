@@ -280,29 +280,37 @@ def release_line(row: Mapping[str, Any]) -> ReleaseLine:
 
 def _standing(row: Mapping[str, Any]) -> Standing:
     if row["version"] is not None:
-        if row["retracted"] is not None:
-            return Standing.RETRACTED
-        return Standing.PUBLISHED if row["visible"] else Standing.EMBARGOED
-    missing = row["passed"] and (row["approvals_asked"] or 0) > row["approvals"]
+        return _of_version(row)
     match row["state"]:
         case "published":
             return Standing.UNCHANGED
         case "waiting" | "failed" if row["followed"]:
             return Standing.SUPERSEDED
-        case "waiting" if missing:
-            return Standing.APPROVAL
-        case "waiting" if not row["passed"] and not row["newer"]:
-            return Standing.WAITING
+        case "waiting":
+            return _waiting(row)
         case "blocked" if row["decision"] == "reject":
             return Standing.REJECTED
-        case "waiting" if row["second"]:
-            return Standing.SECOND
-        case "waiting" | "blocked" | "failed" if row["newer"]:
+        case "blocked" | "failed" if row["newer"]:
             return Standing.SUPERSEDED
-        case "waiting":
-            return Standing.STOPPED
         case "blocked":
             return Standing.BLOCKED
         case "failed":
             return Standing.FAILED
     return Standing.RUNNING
+
+
+def _of_version(row: Mapping[str, Any]) -> Standing:
+    if row["retracted"] is not None:
+        return Standing.RETRACTED
+    return Standing.PUBLISHED if row["visible"] else Standing.EMBARGOED
+
+
+def _waiting(row: Mapping[str, Any]) -> Standing:
+    """That of a release that waits, and that no other one has followed."""
+    if row["passed"] and (row["approvals_asked"] or 0) > row["approvals"]:
+        return Standing.APPROVAL
+    if not row["passed"] and not row["newer"]:
+        return Standing.WAITING
+    if row["second"]:
+        return Standing.SECOND
+    return Standing.SUPERSEDED if row["newer"] else Standing.STOPPED
