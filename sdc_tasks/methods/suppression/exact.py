@@ -68,7 +68,7 @@ class Work:
     `early`: nodes of the integer rounds that come first in a table of at most EARLY classes; 0 for none.
     `in_vain`: rounds in a row without a better pattern after which only each TAIL-th round seeks some, and
     searches after which there are no more. `classes`: of a table that is no network, for which rounds and all
-    nodes are meant; a larger one has fewer rounds in proportion, and fewer nodes by the square.
+    nodes are meant; a larger one has fewer rounds in proportion, and fewer nodes by the cube.
     """
 
     rounds: int = 400
@@ -122,7 +122,7 @@ class _Search:
         if self.bridges is not None and work.classes is not None and k > work.classes:
             share = work.classes / k
             self.rounds = max(1, int(work.rounds * share))
-            self.all_nodes = max(1, int(work.all_nodes * share**2))
+            self.all_nodes = max(1, int(work.all_nodes * share**3))
         self.early = 0 if self.bridges is None or k > EARLY else work.early
         self.pool = CutPool(k, None if self.bridges is None else self.bridges.rows)
         positive = table.cost[table.cost > 0]
