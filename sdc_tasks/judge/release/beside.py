@@ -25,6 +25,8 @@ Entries = tuple[tuple[int, Fraction], ...]
 Terms = list[tuple[int, Fraction]]
 Line = tuple[Entries, float, float, bool, bool]
 Lines = dict[tuple[Entries, bool, bool, tuple[str, ...]], list[tuple[float, float]]]
+Told = tuple[Line, set[str] | None]  # a row, and the pieces that tell it; None: everybody knows it
+Within = tuple[date, date, int]  # first day, day after the last, and the cell of a period
 Rules = Mapping[str, PeriodRule]
 EVERYBODY = ("everybody",)  # who tells a relation between tables, in place of pieces
 
@@ -51,24 +53,13 @@ def differs(
     total of this value may be off.
     """
     merge = _Merge(own, period, parts, rules)
-    if _told_spaces(joint, own) != [
-        repr(_bare(own.space)),
-        *(repr(_bare(p.problem.space, True)) for p in parts),
-    ]:
+    if _told_spaces(joint) != merge.told_spaces():
         return ["other cells, countries or relations of a table"]
-    found = [
-        f"{name} of {part}: other values"
-        for part, problem, first, size in merge.stretches()
-        for name in CELL_ARRAYS
-        if getattr(joint, name)[first : first + size].tobytes() != getattr(problem, name)[:size].tobytes()
-    ]
+    found = merge.other_values(joint)
     if len(joint.a) != merge.size:
-        found.append("other cells")
-        return found
-    same, linked = _classes(joint, merge.size), _Classes(merge.size)
-    for one, other in merge.same():
-        linked.join(one, other)
-    if [same.of(cell) for cell in range(merge.size)] != [linked.of(cell) for cell in range(merge.size)]:
+        return [*found, "other cells"]
+    linked = merge.classes()
+    if _classes(joint, merge.size).firsts() != linked.firsts():
         found.append("other cells are the same")
     over_time = [(*each, _fits(each, joint, allowed)) for each in merge.over_time()]
     named = {
@@ -88,7 +79,7 @@ def _bare(space: CellSpace, national: bool = False) -> CellSpace:
     )
 
 
-def _told_spaces(joint: ProtectionProblem, own: ProtectionProblem) -> list[str]:
+def _told_spaces(joint: ProtectionProblem) -> list[str]:
     """What the joint problem says that its tables are."""
     return [repr(_bare(joint.space)), *(repr(_bare(each.space)) for each in joint.space.beside)]
 
@@ -133,6 +124,53 @@ class _Classes:
         low, high = sorted((self.of(one), self.of(other)))
         self._first[high] = low
 
+    def firsts(self) -> list[int]:
+        """The first of its class, of each cell."""
+        return [self.of(cell) for cell in range(len(self._first))]
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Where the columns of a release lie in the joint problem: so many of its cells (`size`) from `first` on,
+    its earlier values from `later` on. `part`: None for the release itself.
+    """
+
+    part: Part | None
+    problem: ProtectionProblem
+    first: int
+    size: int
+    later: int
+
+    @property
+    def name(self) -> str:
+        return "this release" if self.part is None else self.part.name
+
+    @property
+    def pieces(self) -> list[str]:
+        """Who told what is out of its earlier versions; nobody where none is."""
+        before = self.problem.earlier
+        if before.rows.shape == (0, 0):
+            return []
+        if self.part is None:
+            return list(before.pieces) or ["the versions that are out"]
+        return [f"{self.name}: {each}" for each in before.pieces] or [f"{self.name}: its earlier version"]
+
+    def told_before(self, hidden: Sequence[bool]) -> Iterator[Told]:
+        """What its earlier versions tell of `hidden` cells, and by which pieces."""
+        before, pieces = self.problem.earlier, self.pieces
+        for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
+            by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
+            yield (self._placed(row, hidden), low, high, rounded, assumed), by
+
+    def _placed(self, row: Sequence[tuple[int, float]], hidden: Sequence[bool]) -> Entries:
+        n, at = len(self.problem.a), dict[int, float]()
+        for column, factor in row:
+            if column >= n:
+                at[self.later + column - n] = factor
+            elif column < self.size and hidden[self.first + column]:
+                at[self.first + column] = factor
+        return _exact(at)
+
 
 class _Merge:
     def __init__(self, own: ProtectionProblem, period: str, parts: Sequence[Part], rules: Rules) -> None:
@@ -144,11 +182,34 @@ class _Merge:
         periods = [period, *(part.period for part in parts)]
         self._tables = [_Table(*each) for each in zip(firsts, periods, spaces, strict=True)]
 
-    def stretches(self) -> Iterator[tuple[str, ProtectionProblem, int, int]]:
-        """(name, problem, first cell, number of cells) of the release and of each part."""
-        yield "this release", self._own, 0, len(self._own.a)
+    def stretches(self) -> Iterator[_Stretch]:
+        """The release, and each part."""
+        yield _Stretch(None, self._own, 0, len(self._own.a), self.size)
+        later = self.size + len(self._own.earlier.lower)
         for part, table in zip(self._parts, self._tables[1:], strict=True):
-            yield part.name, part.problem, table.first, _national(part.problem.space)
+            yield _Stretch(part, part.problem, table.first, _national(part.problem.space), later)
+            later += len(part.problem.earlier.lower)
+
+    def told_spaces(self) -> list[str]:
+        """What the joint problem should say that its tables are."""
+        return [repr(_bare(self._own.space)), *(repr(_bare(p.problem.space, True)) for p in self._parts)]
+
+    def other_values(self, joint: ProtectionProblem) -> list[str]:
+        """The arrays of the joint problem that are not those of its parts."""
+        return [
+            f"{name} of {each.name}: other values"
+            for each in self.stretches()
+            for name in CELL_ARRAYS
+            if getattr(joint, name)[each.first : each.first + each.size].tobytes()
+            != getattr(each.problem, name)[: each.size].tobytes()
+        ]
+
+    def classes(self) -> _Classes:
+        """Which cells are the same."""
+        found = _Classes(self.size)
+        for one, other in self.same():
+            found.join(one, other)
+        return found
 
     def same(self) -> Iterator[tuple[int, int]]:
         for j, one in enumerate(self._tables):
@@ -163,24 +224,12 @@ class _Merge:
         for table in self._tables:
             for cell, found in self._within(table).items():
                 rule = self._rules.get(table.indicator(cell), PeriodRule.NONE)
-                taken = list[tuple[date, date, int]]()
-                for begins, ends, other in found if rule is not PeriodRule.NONE else ():
-                    if all(ends <= b or e <= begins for b, e, _ in taken):
-                        taken.append((begins, ends, other))
-                if not taken:
-                    continue
-                first, after = bounds(table.period)
-                months = [_months(b, e) if rule is PeriodRule.MEAN else 1 for b, e, _ in taken]
-                weight = _months(first, after) if rule is PeriodRule.MEAN else 1
-                terms = [(each, m) for (_, _, each), m in zip(taken, months, strict=True)]
-                covered = sum((e - b).days for b, e, _ in taken) == (after - first).days
-                divisor = gcd(weight, *months)
-                total = (cell, Fraction(-weight, divisor))
-                yield [total, *((each, Fraction(m, divisor)) for each, m in terms)], covered
+                if rule is not PeriodRule.NONE:
+                    yield _relation(cell, table.period, _disjoint(found), rule)
 
-    def _within(self, table: _Table) -> dict[int, list[tuple[date, date, int]]]:
+    def _within(self, table: _Table) -> dict[int, list[Within]]:
         """Cell → (first day, day after the last, cell) of the same cell in periods within, longest first."""
-        found: dict[int, list[tuple[date, date, int]]] = {}
+        found: dict[int, list[Within]] = {}
         mine = bounds(table.period)
         for other in self._tables:
             theirs = bounds(other.period)
@@ -193,43 +242,24 @@ class _Merge:
 
     def told(self, joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]]) -> Lines:
         """What was published before, as `_lines` has it."""
-        lines, names = list[tuple[Line, set[str] | None]](), list[str]()
-        hidden = (~joint.public).tolist()
-        start = len(self._own.a) - _decided(self._own.space)
-        hidden[start : len(self._own.a)] = [False] * _decided(self._own.space)
-        later = self.size
-        for k, (part, problem, first, size) in enumerate(self.stretches()):
-            before, prefix = problem.earlier, f"{part}: " if k else ""
-            if before.rows.shape != (0, 0):
-                only = [f"{part}: its earlier version"] if k else ["the versions that are out"]
-                pieces = [f"{prefix}{each}" for each in before.pieces] or only
-                names += pieces
-                for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
-                    n, at = len(problem.a), dict[int, float]()
-                    for column, factor in row:
-                        place = later + column - n if column >= n else first + column
-                        if column >= n or (column < size and hidden[place]):
-                            at[place] = factor
-                    by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
-                    lines.append(((_exact(at), low, high, rounded, assumed), by))
-                later += len(before.lower)
-            if k:
-                names.append(part)
-                for line in _published(self._parts[k - 1], first, hidden):
-                    lines.append((line, {part}))
-        for terms, whole, fits in over_time:
-            shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
-            if not fits:
-                lines.append(((shown, 0.0, 0.0, False, True), set()))
-            elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
-                room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
-                lines.append(((shown, float("-inf"), room, False, False), None))  # everybody knows it
-        found: Lines = {}
-        for (at_cells, low, high, rounded, assumed), tellers in lines:
-            said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if len(names) > 1 else ()
-            if at_cells:
-                found.setdefault((at_cells, rounded, assumed, said_by), []).append((low, high))
-        return found
+        hidden = self._hidden(joint)
+        found, names = list[Told](), list[str]()
+        for each in self.stretches():
+            names += each.pieces
+            found += each.told_before(hidden)
+            if each.part is not None:
+                names.append(each.name)
+                found += [(line, {each.name}) for line in _published(each.part, each.first, hidden)]
+        found += _told_over_time(joint, over_time, hidden)
+        return _by_tellers(found, several=len(names) > 1)
+
+    def _hidden(self, joint: ProtectionProblem) -> list[bool]:
+        """Whether each cell is neither public nor decided by this release."""
+        hidden: list[bool] = (~joint.public).tolist()
+        decided = _decided(self._own.space)
+        start = len(self._own.a) - decided
+        hidden[start : len(self._own.a)] = [False] * decided
+        return hidden
 
 
 @dataclass(frozen=True)
@@ -257,15 +287,9 @@ class _Table:
 
     def _named(self, dimensions: Sequence[str]) -> Iterator[tuple[Name, int]]:
         """Each national cell at the only root of all other dimensions, by its name in these."""
-        space = self.space
-        at, roots = list[int](), list[tuple[int, str]]()
-        for k, hierarchy in enumerate(space.hierarchies, start=1):
-            if hierarchy.dimension in dimensions:
-                continue
-            tops = [c for c, parent in zip(hierarchy.codes, hierarchy.parent, strict=True) if parent is None]
-            if len(tops) != 1:
-                return
-            roots.append((k, tops[0]))
+        space, roots = self.space, self._roots_but(dimensions)
+        if roots is None:
+            return
         order = {hierarchy.dimension: k for k, hierarchy in enumerate(space.hierarchies, start=1)}
         at = [order[dimension] for dimension in dimensions]
         for i, key in enumerate(space.national_keys):
@@ -273,6 +297,66 @@ class _Table:
                 for number, country in enumerate(space.countries):
                     name = (country, str(key[0]), tuple(str(key[k]) for k in at))
                     yield name, self.first + number * space.national_size + i
+
+    def _roots_but(self, dimensions: Sequence[str]) -> list[tuple[int, str]] | None:
+        """The place in a key and the only root of each dimension but these; None where one has several."""
+        roots = list[tuple[int, str]]()
+        for k, hierarchy in enumerate(self.space.hierarchies, start=1):
+            if hierarchy.dimension in dimensions:
+                continue
+            tops = [c for c, parent in zip(hierarchy.codes, hierarchy.parent, strict=True) if parent is None]
+            if len(tops) != 1:
+                return None
+            roots.append((k, tops[0]))
+        return roots
+
+
+def _disjoint(within: Sequence[Within]) -> list[Within]:
+    """Those that overlap none before them."""
+    taken = list[Within]()
+    for begins, ends, other in within:
+        if all(ends <= b or e <= begins for b, e, _ in taken):
+            taken.append((begins, ends, other))
+    return taken
+
+
+def _relation(cell: int, period: str, taken: Sequence[Within], rule: PeriodRule) -> tuple[Terms, bool]:
+    """The relation of a cell to those of periods within its own, the total first; and whether these cover
+    its period.
+    """
+    first, after = bounds(period)
+    weight, *weights = (
+        _months(b, e) if rule is PeriodRule.MEAN else 1 for b, e in [(first, after), *(t[:2] for t in taken)]
+    )
+    divisor = gcd(weight, *weights)
+    parts = [(other, Fraction(w, divisor)) for (_, _, other), w in zip(taken, weights, strict=True)]
+    covered = sum((e - b).days for b, e, _ in taken) == (after - first).days
+    return [(cell, Fraction(-weight, divisor)), *parts], covered
+
+
+def _told_over_time(
+    joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]], hidden: Sequence[bool]
+) -> Iterator[Told]:
+    """What relations tell that are not among those of the joint problem: nobody but profile `revision` knows
+    one that the figures do not keep; a period that is not covered is at least the sum of what is within.
+    """
+    for terms, whole, fits in over_time:
+        shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
+        if not fits:
+            yield (shown, 0.0, 0.0, False, True), set()
+        elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
+            room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
+            yield (shown, float("-inf"), room, False, False), None
+
+
+def _by_tellers(told: Sequence[Told], several: bool) -> Lines:
+    """Rows of hidden cells by who tells them. Where not `several` tell anything, nobody is named."""
+    found: Lines = {}
+    for (cells, low, high, rounded, assumed), tellers in told:
+        said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if several else ()
+        if cells:
+            found.setdefault((cells, rounded, assumed, said_by), []).append((low, high))
+    return found
 
 
 def _classes(joint: ProtectionProblem, size: int) -> _Classes:

@@ -144,7 +144,12 @@ def _pieces(problem: ProtectionProblem, profile: str, primaries: Ints) -> list[P
         ]
     if ours.cells is None or ours.alone:
         return [frozenset()] * len(primaries)
-    known = attackers(problem, profile, primaries)
+    return _other_respondents(problem, profile, primaries)
+
+
+def _other_respondents(problem: ProtectionProblem, profile: str, primaries: Ints) -> list[Pieces]:
+    """For each primary, the respondents of its country but its own."""
+    known, country = attackers(problem, profile, primaries), countries_of(problem.space)
     mine = [
         (country[cell], owner) for cell, owner in zip(known.cells.tolist(), known.owner.tolist(), strict=True)
     ]
