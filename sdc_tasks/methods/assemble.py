@@ -36,12 +36,14 @@ class Decision:
         found = self.kept.get(RULES)
         return found.rungs if isinstance(found, Adjustment) else ()
 
+    @property
+    def taken(self) -> Rung:
+        """The rung of the rule that was taken."""
+        return next(each for each in self.rules if each.chosen)
+
     def rung(self, rule: str) -> Rung:
         """The rung of a rule; that of the rule that was taken, where the group was not decided by it."""
-        return next(
-            (each for each in self.rules if each.method == rule),
-            next(each for each in self.rules if each.chosen),
-        )
+        return next((each for each in self.rules if each.method == rule), self.taken)
 
     def by(self, rule: str) -> Publication:
         """The publication by a rule; the one that was taken, where there is none."""
@@ -64,25 +66,42 @@ def assemble_kept(space: CellSpace, decisions: Sequence[Decision]) -> dict[str, 
     everywhere; and, as RULES, a rung for each rule. A group that no rule of this name decided
     stands there as it was decided.
     """
-    kept, found = [each.kept.get(TABLES) for each in decisions], dict[str, Kept]()
-    if tables := [each for each in kept if isinstance(each, CandidateWitnesses)]:
-        found[TABLES] = CandidateWitnesses(
-            **CandidateWitnesses.rows([row for each in tables for row in each.sparse])
-        )
     ruled = [each for each in decisions if each.rules]
-    rungs = list[Rung]()
-    for rule in dict.fromkeys(rung.method for each in ruled for rung in each.rules):
-        taken = [each.rung(rule) for each in ruled]
-        everywhere = all(rung.chosen for rung in taken)
-        if not everywhere:
+    rules = tuple(dict.fromkeys(rung.method for each in ruled for rung in each.rules))
+    found = _all_tables(decisions)
+    for rule in rules:
+        if not _is_everywhere(rule, ruled):
             found[rule] = assemble(space, [(each.indicators, each.by(rule)) for each in decisions])
-        if not everywhere or all(rung.method == rule for rung in taken):
-            rungs.append(_together(rule, taken, everywhere))
-    if ruled and not any(rung.chosen for rung in rungs):
-        rungs.append(
-            _together(BY_GROUP, [next(rung for rung in each.rules if rung.chosen) for each in ruled], True)
-        )
+    rungs = _rungs(rules, ruled)
     return {**found, RULES: Adjustment(rungs=tuple(rungs))} if rungs else found
+
+
+def _is_everywhere(rule: str, ruled: Sequence[Decision]) -> bool:
+    """Whether no group took another rule."""
+    return all(each.rung(rule).chosen for each in ruled)
+
+
+def _rungs(rules: Sequence[str], ruled: Sequence[Decision]) -> list[Rung]:
+    """A rung for each rule; where groups took different ones, one more for all that was taken."""
+    found = list[Rung]()
+    for rule in rules:
+        tried = [each.rung(rule) for each in ruled]
+        everywhere = _is_everywhere(rule, ruled)
+        if not everywhere or all(rung.method == rule for rung in tried):
+            found.append(_together(rule, tried, everywhere))
+    if ruled and not any(rung.chosen for rung in found):
+        found.append(_together(BY_GROUP, [each.taken for each in ruled], True))
+    return found
+
+
+def _all_tables(decisions: Sequence[Decision]) -> dict[str, Kept]:
+    """The tables of all groups as TABLES; nothing where no group kept any."""
+    kept = [each.kept.get(TABLES) for each in decisions]
+    tables = [each for each in kept if isinstance(each, CandidateWitnesses)]
+    if not tables:
+        return {}
+    rows = [row for each in tables for row in each.sparse]
+    return {TABLES: CandidateWitnesses(**CandidateWitnesses.rows(rows))}
 
 
 def _together(rule: str, rungs: Sequence[Rung], chosen: bool) -> Rung:
