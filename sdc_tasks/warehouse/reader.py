@@ -136,8 +136,15 @@ def history(engine: Engine, domain: str | None = None) -> list[Record]:
     agreed: dict[str, list[str]] = defaultdict(list)
     for each in _query(engine, "agreed", {}):
         agreed[each["release_id"]].append(each["approver"])
+    of_cycle: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for each in found:
+        of_cycle[each["domain"], each["period"]].append(each)
     return [
-        {**each, "followed": _follower(each, found), "agreed": agreed[each["release_id"]]}
+        {
+            **each,
+            "followed": _follower(each, of_cycle[each["domain"], each["period"]]),
+            "agreed": agreed[each["release_id"]],
+        }
         for each in found
         if domain is None or each["domain"] == domain
     ]
@@ -148,26 +155,31 @@ def of_release(engine: Engine, release_id: str) -> Record | None:
     return next((each for each in history(engine) if each["release_id"] == release_id), None)
 
 
-def _follower(mine: Record, known: list[Record]) -> str | None:
-    def rank(each: Record) -> tuple[bool, datetime]:
-        return not each["newer"], each["started_at"]
-
-    def matters(each: Record) -> bool:
-        if each["state"] == "published":
-            again = (
-                mine["newer"] and each["version"] is not None and not each["newer"] and each["version"] == out
-            )
-            return each["retracted"] is None and (
-                again or (each["released_at"] or each["finished_at"]) > mine["started_at"]
-            )
-        return each["state"] == "waiting" and bool(each["passed"])
-
+def _follower(mine: Record, of_cycle: list[Record]) -> str | None:
+    """The release that took the place of an unpublished one. `of_cycle`: all releases of its period."""
     if mine["version"] is not None or mine["state"] == "published":
         return None
-    same = [each for each in known if (each["domain"], each["period"]) == (mine["domain"], mine["period"])]
-    out = max((each["version"] for each in same if each["version"] is not None), default=None)
-    later = [each for each in same if rank(each) > rank(mine) and matters(each)]
-    return max(later, key=rank)["release_id"] if later else None
+    newest = max((each["version"] for each in of_cycle if each["version"] is not None), default=None)
+    later = [each for each in of_cycle if _rank(each) > _rank(mine) and _replaces(each, mine, newest)]
+    return max(later, key=_rank)["release_id"] if later else None
+
+
+def _rank(each: Record) -> tuple[bool, datetime]:
+    return not each["newer"], each["started_at"]
+
+
+def _replaces(each: Record, mine: Record, newest: int | None) -> bool:
+    """Whether a release of higher rank is out in place of an unpublished one, or waits for an approval.
+    `newest`: the last version that is out.
+    """
+    if each["state"] != "published":
+        return each["state"] == "waiting" and bool(each["passed"])
+    if each["retracted"] is not None:
+        return False
+    again: bool = (
+        mine["newer"] and each["version"] is not None and not each["newer"] and each["version"] == newest
+    )
+    return again or bool((each["released_at"] or each["finished_at"]) > mine["started_at"])
 
 
 def treatments(engine: Engine, release_id: str) -> list[Record]:
@@ -443,23 +455,33 @@ def alerts(engine: Engine, domain: str | None = None, period: str | None = None)
     found = _query(engine, "alerts", {"raised_at": UtcTime()}, domain=domain, period=period)
     known = {(each["domain"], each["period"]): each for each in cycles(engine, domain)} if found else {}
 
-    def stands(each: Record) -> bool:
-        cycle = known.get((each["domain"], each["period"]))
-        if each["kind"] != "delivery" or cycle is None:
-            return True
-        return each["country"] in cycle["areas"] and not (
-            cycle["delivery_due"] and cycle["delivery_due"] > now
-        )
-
-    def since(each: Record) -> datetime:
-        due = known.get((each["domain"], each["period"]), {}).get("delivery_due")
-        found: datetime = due if each["kind"] == "delivery" and due is not None else each["raised_at"]
-        return found
+    def cycle_of(each: Record) -> Record | None:
+        return known.get((each["domain"], each["period"]))
 
     once = {
-        (each["domain"], each["period"], each["said"]): each for each in reversed(found) if stands(each)
+        (each["domain"], each["period"], each["said"]): each
+        for each in reversed(found)
+        if _still_stands(each, cycle_of(each), now)
     }  # two runs may ask the same
-    return [{**each, "days": max((now - since(each)).days, 0)} for each in reversed(once.values())]
+    return [
+        {**each, "days": max((now - _since(each, cycle_of(each))).days, 0)}
+        for each in reversed(once.values())
+    ]
+
+
+def _still_stands(alert: Record, of: Record | None, now: datetime) -> bool:
+    """Whether its country is still late. `of`: the cycle; None where it is not known any more."""
+    if alert["kind"] != "delivery" or of is None:
+        return True
+    is_early = of["delivery_due"] and of["delivery_due"] > now
+    return alert["country"] in of["areas"] and not is_early
+
+
+def _since(alert: Record, of: Record | None) -> datetime:
+    """When its reason began: for a late country, when its delivery was due."""
+    due: datetime | None = None if of is None else of["delivery_due"]
+    raised: datetime = alert["raised_at"]
+    return due if alert["kind"] == "delivery" and due is not None else raised
 
 
 def log_of(engine: Engine, subject: str) -> list[Record]:

@@ -872,8 +872,8 @@ LISTED = [
             ('        serialise(connection, "release", domain, period)\n', "", "publishers take turns"),
             ("if mine and mine.publication_digest != digest:", "if False:", "one release has one content"),
             (
-                "        if mine and mine.reason:",
-                "        if False:",
+                "    if mine and mine.reason:",
+                "    if False:",
                 "what was retracted does not come back",
             ),
             (

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, select
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.claim import claim_of
@@ -66,59 +67,64 @@ def explain(engine: Engine, release_id: str, cell: str) -> dict[str, Any]:
     """The lineage of a released cell. Raises InvalidInput where there is no such
     release, or no such cell in it.
     """
-    release = next((each for each in reader.releases(engine) if each.release_id == release_id), None)
-    if release is None:
-        raise InvalidInput(
-            f"release {release_id} was not published. Remedy: give an id as the page Releases shows it"
-        )
+    release = _released(engine, release_id)
     submitted = next(iter(reader.submissions(engine, release_id)), None)
     [audit] = [each for each in reader.audits(engine, release_id) if each["digest"] == release.audit_digest]
-    key = {
-        "domain": release.domain,
-        "period": release.period,
-        "publication_digest": release.publication_digest,
-    }
     with reading(engine) as connection:
-        found = connection.execute(select(eu_cell).filter_by(**key, cell=cell)).mappings().one_or_none()
-        if found is None:
-            raise InvalidInput(
-                f"release {release_id} has no cell {cell}; a cell is written as in audit.json, such as "
-                f"EU.TURNOVER.TOTAL._T"
-            )
+        found = _stored_cell(connection, release, cell)
         asked = submitted and {"domain": release.domain, "digest": submitted["terms_digest"]}
         settings = connection.execute(select(terms).filter_by(**asked)).mappings().one() if asked else None
     certificate = json.loads(audit["certificate"])
     claim = claim_of(certificate)
     return {
         "release": vars(release),
-        "cell": {
-            name: found[name]
-            for name in ("cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share")
-        },
+        "cell": _some(found, "cell", "value", "obs_status", "conf_status", "rounding_base", "visible_share"),
         "deliveries": _deliveries(
             engine, release, certificate["digests"].get("deliveries", ()), found["area"], settings
         ),
-        "terms": settings
-        and {name: settings[name] for name in ("digest", "profiles", "approvals", "retention_days")},
+        "terms": settings and _some(settings, "digest", "profiles", "approvals", "retention_days"),
         "settings": settings and json.loads(settings["settings"]),
         "program": submitted and json.loads(submitted["environment"]),
-        "submitted": submitted and {name: submitted[name] for name in ("submitter", "submitted_at")},
+        "submitted": submitted and _some(submitted, "submitter", "submitted_at"),
         "approvals": [
-            {name: each[name] for name in ("approver", "approved_at", "note")}
-            for each in reader.approvals(engine, release_id)
+            _some(each, "approver", "approved_at", "note") for each in reader.approvals(engine, release_id)
         ],
         "rungs": reader.rungs(engine, release_id),
         "audit": {
-            **{
-                name: audit[name]
-                for name in ("digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at")
-            },
+            **_some(audit, "digest", "profiles", "passed", "primaries", "broken", "lps", "audited_at"),
             "verdict": claim.verdict,
             "claim": claim.sentence,
             "attackers": claim.attackers,
         },
         "digests": certificate["digests"],
     }
+
+
+def _released(engine: Engine, release_id: str) -> reader.ReleaseInfo:
+    """The release by its id. Raises InvalidInput where it is not out."""
+    found = next((each for each in reader.releases(engine) if each.release_id == release_id), None)
+    if found is None:
+        raise InvalidInput(
+            f"release {release_id} was not published. Remedy: give an id as the page Releases shows it"
+        )
+    return found
+
+
+def _stored_cell(connection: Connection, release: reader.ReleaseInfo, cell: str) -> Mapping[Any, Any]:
+    """The row of a published cell. Raises InvalidInput where the release has none of this key."""
+    key = {name: getattr(release, name) for name in ("domain", "period", "publication_digest")}
+    found = connection.execute(select(eu_cell).filter_by(**key, cell=cell)).mappings().one_or_none()
+    if found is None:
+        raise InvalidInput(
+            f"release {release.release_id} has no cell {cell}; a cell is written as in audit.json, such as "
+            f"EU.TURNOVER.TOTAL._T"
+        )
+    return found
+
+
+def _some(row: Mapping[Any, Any], *columns: str) -> dict[str, Any]:
+    """These columns of a row."""
+    return {name: row[name] for name in columns}
 
 
 def _deliveries(

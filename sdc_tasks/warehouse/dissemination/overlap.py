@@ -14,7 +14,9 @@ The triggers of the database refuse the same.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -27,6 +29,33 @@ from sdc_tasks.warehouse.forms.related import akin, family, links, reached, same
 from sdc_tasks.warehouse.operations.journal import Terms
 
 
+@dataclass(frozen=True)
+class _Figures:
+    """The figures of a period, as the settings of their domain tell them."""
+
+    domain: str
+    period: str
+    settings: str | None
+
+    @cached_property
+    def told(self) -> tuple[str, set[str]]:
+        """`figures` of the settings."""
+        return figures(self.settings)
+
+    @property
+    def structure(self) -> str:
+        return self.told[0]
+
+    def shared(self, other: _Figures) -> list[str]:
+        """The indicators that both have."""
+        return sorted(self.told[1] & other.told[1])
+
+    def are_apart(self, other: _Figures) -> bool:
+        """Whether both tell their indicators, and none is the same in any letters."""
+        mine, theirs = ({each.upper() for each in of.told[1]} for of in (self, other))
+        return bool(mine) and bool(theirs) and not mine & theirs
+
+
 def refusal(
     connection: Connection, terms: Terms, period: str, known: Collection[Related] | None = None
 ) -> str:
@@ -34,7 +63,6 @@ def refusal(
     nothing that is out speaks against it. `known`: the related publications that its audit knew; None before
     there is one.
     """
-    (structure, mine), said = figures(terms.settings), unrelated(terms.settings)
     out = out_of(connection)
     joined = family(terms.settings, terms.domain, [(each.domain, settings) for each, settings in out])
     if known is not None and (missed := _missed(out, joined, (terms.domain, period), known)):
@@ -42,44 +70,60 @@ def refusal(
             f"{missed.domain} {missed.period} is out with another publication than the audit knew. Remedy: "
             f"run the release again: it is then attacked together with that"
         )
-    for domain, of, settings in _others(connection, terms.domain, period):
-        other, theirs = figures(settings)
-        both = sorted(mine & theirs)
-        if domain != terms.domain and of == period and other == structure and both:
-            return (
-                f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by "
-                f"domain {domain}, and an audit "
-                f"does not attack two domains together. Remedy: release a further version of domain "
-                f"{domain}, or choose other indicators"
-            )
-        if domain in joined:
+    mine, why = _Figures(terms.domain, period, terms.settings), unrelated(terms.settings)
+    for other in _others(connection, terms.domain, period):
+        if reason := _published_by(other, mine):
+            return reason
+        if other.domain in joined:
             continue
-        if not same_time(of, period) or (
-            mine and theirs and not {each.upper() for each in mine} & {each.upper() for each in theirs}
-        ):
-            continue
-        if domain == terms.domain:
-            return (
-                f"{domain} has published {of}, which overlaps {period}: the figures of one are sums or parts "
-                f"of the other, and nobody said which. Remedy: say it in the domain file, linked: {{periods: "
-                f"sum}} for flows, mean for stocks; both are then attacked together. A retraction does not "
-                f"help, for who read it knows it"
-            )
-        if said.get(domain, "").strip() and links(settings, domain, terms.domain):
-            return (
-                f"domain {domain}, which has published {of}, says that both are linked, and {terms.domain} "
-                f"that they are unrelated. Remedy: say linked: {{tables: [{domain}]}} here, too"
-            )
-        if not said.get(domain, "").strip() and akin(terms.settings, settings):
-            return (
-                f"{', '.join(both) or 'indicators'} of {structure.partition(':')[0] or 'an unknown agency'}: "
-                f"domain {domain} has published "
-                f"{of}, and figures of {terms.domain} {period} may be the same, or sums or parts of them. "
-                f"Remedy: say in the domain file that they are tables of one statistic, linked: {{tables: "
-                f"[{domain}]}}: they are then attacked together; or, where nothing of one can be computed "
-                f"from the other, say why in the domain "
-                f"file: unrelated: {{{domain}: REASON}}. The log and the certificate keep the reason"
-            )
+        if reason := _computed_from(other, mine, why.get(other.domain, "").strip()):
+            return reason
+    return ""
+
+
+def _published_by(other: _Figures, mine: _Figures) -> str:
+    """That another domain has published some of these figures; empty where it has not."""
+    both, structure, period = mine.shared(other), mine.structure, mine.period
+    if other.domain == mine.domain or (other.period, other.structure) != (period, structure) or not both:
+        return ""
+    return (
+        f"{', '.join(both)} of {structure} {period} {'is' if len(both) == 1 else 'are'} published by "
+        f"domain {other.domain}, and an audit "
+        f"does not attack two domains together. Remedy: release a further version of domain "
+        f"{other.domain}, or choose other indicators"
+    )
+
+
+def _computed_from(other: _Figures, mine: _Figures, why_unrelated: str) -> str:
+    """That what is out may be the same as these figures, or sums or parts of them; empty where it is not, or
+    where the domain file says why it is unrelated.
+    """
+    domain, of = other.domain, other.period
+    if mine.are_apart(other):
+        return ""
+    if domain == mine.domain:
+        return (
+            f"{domain} has published {of}, which overlaps {mine.period}: the figures of one are sums or "
+            f"parts of the other, and nobody said which. Remedy: say it in the domain file, linked: "
+            f"{{periods: sum}} for flows, mean for stocks; both are then attacked together. A retraction "
+            f"does not help, for who read it knows it"
+        )
+    if why_unrelated and links(other.settings, domain, mine.domain):
+        return (
+            f"domain {domain}, which has published {of}, says that both are linked, and {mine.domain} "
+            f"that they are unrelated. Remedy: say linked: {{tables: [{domain}]}} here, too"
+        )
+    if not why_unrelated and akin(mine.settings, other.settings):
+        return (
+            f"{', '.join(mine.shared(other)) or 'indicators'} of "
+            f"{mine.structure.partition(':')[0] or 'an unknown agency'}: "
+            f"domain {domain} has published "
+            f"{of}, and figures of {mine.domain} {mine.period} may be the same, or sums or parts of them. "
+            f"Remedy: say in the domain file that they are tables of one statistic, linked: {{tables: "
+            f"[{domain}]}}: they are then attacked together; or, where nothing of one can be computed "
+            f"from the other, say why in the domain "
+            f"file: unrelated: {{{domain}: REASON}}. The log and the certificate keep the reason"
+        )
     return ""
 
 
@@ -128,10 +172,8 @@ def figures(settings: str | None) -> tuple[str, set[str]]:
     }
 
 
-def _others(connection: Connection, domain: str, period: str) -> list[tuple[str, str, str | None]]:
-    """(domain, period, settings) of all that was published at an overlapping time, but
-    for this period of this domain.
-    """
+def _others(connection: Connection, domain: str, period: str) -> Iterator[_Figures]:
+    """All that was published at an overlapping time, but for this period of this domain."""
     query = clause("queries/others_out", connection.dialect.name)
     out = [
         row
@@ -147,4 +189,5 @@ def _others(connection: Connection, domain: str, period: str) -> list[tuple[str,
         )
         if (of, digest) in wanted
     }
-    return [(row.domain, row.period, known.get((row.domain, row.terms_digest))) for row in out]
+    for row in out:
+        yield _Figures(row.domain, row.period, known.get((row.domain, row.terms_digest)))

@@ -71,28 +71,9 @@ def publish(
     with writing(engine) as connection:
         serialise(connection, "release", domain, period)
         versions = _versions(connection, domain, period)
-        mine = next((row for row in versions if row.release_id == release.id), None)
-        if mine and mine.publication_digest != digest:
-            raise ReleaseBlocked(
-                f"release {release.id} was published with another content; start a new release"
-            )
-        if mine and mine.reason:
-            raise ReleaseBlocked(
-                f"release {release.id} was retracted ({mine.reason}). Remedy: correct a delivery or the "
-                f"domain file"
-            )
-        current = mine or (versions[-1] if versions else None)
-        if current and current.publication_digest == digest and not current.reason:
-            return Published(current.version, created=False)
-        if [row.release_id for row in versions] != list(after):
-            raise ReleaseBlocked(
-                f"{release.id}: another version was published since this release was opened. {ANEW}"
-            )
-        if versions and VINTAGE not in release.report.profiles:
-            raise ReleaseBlocked(
-                f"{release.id}: version {len(versions)} of {period} is published, but the audit is not "
-                f"against profile {VINTAGE}. {ANEW}"
-            )
+        if (there := _standing(release, versions)) is not None:
+            return Published(there.version, created=False)
+        _require_the_others_known(release, versions, period, after)
         _require_what_was_asked(release, versions)
         together = _known(connection, release, terms, period)
         if others := refusal(connection, terms, period, together):
@@ -191,6 +172,39 @@ def _require_passed_audit(release: Release, space: CellSpace, profiles: tuple[st
         raise ReleaseBlocked(
             f"{blocked}: {len(decided.cells)} cells are decided, but there are {len(aggregates)} aggregate "
             f"cells"
+        )
+
+
+def _standing(release: Release, versions: Sequence[Any]) -> Any | None:
+    """The version that has this content already: that of this release, else the current one. None where there
+    is none that stands. Raises ReleaseBlocked where this release is out with another content, or retracted.
+    """
+    digest = release.publication.digest
+    mine = next((row for row in versions if row.release_id == release.id), None)
+    if mine and mine.publication_digest != digest:
+        raise ReleaseBlocked(f"release {release.id} was published with another content; start a new release")
+    if mine and mine.reason:
+        raise ReleaseBlocked(
+            f"release {release.id} was retracted ({mine.reason}). Remedy: correct a delivery or the "
+            f"domain file"
+        )
+    current = mine or next(reversed(versions), None)
+    stands = current and current.publication_digest == digest and not current.reason
+    return current if stands else None
+
+
+def _require_the_others_known(
+    release: Release, versions: Sequence[Any], period: str, after: Sequence[str]
+) -> None:
+    """The audit knew all published versions of the period, and attacked beside them."""
+    if [row.release_id for row in versions] != list(after):
+        raise ReleaseBlocked(
+            f"{release.id}: another version was published since this release was opened. {ANEW}"
+        )
+    if versions and VINTAGE not in release.report.profiles:
+        raise ReleaseBlocked(
+            f"{release.id}: version {len(versions)} of {period} is published, but the audit is not "
+            f"against profile {VINTAGE}. {ANEW}"
         )
 
 
