@@ -130,28 +130,39 @@ def groups_of(
     ]
     links += list(space.indicator_relations)
     if before.rows.nnz:
-        of = np.concatenate([space.indicator_of(np.arange(space.size)), space.indicator_of(before.code)])
-        named = _linked_by(before.rows, of, space)
-        linked_alone = sorted({code for pair in named for code in pair if code in alone})
-        if linked_alone:
-            raise InvalidInput(
-                f"indicator {linked_alone[0]}: rounding, but an earlier version of the period links it to "
-                f"other indicators, and what both "
-                "versions tell together is decided for all of them at once. Remedy: leave out its rounding "
-                "for this period"
-            )
-        links += [(one, (other,)) for one, other in named]
+        links += _linked_before(problem, alone)
     if space.beside:
-        of = space.indicator_of(np.arange(space.size))
-        links += [(one, (other,)) for one, other in _linked_by(space.relations, of, space)]
-        tied = np.zeros(0, dtype=np.int64) if space.links is None else np.unique(of[space.links.indices])
-        if each := sorted(set(alone) & {space.indicators[number] for number in tied.tolist()}):
-            raise InvalidInput(
-                f"indicator {each[0]}: rounding, but {space.beside[0].name} is out, and its figures are the "
-                f"same, or sums or parts of these: what they tell together is decided for all cells at once. "
-                f"Remedy: leave out its rounding"
-            )
+        links += _linked_beside(space, alone)
     return linked(space.indicators, links)
+
+
+def _linked_before(problem: ProtectionProblem, alone: Collection[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """The indicators that rows of earlier versions link. Raises InvalidInput for one that is `alone`."""
+    space, before = problem.space, problem.earlier
+    of = np.concatenate([space.indicator_of(np.arange(space.size)), space.indicator_of(before.code)])
+    named = _linked_by(before.rows, of, space)
+    linked_alone = sorted({code for pair in named for code in pair if code in alone})
+    if linked_alone:
+        raise InvalidInput(
+            f"indicator {linked_alone[0]}: rounding, but an earlier version of the period links it to "
+            f"other indicators, and what both "
+            "versions tell together is decided for all of them at once. Remedy: leave out its rounding "
+            "for this period"
+        )
+    return [(one, (other,)) for one, other in named]
+
+
+def _linked_beside(space: CellSpace, alone: Collection[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """The indicators that tables beside the release link. Raises InvalidInput for one that is `alone`."""
+    of = space.indicator_of(np.arange(space.size))
+    tied = np.zeros(0, dtype=np.int64) if space.links is None else np.unique(of[space.links.indices])
+    if each := sorted(set(alone) & {space.indicators[number] for number in tied.tolist()}):
+        raise InvalidInput(
+            f"indicator {each[0]}: rounding, but {space.beside[0].name} is out, and its figures are the "
+            f"same, or sums or parts of these: what they tell together is decided for all cells at once. "
+            f"Remedy: leave out its rounding"
+        )
+    return [(one, (other,)) for one, other in _linked_by(space.relations, of, space)]
 
 
 def _linked_by(rows: sp.csr_array, of: Ints, space: CellSpace) -> list[tuple[str, str]]:
@@ -175,17 +186,7 @@ def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> Indicat
         raise ValueError("indicators that a relation links are protected together")
     mine = space.spread(indicator in indicators for indicator in space.indicators)
     cells = np.flatnonzero(mine[space.stands[1]])
-    own = replace(
-        space,
-        beside=_beside_of(space, indicators),
-        links=_among(space.links, cells),
-        indicators=tuple(indicator for indicator in space.indicators if indicator in indicators),
-        indicator_relations=tuple(
-            each
-            for each, names in zip(space.indicator_relations, linked, strict=True)
-            if names <= set(indicators)
-        ),
-    )
+    own = _space_of(space, indicators, cells)
     arrays = {name: getattr(problem, name)[cells] for name in CELL_ARRAYS}
     prior = _earlier(problem.earlier, cells, mine)
     levels = (
@@ -195,6 +196,19 @@ def restrict(problem: ProtectionProblem, indicators: Collection[str]) -> Indicat
         own, **arrays, deliveries=problem.deliveries, earlier=prior, levels=levels, salt=problem.salt
     )
     return IndicatorBlock(problem, part, cells)
+
+
+def _space_of(space: CellSpace, indicators: Collection[str], cells: Ints) -> CellSpace:
+    """The space of these indicators. `cells`: theirs, of all tables."""
+    return replace(
+        space,
+        beside=_beside_of(space, indicators),
+        links=_among(space.links, cells),
+        indicators=tuple(indicator for indicator in space.indicators if indicator in indicators),
+        indicator_relations=tuple(
+            (total, parts) for total, parts in space.indicator_relations if {total, *parts} <= set(indicators)
+        ),
+    )
 
 
 def _beside_of(space: CellSpace, indicators: Collection[str]) -> tuple[Beside, ...]:

@@ -29,7 +29,7 @@ from sdc_tasks.methods.linked.relations import (
 from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Levels, PriorReleases, ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Ints
+from sdc_tasks.model.table import Beside, Bools, CellSpace, Floats, Hierarchy, Ints
 from sdc_tasks.model.time.periods import PeriodRule, overlap
 
 
@@ -61,13 +61,7 @@ def joint(
     """
     if not out:
         return problem
-    if any(rule is not PeriodRule.NONE for rule in rules.values()):
-        refuse_crossing(sorted({period, *(each.period for each in out)}))
-    for each in out:
-        if overlap(period, each.period):
-            refuse_unmatched(problem.space, each.name, each.problem.space)
-            if not set(problem.space.indicators) & set(each.problem.space.indicators):
-                say(f"{each.name} is linked, and has no indicator of this release: no cell is the same")
+    _refuse_unrelatable(problem.space, period, out, rules, say)
     beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
     space = replace(problem.space, beside=beside)
     tables = _linked_tables(space, period, out)
@@ -100,6 +94,21 @@ def joint(
     return replace(problem, space=space, earlier=told.together(), levels=levels, **arrays)
 
 
+def _refuse_unrelatable(
+    space: CellSpace, period: str, out: Sequence[Out], rules: Mapping[str, PeriodRule], say: Say
+) -> None:
+    """Raises InvalidInput for periods that cross, and for tables whose cells nobody could find in the other;
+    tells of those without a common indicator.
+    """
+    if any(rule is not PeriodRule.NONE for rule in rules.values()):
+        refuse_crossing(sorted({period, *(each.period for each in out)}))
+    for each in out:
+        if overlap(period, each.period):
+            refuse_unmatched(space, each.name, each.problem.space)
+            if not set(space.indicators) & set(each.problem.space.indicators):
+                say(f"{each.name} is linked, and has no indicator of this release: no cell is the same")
+
+
 def _linked_tables(space: CellSpace, period: str, out: Sequence[Out]) -> list[Linked]:
     """The national tables of a joint space, and where each of them begins."""
     beside = zip(out, space.beside, space.firsts[1:], strict=True)
@@ -114,6 +123,19 @@ def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
     this release and no cell in common with it, or names the same codes by another name: then links tell
     nothing. Areas have other names where one composition has members in each that the other lacks.
     """
+    _refuse_areas_of_two_names(space, name, other)
+    if not set(space.countries) & set(other.countries):
+        return
+    _refuse_nothing_in_common(space, name, other)
+    dimensions = [{each.dimension for each in of.hierarchies} for of in (space, other)]
+    for one, two in product(space.hierarchies, other.hierarchies):
+        if one.dimension == two.dimension:
+            _refuse_other_letters(one, name, two)
+        elif one.dimension not in dimensions[1] and two.dimension not in dimensions[0]:
+            _refuse_dimension_of_two_names(one, name, two)
+
+
+def _refuse_areas_of_two_names(space: CellSpace, name: str, other: CellSpace) -> None:
     theirs = {each.code: set(each.members) for each in other.aggregates}
     for mine in space.aggregates:
         members = set(mine.members)
@@ -125,8 +147,9 @@ def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
                 "that are the same. Remedy: write areas alike in both code lists, or give one composition "
                 "another code"
             )
-    if not set(space.countries) & set(other.countries):
-        return
+
+
+def _refuse_nothing_in_common(space: CellSpace, name: str, other: CellSpace) -> None:
     indicators = [{each.upper() for each in of.indicators} for of in (space, other)]
     if set.intersection(*indicators) and not (partners(space.alone, other) >= 0).any():
         raise InvalidInput(
@@ -134,22 +157,29 @@ def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
             "Remedy: give a dimension that only one of the two tables has one root, and write "
             "indicators and codes alike; or, where they are not the same, say why they are unrelated"
         )
-    for one, two in product(space.hierarchies, other.hierarchies):
-        alike = {code.upper() for code in one.codes} & {code.upper() for code in two.codes}
-        same = set(one.codes) & set(two.codes)
-        if one.dimension == two.dimension and len(alike) > len(same):
-            wrong = sorted(alike - {code.upper() for code in same})[0]
-            raise InvalidInput(
-                f"{name} is linked, and writes code {wrong} of {one.dimension} in other letters. Remedy: "
-                "write codes alike in both code lists"
-            )
-        apart = one.dimension not in {each.dimension for each in other.hierarchies}
-        apart &= two.dimension not in {each.dimension for each in space.hierarchies}
-        if apart and len(alike) >= ALIKE and 2 * len(alike) > min(len(one.codes), len(two.codes)):
-            raise InvalidInput(
-                f"{name} is linked, and its {two.dimension} has the codes of {one.dimension}: if it is "
-                "one dimension, nobody would find the cells that are the same. Remedy: give it one name"
-            )
+
+
+def _refuse_other_letters(mine: Hierarchy, name: str, theirs: Hierarchy) -> None:
+    alike, same = _in_capitals(mine) & _in_capitals(theirs), set(mine.codes) & set(theirs.codes)
+    if len(alike) > len(same):
+        wrong = sorted(alike - {code.upper() for code in same})[0]
+        raise InvalidInput(
+            f"{name} is linked, and writes code {wrong} of {mine.dimension} in other letters. Remedy: "
+            "write codes alike in both code lists"
+        )
+
+
+def _refuse_dimension_of_two_names(mine: Hierarchy, name: str, theirs: Hierarchy) -> None:
+    alike = _in_capitals(mine) & _in_capitals(theirs)
+    if len(alike) >= ALIKE and 2 * len(alike) > min(len(mine.codes), len(theirs.codes)):
+        raise InvalidInput(
+            f"{name} is linked, and its {theirs.dimension} has the codes of {mine.dimension}: if it is "
+            "one dimension, nobody would find the cells that are the same. Remedy: give it one name"
+        )
+
+
+def _in_capitals(hierarchy: Hierarchy) -> set[str]:
+    return {code.upper() for code in hierarchy.codes}
 
 
 def _with_beside(

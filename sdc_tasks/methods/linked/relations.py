@@ -9,7 +9,7 @@ is at least their sum, if none of its cells may be negative.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -105,25 +105,12 @@ def of_total(total: Linked, tables: Sequence[Linked], rules: Mapping[str, Period
         total.space.indicator_of(np.arange(n))
     ]
     mean, covered = rule == PeriodRule.MEAN, np.zeros(n, dtype=np.int64)
-    taken: list[tuple[date, date, Bools]] = []
     rows, cells, factors = list[Ints](), list[Ints](), list[Floats]()
-    shorter = {each.period for each in tables if _within(each.period, total.period)}
-    within = sorted(shorter, key=_longest_first)
-    for period in within:
+    for period, at, there in _longest_within(total, tables, rule != PeriodRule.NONE):
         begins, ends = bounds(period)
-        there = np.full(n, -1)
-        for each in (each for each in tables if each.period == period):
-            found = partners(total.space, each.space)
-            there = np.where((there < 0) & (found >= 0), each.first + found, there)
-        free = (there >= 0) & (rule != PeriodRule.NONE)
-        for other_begins, other_ends, by in taken:
-            if begins < other_ends and other_begins < ends:
-                free &= ~by
-        taken.append((begins, ends, free))
-        at = np.flatnonzero(free)
         covered[at] += (ends - begins).days
         rows.append(at)
-        cells.append(there[at])
+        cells.append(there)
         factors.append(np.where(mean[at], months_of(period), 1.0))
     if not rows or not np.concatenate(rows).size:
         none = np.zeros(0, dtype=np.int64)
@@ -142,6 +129,35 @@ def of_total(total: Linked, tables: Sequence[Linked], rules: Mapping[str, Period
         factor / unit[number[row]],
         covered[at] == (after - first).days,
     )
+
+
+def _longest_within(
+    total: Linked, tables: Sequence[Linked], asked: Bools
+) -> Iterator[tuple[str, Ints, Ints]]:
+    """(period, cells, the same cells there) for each period within that of a table, the longest first. A cell
+    that is `asked` for stands with periods that do not overlap.
+    """
+    taken: list[tuple[date, date, Bools]] = []
+    shorter = {each.period for each in tables if _within(each.period, total.period)}
+    for period in sorted(shorter, key=_longest_first):
+        begins, ends = bounds(period)
+        there = _same_in(total, [each for each in tables if each.period == period])
+        free = (there >= 0) & asked
+        for other_begins, other_ends, by in taken:
+            if begins < other_ends and other_begins < ends:
+                free &= ~by
+        taken.append((begins, ends, free))
+        at = np.flatnonzero(free)
+        yield period, at, there[at]
+
+
+def _same_in(table: Linked, others: Sequence[Linked]) -> Ints:
+    """(national cells,): the same cell in the first of the other tables that has it; −1 where none has."""
+    there = np.full(table.space.first_aggregate, -1)
+    for each in others:
+        found = partners(table.space, each.space)
+        there = np.where((there < 0) & (found >= 0), each.first + found, there)
+    return there
 
 
 def refuse_crossing(periods: Sequence[str]) -> None:

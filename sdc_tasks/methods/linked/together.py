@@ -93,30 +93,13 @@ def union(
     """
     tables = [each.own for each in problems]
     first = tables[0].space
-    for number, (each, name) in enumerate(zip(tables, names, strict=True)):
-        for other in tables[:number]:
-            refuse_unmatched(other.space, name, each.space)
-    for each, name in zip(tables[1:], names[1:], strict=True):
-        if (each.space.countries, each.space.aggregates) != (first.countries, first.aggregates):
-            raise NotTogether(
-                f"{name} has other countries or compositions than {names[0]}, so that they cannot be decided "
-                "together. Remedy: release them one after the other"
-            )
+    _refuse_unlike(tables, names)
     places, keys = _places([each.space for each in tables], names)
     space = CellSpace(
         first.countries, first.aggregates, (UNION,), (_codes([each.space for each in tables], places, keys),)
     )
     arrays: dict[str, Any] = {name: _merged(name, tables, places, len(keys)) for name in CELL_ARRAYS}
-    for each, mine, name in zip(tables, places, names, strict=True):
-        there = arrays["a"].reshape(len(space.areas), -1)[:, mine].ravel()
-        apart = np.flatnonzero(np.abs(there - each.a) > allowed(np.abs(each.a)))
-        if len(apart):
-            raise InvalidInput(
-                f"{each.space.key(int(apart[0]))} of {name} has another value in another of the tables "
-                f"{', '.join(names)}. "
-                "Remedy: have the office correct one of the two; or, where they are not the same, say in the "
-                "domain file that the tables are unrelated, and why"
-            )
+    _refuse_two_values(arrays["a"].reshape(len(space.areas), -1), tables, places, names, allowed)
     arrays["primary"] &= ~arrays["public"]
     arrays["lb"], arrays["ub"] = np.minimum(arrays["lb"], arrays["a"]), np.maximum(arrays["ub"], arrays["a"])
     arrays["integral"] &= arrays["a"] == np.rint(arrays["a"])
@@ -126,6 +109,41 @@ def union(
     deliveries = tuple(f"{name}: {each}" for table, name in of_tables for each in table.deliveries)
     salt = tables[0].salt.derive("together")
     return TableUnion(ProtectionProblem(space, **arrays, deliveries=deliveries, salt=salt), places)
+
+
+def _refuse_unlike(tables: Sequence[ProtectionProblem], names: Sequence[str]) -> None:
+    """Raises InvalidInput where tables name the same cells by other names, NotTogether where they are not of
+    the same countries and compositions.
+    """
+    first = tables[0].space
+    for number, (each, name) in enumerate(zip(tables, names, strict=True)):
+        for other in tables[:number]:
+            refuse_unmatched(other.space, name, each.space)
+    for each, name in zip(tables[1:], names[1:], strict=True):
+        if (each.space.countries, each.space.aggregates) != (first.countries, first.aggregates):
+            raise NotTogether(
+                f"{name} has other countries or compositions than {names[0]}, so that they cannot be decided "
+                "together. Remedy: release them one after the other"
+            )
+
+
+def _refuse_two_values(
+    a: Floats,
+    tables: Sequence[ProtectionProblem],
+    places: Sequence[Ints],
+    names: Sequence[str],
+    allowed: Callable[[Floats], Floats],
+) -> None:
+    """Raises InvalidInput where a table has other values than the union. `a` (areas, codes): its values."""
+    for each, mine, name in zip(tables, places, names, strict=True):
+        apart = np.flatnonzero(np.abs(a[:, mine].ravel() - each.a) > allowed(np.abs(each.a)))
+        if len(apart):
+            raise InvalidInput(
+                f"{each.space.key(int(apart[0]))} of {name} has another value in another of the tables "
+                f"{', '.join(names)}. "
+                "Remedy: have the office correct one of the two; or, where they are not the same, say in the "
+                "domain file that the tables are unrelated, and why"
+            )
 
 
 def merged(spaces: Sequence[CellSpace], names: Sequence[str]) -> tuple[tuple[Ints, ...], sp.csr_array]:
