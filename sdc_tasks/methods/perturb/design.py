@@ -262,27 +262,37 @@ def proof_of(program: RowProgram, p: Sequence[float] | Floats, theta: Sequence[f
     """Both sides of weak duality for these numbers as they are, by decimal and rational arithmetic that
     shares nothing with the search. Raises ValueError for a multiplier of an inequality below 0.
     """
-    chances = [Fraction(float(each)) for each in p]
-    multipliers = [Fraction(float(each)) for each in theta]
+    chances, multipliers, b = _exactly(p), _exactly(theta), _exactly(program.b)
     if any(each < 0 for each, equal in zip(multipliers, program.equal, strict=True) if not equal):
         raise ValueError("a multiplier of an inequality is below 0")
-    f = [[Fraction(float(each)) for each in row] for row in program.f]
-    b = [Fraction(float(each)) for each in program.b]
-    missed: list[Fraction] = [abs(sum(chances, Fraction(-1)))]
-    for row, right, equal in zip(f, b, program.equal, strict=True):
-        over = sum((chance * each for chance, each in zip(chances, row, strict=True)), -right)
-        missed.append(abs(over) if equal else max(over, Fraction(0)))
+    f = [_exactly(row) for row in program.f]
     with decimal.localcontext() as context:
         context.prec = DIGITS
         entropy = -sum((_decimal(each) * _decimal(each).ln() for each in chances if each > 0), Decimal(0))
-        exponents = [
-            _decimal(-sum((t * row[j] for t, row in zip(multipliers, f, strict=True)), Fraction(0)))
-            for j in range(len(chances))
-        ]
-        bound = sum((each.exp() for each in exponents), Decimal(0)).ln()
-        bound += _decimal(sum((t * right for t, right in zip(multipliers, b, strict=True)), Fraction(0)))
+        exponents = [_decimal(-_dot(multipliers, column)) for column in zip(*f, strict=True)]
+        bound = sum((each.exp() for each in exponents), Decimal(0)).ln() + _decimal(_dot(multipliers, b))
         told = float(entropy), float(entropy) + float(bound - entropy)
-    return RowProof(*told, float(max(missed)), read_only(np.asarray(theta, dtype=np.float64)))
+    broken = _most_missed(chances, f, b, program.equal)
+    return RowProof(*told, float(broken), read_only(np.asarray(theta, dtype=np.float64)))
+
+
+def _most_missed(
+    chances: Sequence[Fraction], f: Sequence[Sequence[Fraction]], b: Sequence[Fraction], equal: Bools
+) -> Fraction:
+    """By how much a distribution misses a constraint at most, Σ p = 1 too."""
+    missed: list[Fraction] = [abs(sum(chances, Fraction(-1)))]
+    for row, right, is_equal in zip(f, b, equal, strict=True):
+        over = _dot(chances, row) - right
+        missed.append(abs(over) if is_equal else max(over, Fraction(0)))
+    return max(missed)
+
+
+def _exactly(numbers: Sequence[float] | Floats) -> list[Fraction]:
+    return [Fraction(float(each)) for each in numbers]
+
+
+def _dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(one, other, strict=True)), Fraction(0))
 
 
 def _decimal(number: Fraction) -> Decimal:

@@ -70,6 +70,15 @@ class AdditiveCells:
 
         return tuple(of(cell) for cell in range(len(self.published)))
 
+    @cached_property
+    def differing(self) -> tuple[tuple[int, ...], ...]:
+        """Of each relation, the parts that are published unlike its total: somebody is outside of each."""
+        y = self.published
+        return tuple(
+            tuple(i for i in parts if HIDDEN not in (y[i], y[total]) and y[i] != y[total])
+            for total, parts in self.relations
+        )
+
 
 def additive_cells(grid: PublishedGrid) -> AdditiveCells:
     """The relations of a grid one by one."""
@@ -100,44 +109,67 @@ def possible_values(bounds: CountBounds, table: PerturbationTable, work: int = W
     at a cell, for each cell of the grid.
     """
     cells = additive_cells(bounds.grid)
+    rules = WitnessRules.of(cells, table)
     low, high = bounds.low.tolist(), bounds.high.tolist()
-    origins = [None if y == HIDDEN else frozenset(table.origins(y).tolist()) for y in cells.published]
-    rules = WitnessRules(cells, origins)
-    seen: list[set[int]] = [set() for _ in cells.published]
-    known: deque[list[int]] = deque(maxlen=WALKS)
-    waiting = [
+    waiting, most = _within(rules.origins, low, high), FIRST_WORK
+    in_all = Looks(work * len(cells.published))
+    rounds = _Rounds(rules, low, high, in_all)
+    while waiting and not in_all.is_out:
+        waiting, most = rounds.next(waiting, most), most * MORE_WORK
+    seen = rounds.seen
+    open_values = [(cell, count) for cell, count in waiting if count not in seen[cell]]
+    for cell, count in open_values:
+        seen[cell].add(count)
+    counts = tuple(
+        tuple(sorted(own)) if there is not None else ()
+        for own, there in zip(seen, rules.origins, strict=True)
+    )
+    return PossibleCounts(counts, frozenset(cell for cell, _ in open_values))
+
+
+def _within(
+    origins: Sequence[frozenset[int] | None], low: Sequence[int], high: Sequence[int]
+) -> list[tuple[int, int]]:
+    """(cell, count) for each count that a published cell may have by its value and its bounds."""
+    return [
         (cell, count)
         for cell, allowed in enumerate(origins)
         for count in sorted(allowed or ())
         if low[cell] <= count <= high[cell]
     ]
-    in_all, most = Looks(work * len(cells.published)), FIRST_WORK
-    while waiting and not in_all.is_out:
+
+
+class _Rounds:
+    """Rounds of searches for witnesses. `seen[c]`: the counts of cell c that some witness has."""
+
+    def __init__(self, rules: WitnessRules, low: list[int], high: list[int], in_all: Looks) -> None:
+        self._rules, self._low, self._high, self._in_all = rules, low, high, in_all
+        self._last: deque[list[int]] = deque(maxlen=WALKS)
+        self.seen: list[set[int]] = [set() for _ in low]
+
+    def next(self, waiting: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+        """Searches for each (cell, count) with so many looks at most; those for which these ran out."""
         hard = []
+        # a walk is short, and what it did not find once it seldom finds later
+        starts = self._last if most == FIRST_WORK else ()
         for cell, count in waiting:
-            if count in seen[cell]:
+            if count in self.seen[cell]:
                 continue
-            # a walk is short, and what it did not find once it seldom finds later
-            starts = known if most == FIRST_WORK else ()
-            witness = _walked(rules, in_all, starts, (cell, count))
-            own = Looks(min(most, in_all.left))
+            witness = _walked(self._rules, self._in_all, starts, (cell, count))
+            own = Looks(min(most, self._in_all.left))
             if witness is None:
-                witness = _Search(rules, own).with_count(low, high, cell, count)
-                in_all.spend(own.done)
+                witness = _Search(self._rules, own).with_count(self._low, self._high, cell, count)
+                self._in_all.spend(own.done)
             if witness is not None:
-                known.appendleft(witness)
-                for other, value in enumerate(witness):
-                    seen[other].add(value)
+                self._add(witness)
             elif own.is_out:
                 hard.append((cell, count))
-        waiting, most = hard, most * MORE_WORK
-    open_values = [(cell, count) for cell, count in waiting if count not in seen[cell]]
-    for cell, count in open_values:
-        seen[cell].add(count)
-    counts = tuple(
-        tuple(sorted(own)) if there is not None else () for own, there in zip(seen, origins, strict=True)
-    )
-    return PossibleCounts(counts, frozenset(cell for cell, _ in open_values))
+        return hard
+
+    def _add(self, witness: list[int]) -> None:
+        self._last.appendleft(witness)
+        for cell, value in enumerate(witness):
+            self.seen[cell].add(value)
 
 
 @dataclass
@@ -181,6 +213,12 @@ class WitnessRules:
 
     cells: AdditiveCells
     origins: Sequence[frozenset[int] | None] = field(repr=False)
+
+    @classmethod
+    def of(cls, cells: AdditiveCells, table: PerturbationTable) -> WitnessRules:
+        """Those of cells that were published by this table."""
+        origins = [None if y == HIDDEN else frozenset(table.origins(y).tolist()) for y in cells.published]
+        return cls(cells, origins)
 
     @cached_property
     def above(self) -> dict[int, list[int]]:
@@ -301,45 +339,49 @@ class _Search:
     def _taken_through(self, low: list[int], high: list[int], changed: Sequence[int]) -> bool:
         """Takes bounds through the relations until none moves, in place; False where one is empty."""
         queue, queued = deque(changed), set(changed)
-        published = self._cells.published
+        relations, touching = self._cells.relations, self._cells.touching
         while queue:
             r = queue.popleft()
             queued.discard(r)
-            total, parts = self._cells.relations[r]
-            self._work.spend(1 + len(parts))
+            self._work.spend(1 + len(relations[r][1]))
             if self._work.is_out:
                 return False
-            lows, highs = sum(low[i] for i in parts), sum(high[i] for i in parts)
-            moved = []
-            least, most = max(low[total], lows), min(high[total], highs)
-            differing = [
-                i
-                for i in parts
-                if HIDDEN not in (published[i], published[total]) and published[i] != published[total]
-            ]
-            least = max([least, *(low[i] + 1 for i in differing)])
-            if least > most:
+            moved = self._narrowed(low, high, r)
+            if moved is None:
                 return False
-            if (least, most) != (low[total], high[total]):
-                low[total], high[total] = least, most
-                moved.append(total)
-            apart = set(differing)
-            for i in parts:
-                over = max(low[i], least - (highs - high[i]))
-                under = min(high[i], most - (lows - low[i]), most - (i in apart))
-                for other in differing:  # somebody is in a part other than this one
-                    if other != i:
-                        over = max(over, 1 - (highs - high[other] - high[i]))
-                if over > under:
-                    return False
-                if (over, under) != (low[i], high[i]):
-                    lows += over - low[i]
-                    highs += under - high[i]
-                    low[i], high[i] = over, under
-                    moved.append(i)
             for i in moved:
-                for other in self._cells.touching[i]:
+                for other in touching[i]:
                     if other not in queued:
                         queued.add(other)
                         queue.append(other)
         return True
+
+    def _narrowed(self, low: list[int], high: list[int], relation: int) -> list[int] | None:
+        """Takes bounds through one relation, in place: the cells whose bounds moved; None where one is
+        empty.
+        """
+        (total, parts), differing = self._cells.relations[relation], self._cells.differing[relation]
+        lows, highs = sum(low[i] for i in parts), sum(high[i] for i in parts)
+        moved = []
+        least, most = max(low[total], lows), min(high[total], highs)
+        least = max([least, *(low[i] + 1 for i in differing)])
+        if least > most:
+            return None
+        if (least, most) != (low[total], high[total]):
+            low[total], high[total] = least, most
+            moved.append(total)
+        apart = set(differing)
+        for i in parts:
+            over = max(low[i], least - (highs - high[i]))
+            under = min(high[i], most - (lows - low[i]), most - (i in apart))
+            for other in differing:  # somebody is in a part other than this one
+                if other != i:
+                    over = max(over, 1 - (highs - high[other] - high[i]))
+            if over > under:
+                return None
+            if (over, under) != (low[i], high[i]):
+                lows += over - low[i]
+                highs += under - high[i]
+                low[i], high[i] = over, under
+                moved.append(i)
+        return moved

@@ -9,7 +9,7 @@ hidden blocks on its way: nobody sees these cells, but they are at least 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.methods.rounding.small_count import Crossings, Dummy
+from sdc_tasks.methods.rounding.small_count.publication import Variable
 from sdc_tasks.model.table import Ints
 
 MOST_CELLS = 30_000_000  # of all grids together: four arrays of them fit in 1 GB
@@ -117,9 +118,7 @@ def _hidden(publication: Crossings, crossings: Sequence[tuple[int, ...]]) -> lis
     there = set(crossings)
     found: dict[tuple[int, ...], None] = {}
     for crossing in crossings:
-        if not set(crossing) <= set(leaves) or any(
-            set(crossing) < set(other) and len(other) == len(crossing) + 1 for other in there
-        ):
+        if not set(crossing) <= set(leaves) or _is_refined(crossing, there):
             continue
         missing = [v for v in leaves if v not in crossing]
         for many in range(1, len(missing) + 1):
@@ -128,6 +127,11 @@ def _hidden(publication: Crossings, crossings: Sequence[tuple[int, ...]]) -> lis
                 break
             found[above] = None
     return list(found)
+
+
+def _is_refined(crossing: tuple[int, ...], there: Collection[tuple[int, ...]]) -> bool:
+    """Whether another crossing has one variable more."""
+    return any(set(crossing) < set(other) and len(other) == len(crossing) + 1 for other in there)
 
 
 def grid_codes(dummy: Dummy, block: Block) -> npt.NDArray[np.object_]:
@@ -180,8 +184,16 @@ def _refined(publication: Crossings, blocks: Sequence[Block], f: int, c: int, ax
     # of two levels with the same groups, a code over each code, the later one is above
     if (len(mine.labels), theirs_at) <= (len(theirs.labels), mine_at) or mine.dimension != theirs.dimension:
         return None
-    codes = np.full(len(mine.labels), -2, dtype=np.int32)
-    for own, other in zip(mine.group.tolist(), theirs.group.tolist(), strict=True):
+    codes = _codes_above(mine, theirs)
+    return None if codes is None else Edge(f, c, axis, codes)
+
+
+def _codes_above(fine: Variable, coarse: Variable) -> Map | None:
+    """(codes of the finer level,): the code of the coarser level that each is in, −1 in none, −2 where it is
+    empty; None where one is in several.
+    """
+    codes = np.full(len(fine.labels), -2, dtype=np.int32)
+    for own, other in zip(fine.group.tolist(), coarse.group.tolist(), strict=True):
         if own < 0:
             if other >= 0:
                 return None  # what is in no code of the finer block is in one of the coarser
@@ -189,4 +201,4 @@ def _refined(publication: Crossings, blocks: Sequence[Block], f: int, c: int, ax
             codes[own] = other
         elif codes[own] != other:
             return None
-    return Edge(f, c, axis, codes)
+    return codes

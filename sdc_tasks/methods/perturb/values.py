@@ -65,26 +65,23 @@ class ValueNoise:
                 f"share is no number above 0 and at most 1 / {self.max_step}, the largest step, so the "
                 f"noise might be larger than its sum. Remedy: a smaller share"
             )
-        if (self.large is None) != (self.flex_point is None):
-            raise InvalidInput("large and flex_point belong together. Remedy: give both, or none")
-        if self.large is not None and not (is_number(self.large) and 0 < self.large <= self.share):
-            raise InvalidInput("large is no number above 0 and at most share. Remedy: give one")
-        if self.flex_point is not None and not (is_number(self.flex_point) and self.flex_point > 0):
-            raise InvalidInput("flex_point is no number above 0. Remedy: give one, in the unit of the values")
+        self._refuse_flex_point()
         if not (is_number(self.q) and self.q >= 1):
             raise InvalidInput("q is no number, at least 1. Remedy: give one such as 3")
-        weights = self.weights
-        numbers = isinstance(weights, tuple | list) and all(map(is_number, weights))
-        if (
-            not numbers
-            or not 1 <= len(weights) <= MOST_CONTRIBUTIONS
-            or weights[0] != 1
-            or any(not 0 <= b <= a for a, b in pairwise(weights))
-        ):
+        if not _are_weights(self.weights):
             raise InvalidInput(
                 f"weights are no 1 to {MOST_CONTRIBUTIONS} numbers from 1 down to 0. Remedy: give some "
                 f"such as (1, 0.5)"
             )
+
+    def _refuse_flex_point(self) -> None:
+        large, flex_point = self.large, self.flex_point
+        if (large is None) != (flex_point is None):
+            raise InvalidInput("large and flex_point belong together. Remedy: give both, or none")
+        if large is not None and not (is_number(large) and 0 < large <= self.share):
+            raise InvalidInput("large is no number above 0 and at most share. Remedy: give one")
+        if flex_point is not None and not (is_number(flex_point) and flex_point > 0):
+            raise InvalidInput("flex_point is no number above 0. Remedy: give one, in the unit of the values")
 
     def multiplier(self, x: Floats) -> Floats:
         """m(x) of contributions (n,)."""
@@ -103,6 +100,15 @@ class ValueNoise:
     def row(self) -> NoiseRow:
         """The distribution of v, in grains."""
         return symmetric_row(NoiseDesign(self.max_step * GRAINS, float(GRAINS**2)))
+
+
+def _are_weights(told: object) -> bool:
+    """Whether these are some numbers, the first one 1, that fall and end at 0 at the least."""
+    if not (isinstance(told, tuple | list) and all(map(is_number, told))):
+        return False
+    return (
+        1 <= len(told) <= MOST_CONTRIBUTIONS and told[0] == 1 and all(0 <= b <= a for a, b in pairwise(told))
+    )
 
 
 def sum_bounds(asked: ValueNoise, published: Ints) -> tuple[Ints, Ints]:
