@@ -96,25 +96,7 @@ def prior_releases(
             publication.rounded[published],
         )
     if revision is not None:
-        several = len(pieces.names) > 1
-        for first, second in known.revised(all_pairs=several or revision > TIED):
-            apart = known.value[first] - known.value[second]
-            most = np.maximum(
-                revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])),
-                np.abs(apart),
-            )
-            low, high = (
-                (np.zeros(len(apart)), np.zeros(len(apart)))
-                if revision == TIED
-                else (-most - apart, most - apart)
-            )
-            if not several:
-                rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
-            else:  # whoever lacks a version knows no revision to or from its values
-                at, by = known.common_sources(first, second)
-                rows.add(
-                    known.picked(first[at]) - known.picked(second[at]), low[at], high[at], by, assumed=True
-                )
+        _assume_revisions(rows, known, revision, several=len(pieces.names) > 1)
     later = np.flatnonzero(known.column >= problem.space.size)
     return rows.together(
         pieces.names,
@@ -239,16 +221,40 @@ class _Unknowns:
         return found
 
 
+def _assume_revisions(rows: _Rows, known: _Unknowns, revision: float, several: bool) -> None:
+    """Adds that no value changed by more than so many percent. Where `several` versions are out, whoever
+    lacks one knows no revision to or from its values.
+    """
+    for first, second in known.revised(all_pairs=several or revision > TIED):
+        apart = known.value[first] - known.value[second]
+        most = np.maximum(
+            revision / 100 * np.maximum(np.abs(known.value[first]), np.abs(known.value[second])),
+            np.abs(apart),
+        )
+        low, high = (
+            (np.zeros(len(apart)), np.zeros(len(apart)))
+            if revision == TIED
+            else (-most - apart, most - apart)
+        )
+        if not several:
+            rows.add(known.picked(first) - known.picked(second), low, high, False, assumed=True)
+        else:
+            at, by = known.common_sources(first, second)
+            rows.add(known.picked(first[at]) - known.picked(second[at]), low[at], high[at], by, assumed=True)
+
+
+def _refuse_other_dimensions(spaces: Sequence[CellSpace]) -> None:
+    named = [[each.dimension for each in space.hierarchies] for space in spaces]
+    if any(each != named[0] for each in named):
+        raise ValueError(
+            "an earlier release of the period has other dimensions, so its cells cannot be related to "
+            "those of now"
+        )
+
+
 def _unknowns(problem: ProtectionProblem, thens: Sequence[ProtectionProblem], pieces: _Pieces) -> _Unknowns:
     spaces = [problem.space, *(then.space for then in thens)]
-    for space in spaces:
-        if [each.dimension for each in space.hierarchies] != [
-            each.dimension for each in problem.space.hierarchies
-        ]:
-            raise ValueError(
-                "an earlier release of the period has other dimensions, so its cells cannot be related to "
-                "those of now"
-            )
+    _refuse_other_dimensions(spaces)
     keys, countries = (
         _numbers([space.national_keys for space in spaces]),
         _numbers([space.countries for space in spaces]),

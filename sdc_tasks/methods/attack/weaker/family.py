@@ -4,7 +4,7 @@ asked next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -94,7 +94,7 @@ class Family:
         """What is to be asked next, so that everybody is judged who lacks these pieces, or more."""
         mine, pieces = self._judged(profile, cell), self.pieces(profile, cell)
         if lacks not in mine:
-            return [lacks] if len(mine) < MOST_WEAKER else []
+            return _not_asked((lacks,), mine)
         if not self.is_cut(cell, mine[lacks]) or lacks == pieces:
             return []
         rest = self._as_low(profile, cell, lacks)[0]
@@ -102,9 +102,7 @@ class Family:
             guess = pieces - self.left(Adversary(profile, tuple(sorted(lacks))), cell).used
             if guess > lacks and guess not in mine:
                 below = [lacks | {w} for w in sorted(pieces - guess)]
-                return (
-                    [each for each in (guess, *below) if each not in mine] if len(mine) < MOST_WEAKER else []
-                )
+                return _not_asked((guess, *below), mine)
         return [each for w in sorted(pieces - rest) for each in self.missing(profile, cell, lacks | {w})]
 
     def _judged(self, profile: str, cell: int) -> dict[Lacks, Levels]:
@@ -156,3 +154,8 @@ class Family:
 
 def _levels(needs: Requirements) -> Iterable[Levels]:
     return zip(needs.down.tolist(), needs.up.tolist(), needs.slide.tolist(), strict=True)
+
+
+def _not_asked(wanted: Iterable[Lacks], judged: Collection[Lacks]) -> list[Lacks]:
+    """Those that nobody asked yet; none where enough was asked."""
+    return [each for each in wanted if each not in judged] if len(judged) < MOST_WEAKER else []

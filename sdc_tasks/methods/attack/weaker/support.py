@@ -8,7 +8,7 @@ cell, until the promise is kept or no larger part would help: while nothing is p
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,6 +28,7 @@ from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, ROUNDING
 from sdc_tasks.solver.lp import LPResult, Status
 
 Levels = tuple[float, float, float]  # down, up, sliding
+REACHED_BY = {DOWN: (DOWN,), UP: (UP,), SLIDE: (DOWN, UP)}  # a level → the sides whose reaches it sums
 _NOBODY = np.zeros(0, dtype=np.int64)
 
 
@@ -96,46 +97,33 @@ class Unpublished:
 
         Raises Unprotectable where a linear program cannot be solved reliably.
         """
-        down, up, slide = promise
-        unit = float(2.0 ** np.round(np.log2(max(promise)))) if max(promise) > 0 else 1.0
-        kept = dict(
-            zip((DOWN, UP, SLIDE), (_meets(*each) for each in zip(least, promise, strict=True)), strict=True)
-        )
-        ways = {
-            side: self._reach(cell, lacks, side, max(need, slide), unit)
-            for side, need in ((DOWN, down), (UP, up))
-            if max(need, slide) and not (kept[side] and kept[SLIDE])
+        asked = dict(zip(REACHED_BY, promise, strict=True))
+        kept = {side: _meets(known, need) for (side, need), known in zip(asked.items(), least, strict=True)}
+        ways = self._ways(cell, lacks, asked, kept)
+        found, attacks, used = dict(asked), list[Attack](), set[int]()
+        for side, need in asked.items():
+            if kept[side] or not need:
+                continue
+            halves = [ways[half] for half in REACHED_BY[side]]
+            way = _together(halves)
+            if not _meets(way.reach, need):
+                found[side] = way.reach
+                used |= way.used
+                attacks.append(_attack(row, side, need, way, len(halves[0].rows)))
+        return Remaining((found[DOWN], found[UP], found[SLIDE]), tuple(attacks), frozenset(used))
+
+    def _ways(
+        self, cell: int, lacks: Collection[int], asked: Mapping[int, float], kept: Mapping[int, bool]
+    ) -> dict[int, _Way]:
+        """How far each side reaches that is asked for, by itself or for the sliding level."""
+        most = max(asked.values())
+        unit = float(2.0 ** np.round(np.log2(most))) if most > 0 else 1.0
+        needs = {side: max(asked[side], asked[SLIDE]) for side in (DOWN, UP)}
+        return {
+            side: self._reach(cell, lacks, side, need, unit)
+            for side, need in needs.items()
+            if need and not (kept[side] and kept[SLIDE])
         }
-        found, attacks, used = list[float](), list[Attack](), set[int]()
-        for side, need in ((DOWN, down), (UP, up), (SLIDE, slide)):
-            if kept[side]:
-                found.append(need)
-                continue
-            halves = [ways[way] for way in ((DOWN, UP) if side == SLIDE else (side,))] if need else []
-            reach = sum(half.reach for half in halves)
-            if _meets(reach, need):
-                found.append(need)
-                continue
-            found.append(reach)
-            used |= set[int]().union(*(half.used for half in halves))
-            rows, multiplier = (
-                np.concatenate([getattr(half, name) for half in halves]) for name in ("rows", "multiplier")
-            )
-            attacks.append(
-                Attack(
-                    row,
-                    side,
-                    need,
-                    reach,
-                    _NOBODY,
-                    _NOBODY.astype(float),
-                    -1,
-                    rows,
-                    multiplier,
-                    len(halves[0].rows),
-                )
-            )
-        return Remaining((found[0], found[1], found[2]), tuple(attacks), frozenset(used))
 
     def _reach(self, cell: int, lacks: Collection[int], side: int, need: float, unit: float) -> _Way:
         """max σ z_p, at most the need."""
@@ -223,6 +211,21 @@ class Unpublished:
             bounds, labels = (system.lower, system.upper), around(*standing(self.problem, system))
             self._models[unit] = system, Models(system, sp.csc_array(system.core), bounds, bounds, labels)
         return self._models[unit]
+
+
+def _together(halves: Sequence[_Way]) -> _Way:
+    """Both sides as one: the sliding level."""
+    return _Way(
+        sum(half.reach for half in halves),
+        np.concatenate([half.rows for half in halves]),
+        np.concatenate([half.multiplier for half in halves]),
+        frozenset[int]().union(*(half.used for half in halves)),
+    )
+
+
+def _attack(row: int, side: int, need: float, way: _Way, split: int) -> Attack:
+    nothing = _NOBODY.astype(float)
+    return Attack(row, side, need, way.reach, _NOBODY, nothing, -1, way.rows, way.multiplier, split)
 
 
 def _meets(reach: float, need: float) -> bool:
