@@ -183,10 +183,8 @@ class _Search:
             bound = self.prove(result.dual)
             if self.run.over():
                 return
-            if patterns and (failed < self.work.in_vain or count % TAIL == TAIL - 1):
-                cost = self.run.objective
-                self.patterns.unsuppress(self.y, f"LP round {count + 1}", patterns, self.work.shaken)
-                failed = 0 if self.run.objective < cost else failed + 1
+            if patterns:
+                failed = self._unsuppressed(count, patterns, failed)
             if count % TAIL == TAIL - 1:
                 if bound < before * (1 + RISES):
                     break
@@ -198,6 +196,14 @@ class _Search:
                 break
             live.set_bounds(np.arange(k), self.lower, self.upper)
             live.add_rows(self.pool.matrix(cuts), self.pool.right[-len(cuts) :], np.full(len(cuts), np.inf))
+
+    def _unsuppressed(self, count: int, patterns: int, failed: int) -> int:
+        """Patterns that the relaxation prices in a round; how often in a row none of them was better."""
+        if failed >= self.work.in_vain and count % TAIL != TAIL - 1:
+            return failed
+        cost = self.run.objective
+        self.patterns.unsuppress(self.y, f"LP round {count + 1}", patterns, self.work.shaken)
+        return 0 if self.run.objective < cost else failed + 1
 
     def _search_patterns(self) -> None:
         """Patterns priced by the last solution of the relaxation, until IN_VAIN searches, or fewer, bring
@@ -311,13 +317,12 @@ class _Search:
     def integer(self, nodes: int) -> str:
         """Integer rounds on the cuts that matter, of so many nodes in all."""
         table, rounds = self.table, min(self.work.integer_rounds, math.ceil(nodes / ROUND))
+        chosen: Ints = np.flatnonzero(self.pool.rows @ self.y <= self.pool.right + NEAR)
         for count in range(rounds):
             if nodes <= 0:
                 break
             self.run.doing = f"integer round {count + 1} of at most {rounds}"
             rows, right = self.pool.rows, self.pool.right
-            if count == 0:
-                chosen: Ints = np.flatnonzero(rows @ self.y <= right + NEAR)
             model = self._master(rows[chosen], right[chosen])
             left = self.run.left
             most = min(nodes, self.work.nodes)

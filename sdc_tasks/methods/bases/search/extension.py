@@ -15,7 +15,7 @@ national relations, so the cut is valid even if the solver is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -76,23 +76,28 @@ class Extension:
         exact: Bools | None = None,
     ) -> None:
         self.count = int(problem.aggregate.sum())
-        # A sliding level needs two attacks, and other profiles know more than this model: repair treats both.
-        external = [needs.adversaries[number].profile == EXTERNAL for number in needs.profile.tolist()]
-        broken = [attack for attack in broken if attack.side and external[attack.requirement]]
-        sizes = [int(np.ceil(np.log10(attack.need) / NEED_DECADES)) for attack in broken]
+        attacks = _by_outsiders(needs, broken)
+        sizes = [int(np.ceil(np.log10(attack.need) / NEED_DECADES)) for attack in attacks]
         most = np.full(self.count, np.inf) if exact is None else np.where(exact, 0.0, np.inf)
         self._models = [_Elastic(problem, weights, most, size) for size in sorted(set(sizes))]
+        self.demands = sorted(self._demands(needs, attacks, sizes), key=order)
+        for i, model in enumerate(self._models):
+            model.remember([demand for demand in self.demands if demand.model == i])
+
+    def _demands(
+        self, needs: Requirements, attacks: Sequence[Attack], sizes: Sequence[int]
+    ) -> Iterator[Demand]:
+        """The largest need of each side of a column. `sizes`: of the needs of the attacks."""
         number = {size: i for i, size in enumerate(sorted(set(sizes)))}
         neediest: dict[tuple[int, int, int], tuple[float, int]] = {}
-        for attack, size in zip(broken, sizes, strict=True):
+        for attack, size in zip(attacks, sizes, strict=True):
             primary = int(needs.primaries[attack.requirement])
             column, sign = self._models[number[size]].place(primary)
             if sign:
                 key = (number[size], column, int(attack.side * sign))
                 neediest[key] = max(neediest.get(key, (0.0, 0)), (attack.need * (1 - FEASIBILITY), primary))
-        self.demands = sorted((Demand(*key, *most) for key, most in neediest.items()), key=order)
-        for i, model in enumerate(self._models):
-            model.remember([demand for demand in self.demands if demand.model == i])
+        for key, most in neediest.items():
+            yield Demand(*key, *most)
 
     @property
     def lps(self) -> int:
@@ -108,6 +113,14 @@ class Extension:
     def deficit(self, demand: Demand) -> SlackDeficit | None:
         """What the present publication lacks for the demand; None if the demand is met."""
         return self._models[demand.model].deficit(demand, self.count)
+
+
+def _by_outsiders(needs: Requirements, broken: Sequence[Attack]) -> list[Attack]:
+    """The attacks on one side by who knows nothing more. A sliding level needs two attacks, and other
+    profiles know more than the elastic models: repair treats both.
+    """
+    external = [needs.adversaries[number].profile == EXTERNAL for number in needs.profile.tolist()]
+    return [attack for attack in broken if attack.side and external[attack.requirement]]
 
 
 class _Elastic:

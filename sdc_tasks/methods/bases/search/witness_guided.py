@@ -33,7 +33,7 @@ from sdc_tasks.methods.attack.targets import SLIDE
 from sdc_tasks.methods.attack.witness import Witness
 from sdc_tasks.methods.bases.ladder import Ladder
 from sdc_tasks.model.progress import Progress, Say
-from sdc_tasks.model.table import Floats, Ints
+from sdc_tasks.model.table import Bools, Floats, Ints
 from sdc_tasks.model.tolerances import FEASIBILITY, IMPROVEMENT, ROUNDING, SAME
 
 MOST_BARE = 40  # requirements that get other tables when a cell is lowered
@@ -291,6 +291,17 @@ class WitnessGuidedSearch:
                         return
                 work.tell(self.lps - began, most - began, "linear programs to lower cells solved at most")
 
+    def _uncovered(self, gone: Bools) -> list[tuple[int, int]]:
+        """Takes these tables out of the covers; the targets (prover, target) that no other table shows."""
+        self._covers = [covers.copy() for covers in self._covers]
+        for i in np.flatnonzero(gone).tolist():
+            self._covers[self._tables[i].prover][self._tables[i].targets] -= 1
+        return [
+            (number, int(target))
+            for number, covers in enumerate(self._covers)
+            for target in np.flatnonzero(covers <= 0)
+        ]
+
     def _lowered(self, k: int, option: int) -> bool:
         """Lowers a cell to this option, and gives other tables to what only tables beyond it
         show. Does so only if it loses less.
@@ -303,14 +314,7 @@ class WitnessGuidedSearch:
         )
         gone = np.zeros(len(self._tables), dtype=bool)
         gone[entries.table[at][beyond]] = True
-        self._covers = [covers.copy() for covers in self._covers]
-        for i in np.flatnonzero(gone).tolist():
-            self._covers[self._tables[i].prover][self._tables[i].targets] -= 1
-        bare = [
-            (number, int(target))
-            for number, covers in enumerate(self._covers)
-            for target in np.flatnonzero(covers <= 0)
-        ]
+        bare = self._uncovered(gone)
         if len(bare) - self._left > MOST_BARE:
             self._restore(before)
             return False

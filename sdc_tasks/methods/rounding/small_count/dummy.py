@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +108,13 @@ class Dummy:
         return printed_key(str(names[0]) for names in self.labels(np.array([cell])))
 
 
+def _codes(cells: InnerCells, variable: Variable) -> Codes:
+    """(inner cells,): the code of a variable of each."""
+    own = cells.codes[variable.dimension]
+    found: Codes = own if variable.is_leaf else variable.group[own]
+    return found
+
+
 def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:
     """Numbers the published cells of a publication."""
     refined, order = _parents(publication.variables, publication.crossings)
@@ -117,14 +125,10 @@ def dummy_of(cells: InnerCells, publication: Crossings) -> Dummy:
     example: list[Ints] = [np.empty(0, dtype=np.int64)] * count
     parent = [-1] * count
     sizes = [0] * count
-    codes: dict[int, Codes] = {}
 
+    @cache
     def code(v: int) -> Codes:
-        if v not in codes:
-            variable = publication.variables[v]
-            own = cells.codes[variable.dimension]
-            codes[v] = own if variable.is_leaf else variable.group[own]
-        return codes[v]
+        return _codes(cells, publication.variables[v])
 
     for j in order:
         crossing = publication.crossings[j]
