@@ -250,10 +250,21 @@ def claim_of(certificate: Certificate) -> Claim:
 
 def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str]:
     """Why a certificate that says that it passed does not show it."""
-    counts = told.get("counts", {})
-    bad = sum(len(each.cells) for each in shorts if each.extent.tone is Tone.BAD)
-    if bad:
+    if bad := sum(len(each.cells) for each in shorts if each.extent.tone is Tone.BAD):
         yield f"the certificate contradicts its verdict: {bad} primaries are not protected"
+    if wrong := _wrong_counts(told, number):
+        yield f"the certificate contradicts its own counts: {', '.join(wrong)}"
+    if told.get("contradictions") != [] or told.get("small_counts", []) != []:
+        yield "the certificate contradicts its verdict: it names cells that speak against it"
+    if told.get("program", {"verdict": "passed"}).get("verdict") != "passed":
+        yield "the certificate contradicts its verdict: it does not show it for somebody who has the program"
+    if not told.get("profiles") or any(name not in WHO for name in told["profiles"]):
+        yield "the certificate names no attacker, or one that is not known"
+
+
+def _wrong_counts(told: Certificate, number: int) -> list[str]:
+    """The names of counts that are not those of so many entries."""
+    counts = told.get("counts", {})
     stated = {
         "primaries": number,
         "protected": number - len(_open(told)),
@@ -261,14 +272,8 @@ def _faults(told: Certificate, shorts: list[Short], number: int) -> Iterator[str
         "broken_requirements": 0,
     }
     wrong = [name for name, here in stated.items() if counts.get(name) != here]
-    if wrong or len(_primaries(told)) != number:
-        yield f"the certificate contradicts its own counts: {', '.join(wrong) or 'primaries'}"
-    if told.get("contradictions") != [] or told.get("small_counts", []) != []:
-        yield "the certificate contradicts its verdict: it names cells that speak against it"
-    if told.get("program", {"verdict": "passed"}).get("verdict") != "passed":
-        yield "the certificate contradicts its verdict: it does not show it for somebody who has the program"
-    if not told.get("profiles") or any(name not in WHO for name in told["profiles"]):
-        yield "the certificate names no attacker, or one that is not known"
+    twice = len(_primaries(told)) != number  # an entry of the same cell
+    return wrong or (["primaries"] if twice else [])
 
 
 @dataclass(frozen=True)

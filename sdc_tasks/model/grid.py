@@ -101,34 +101,37 @@ def recognised(M: sp.csr_array) -> Grid | None:
     """The grid whose relations are those of a matrix (m, n), whatever the order and signs of
     its rows; None if there is none.
     """
-    below: list[list[list[int]]] = [
-        [] for _ in range(M.shape[1])
-    ]  # of each cell: the parts of every relation that it is the total of
-    above: list[list[int]] = [[] for _ in range(M.shape[1])]  # of each cell: the totals that it is a part of
+    joined = _joined(M)
+    if joined is None:
+        return None
+    below, above = joined
+    tops = [cell for cell, totals in enumerate(above) if not totals]
+    if len(tops) != 1 or not below[tops[0]]:
+        return None
+    axes = [_axis(tops[0], parts, below, above) for parts in below[tops[0]]]
+    lines, families = zip(*axes, strict=True)
+    cell = _cell_at(tops[0], lines, above)
+    if cell is None:
+        return None
+    grid = Grid(tuple(map(len, lines)), families, cell)
+    mine = _relations(grid.sizes, grid.families)
+    mine = sp.csr_array((mine.data, cell[mine.indices], mine.indptr), shape=mine.shape)
+    return grid if sorted(_sums(mine)) == sorted(_sums(M)) else None
+
+
+def _joined(M: sp.csr_array) -> tuple[list[list[list[int]]], list[list[int]]] | None:
+    """Of each cell, the parts of every relation that it is the total of; and the totals that it is a part of.
+    None where some relation is no sum of parts.
+    """
+    below: list[list[list[int]]] = [[] for _ in range(M.shape[1])]
+    above: list[list[int]] = [[] for _ in range(M.shape[1])]
     for total, parts in _sums(M):
         if total < 0:
             return None
         below[total].append(parts)
         for part in parts:
             above[part].append(total)
-    tops = [cell for cell, totals in enumerate(above) if not totals]
-    if len(tops) != 1 or not below[tops[0]]:
-        return None
-    axes = [_axis(tops[0], parts, below, above) for parts in below[tops[0]]]
-    sizes = tuple(len(codes) for codes, _ in axes)
-    if int(np.prod([float(size) for size in sizes])) != M.shape[1]:
-        return None
-    place = _places(tops[0], [codes for codes, _ in axes], above)
-    if place is None:
-        return None
-    cell = np.full(M.shape[1], -1)
-    cell[np.ravel_multi_index(place.T, sizes)] = np.arange(M.shape[1])
-    if (cell < 0).any():
-        return None
-    grid = Grid(sizes, tuple(families for _, families in axes), cell)
-    mine = _relations(sizes, grid.families)
-    mine = sp.csr_array((mine.data, cell[mine.indices], mine.indptr), shape=mine.shape)
-    return grid if sorted(_sums(mine)) == sorted(_sums(M)) else None
+    return below, above
 
 
 def _sums(M: sp.csr_array) -> Iterator[tuple[int, list[int]]]:
@@ -160,20 +163,25 @@ def _axis(
     return codes, tuple(sorted(families))
 
 
-def _places(top: int, lines: list[dict[int, int]], above: list[list[int]]) -> Ints | None:
+def _cell_at(top: int, lines: Sequence[dict[int, int]], above: list[list[int]]) -> Ints | None:
+    """(∏ sizes,): the cell at each position; None where two share one, or some cell has none."""
+    sizes, count = tuple(map(len, lines)), len(above)
+    if int(np.prod([float(size) for size in sizes])) != count:
+        return None
+    place = _places(top, lines, above)
+    if place is None:
+        return None
+    cell = np.full(count, -1)
+    cell[np.ravel_multi_index(place.T, sizes)] = np.arange(count)
+    return None if (cell < 0).any() else cell
+
+
+def _places(top: int, lines: Sequence[dict[int, int]], above: list[list[int]]) -> Ints | None:
     """(n, dimensions): the position of every cell; None if some cell has none."""
-    place = np.full((len(above), len(lines)), -1)
+    place = _on_lines(top, lines, len(above))
     depth = [_depths(codes, above) for codes in lines]
-    place[top] = 0
-    for axis, codes in enumerate(lines):
-        for cell, code in codes.items():
-            place[cell] = 0
-            place[cell, axis] = code
-    parts: list[list[int]] = [[] for _ in above]
+    parts = _parts(above)
     missing = np.array([len(totals) for totals in above])
-    for cell, totals in enumerate(above):
-        for total in totals:
-            parts[total].append(cell)
     ready = [top]
     for cell in ready:
         if place[cell, 0] < 0:
@@ -186,6 +194,26 @@ def _places(top: int, lines: list[dict[int, int]], above: list[list[int]]) -> In
             if missing[part] == 0:
                 ready.append(part)
     return place if len(ready) == len(above) else None
+
+
+def _on_lines(top: int, lines: Sequence[dict[int, int]], count: int) -> Ints:
+    """(n, dimensions): the position of the top and of the cells along one dimension; −1 elsewhere."""
+    place = np.full((count, len(lines)), -1)
+    place[top] = 0
+    for axis, codes in enumerate(lines):
+        for cell, code in codes.items():
+            place[cell] = 0
+            place[cell, axis] = code
+    return place
+
+
+def _parts(above: list[list[int]]) -> list[list[int]]:
+    """Of each cell, the parts of all relations that it is the total of."""
+    parts: list[list[int]] = [[] for _ in above]
+    for cell, totals in enumerate(above):
+        for total in totals:
+            parts[total].append(cell)
+    return parts
 
 
 def _depths(codes: dict[int, int], above: list[list[int]]) -> list[int]:

@@ -234,6 +234,8 @@ CELL_ARRAYS = (
     "least",
     "withheld",
 )
+# Those that may be left out, and what then holds of each cell.
+UNSAID: dict[str, float | bool] = {"known": np.nan, "integral": False, "least": 0, "withheld": False}
 
 
 @dataclass(frozen=True)
@@ -274,19 +276,17 @@ class ProtectionProblem:
 
     def __post_init__(self) -> None:
         n = self.space.size
-        if not len(self.known):
-            object.__setattr__(self, "known", np.full(n, np.nan))
-        if not len(self.integral):
-            object.__setattr__(self, "integral", np.zeros(n, dtype=bool))
-        if not len(self.least):
-            object.__setattr__(self, "least", np.zeros(n, dtype=np.int64))
-        if not len(self.withheld):
-            object.__setattr__(self, "withheld", np.zeros(n, dtype=bool))
+        for name, nothing in UNSAID.items():
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.full(n, nothing))
         for name in CELL_ARRAYS:
             array = getattr(self, name)
             if array.shape != (n,):
                 raise ValueError(f"{name}: shape {array.shape}, expected ({n},)")
             object.__setattr__(self, name, read_only(array))
+        self._refuse_contradictions()
+
+    def _refuse_contradictions(self) -> None:
         if not np.isfinite(self.a).all():
             raise ValueError("true values must be finite")
         outside = np.flatnonzero((self.a < self.lb) | (self.a > self.ub))
@@ -299,7 +299,8 @@ class ProtectionProblem:
             raise ValueError("an integral cell holds a whole number")
         if (self.known > self.a).any():
             raise ValueError("a respondent's part of a cell is at most the cell")
-        if self.earlier.rows.shape != (0, 0) and self.earlier.rows.shape[1] != n + len(self.earlier.lower):
+        told, size = self.earlier, self.space.size
+        if told.rows.shape != (0, 0) and told.rows.shape[1] != size + len(told.lower):
             raise ValueError("earlier releases do not fit the cells of this release")
         if (self.primary & (self.public | self.aggregate)).any():
             raise ValueError("a primary cell must be a suppressed national cell")

@@ -78,17 +78,18 @@ class Hierarchy:
             return
         seen = {(self.codes[total], frozenset(self.codes[i] for i in parts)) for total, parts in self._tree}
         for total, parts in self.sums:
-            if not parts:
-                raise ValueError(f"{self.dimension}: the sum {total} has no parts")
-            if unknown := [code for code in (total, *parts) if code not in self.index]:
-                raise ValueError(
-                    f"{self.dimension}: {unknown[0]}, in the sum {total}, is no code of the list"
-                )
-            if repeated := [code for code in parts if parts.count(code) > 1]:
-                raise ValueError(f"{self.dimension}: the sum {total} counts {repeated[0]} twice")
+            self._refuse_sum(total, parts)
             if (total, frozenset(parts)) in seen:
                 raise ValueError(f"{self.dimension}: the sum {total} of the same parts is given twice")
             seen.add((total, frozenset(parts)))
+
+    def _refuse_sum(self, total: str, parts: tuple[str, ...]) -> None:
+        if not parts:
+            raise ValueError(f"{self.dimension}: the sum {total} has no parts")
+        if unknown := [code for code in (total, *parts) if code not in self.index]:
+            raise ValueError(f"{self.dimension}: {unknown[0]}, in the sum {total}, is no code of the list")
+        if repeated := [code for code in parts if parts.count(code) > 1]:
+            raise ValueError(f"{self.dimension}: the sum {total} counts {repeated[0]} twice")
 
     def _refuse_contradictions(self) -> None:
         """Refuses a total of which two parts have a code in common, and one that is the same sum with a code
