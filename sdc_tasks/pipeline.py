@@ -415,13 +415,18 @@ def _union_case(
     whole = union(parts, [each.id for each in domains], first.checks.allowed)
     profiles = tuple(dict.fromkeys(name for each in domains for name in each.audit.profiles))
     requirements, _ = attack.baseline(whole.problem, profiles, progress)
-    asked = [wishes_of(part, each.bases.cells) for part, each in zip(parts, domains, strict=True)]
-    wishes = Wishes(
-        *(whole.largest([getattr(w, name) for w in asked]) for name in ("exact", "published", "cost"))
-    )
+    wishes = _union_wishes(whole, parts, domains)
     options = _union_options([part.space for part in parts], profiles, first.bases)
     case = case_of(whole.problem, requirements, options, first.audit.seed, progress, note, wishes)
     return blocks, whole, case
+
+
+def _union_wishes(whole: TableUnion, parts: Sequence[ProtectionProblem], domains: Sequence[Domain]) -> Wishes:
+    """Of a cell of several tables, the most that one of them asks."""
+    asked = [wishes_of(part, each.bases.cells) for part, each in zip(parts, domains, strict=True)]
+    return Wishes(
+        *(whole.largest([getattr(w, name) for w in asked]) for name in ("exact", "published", "cost"))
+    )
 
 
 def _decimals_of(domains: Sequence[Domain]) -> set[int]:

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -113,31 +114,41 @@ def _program(problem: ProtectionProblem, report: AuditReport, domain: Domain) ->
     """What is claimed against somebody who has the program, and shown (METHOD §9). Nothing where
     the domain does not ask for it.
     """
-    body, counts = dict[str, object](), dict[str, object]()
-    space, key = problem.space, problem.space.key
-    if domain.bases.rule_aware:
-        own = report.primaries[~problem.integral[report.primaries]].tolist()
-        narrow, without = (
-            (own, ()) if report.narrow is None else (report.narrow, report.unclaimed)
-        )  # what was not tested is not wide
-        body["bases"] = of_bases(domain.bases.removed, domain.bases.epoch) | {
-            "wide": len(own) - len(narrow) - len(without),
-            "narrow": [key(cell) for cell in narrow],
-            "without_claim": [key(cell) for cell in without],
-        }
+    body = _bases(problem, report, domain) | _counts(problem, report, domain)
+    counts = body.get("counts", {})
+    untold = domain.bases.rule_aware and (report.narrow is None or len(report.narrow) > 0)
+    failed = untold or not all(each["hidden"] == each["shown"] for each in counts.values())
+    return {"program": {"verdict": "failed" if failed else "passed", **body}} if body else {}
+
+
+def _bases(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, Any]:
+    """How many primaries are wide enough, by the bases of a rule that withstands who knows it."""
+    if not domain.bases.rule_aware:
+        return {}
+    key, own = problem.space.key, report.primaries[~problem.integral[report.primaries]].tolist()
+    narrow, without = (
+        (own, ()) if report.narrow is None else (report.narrow, report.unclaimed)
+    )  # what was not tested is not wide
+    told = {
+        "wide": len(own) - len(narrow) - len(without),
+        "narrow": [key(cell) for cell in narrow],
+        "without_claim": [key(cell) for cell in without],
+    }
+    return {"bases": of_bases(domain.bases.removed, domain.bases.epoch) | told}
+
+
+def _counts(problem: ProtectionProblem, report: AuditReport, domain: Domain) -> dict[str, Any]:
+    """How many primaries are hidden and shown to be, of each indicator whose counts are rounded by a rule
+    that withstands who knows it.
+    """
+    space, counts = problem.space, dict[str, object]()
     for number, indicator in enumerate(space.indicators):
         rounding = rounding_of(domain).get(indicator)
         if isinstance(rounding, dict) and rounding.get("rule_aware"):
             mine = space.indicator_of(report.primaries) == number
             told = {"hidden": int(mine.sum()), "shown": int((mine & report.protected).sum())}
             counts[indicator] = of_counts(rounding) | told
-    if counts:
-        body["counts"] = counts
-    untold = domain.bases.rule_aware and (report.narrow is None or len(report.narrow) > 0)
-    failed = untold or not all(
-        each["hidden"] == each["shown"] for each in counts.values() if isinstance(each, dict)
-    )
-    return {"program": {"verdict": "failed" if failed else "passed", **body}} if body else {}
+    return {"counts": counts} if counts else {}
 
 
 def _counted(problem: ProtectionProblem, report: AuditReport) -> dict[str, int]:

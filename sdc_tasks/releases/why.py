@@ -123,13 +123,7 @@ def why_not_exact(
     proofs = found.evidence.broken
     small = bool(found.small) and cell in found.small
     uses = [_used(problem, proofs, each) for each in range(len(proofs.cell))]
-    names = [attack.who(problem, each) for each in requirements.adversaries]
-    holds = _joined([_hold(problem, names, proofs, each, used, cell) for each, used in enumerate(uses)])
-    proven = set(proofs.cell.tolist())
-    counted = [
-        int(p) for p in found.primaries[~found.protected] if int(p) not in proven
-    ]  # whole numbers: no short proof
-    holds += [Hold(problem.space.key(p), "integer", "as a whole number", (), (key,)) for p in counted]
+    holds = _holds(problem, requirements, found, uses, cell)
     beside = [other for other in _told(problem, uses) if other != cell]
     frees = (
         tuple(problem.space.key(o) for o in beside[:TRIED] if _frees(problem, exact, requirements, o, seed))
@@ -201,6 +195,24 @@ def _hold(
     key = problem.space.key
     side = SIDES[int(np.sign(proofs.side[i]))]
     return Hold(key(primary), names[proofs.profile[i]], side, tuple(map(key, hidden)), tuple(map(key, told)))
+
+
+def _holds(
+    problem: ProtectionProblem,
+    requirements: attack.Requirements,
+    found: AuditReport,
+    uses: Sequence[Ints],
+    cell: int,
+) -> list[Hold]:
+    """The attacks that succeed where the cell is exact. `uses`: the cells that each proof uses."""
+    proofs, key = found.evidence.broken, problem.space.key
+    names = [attack.who(problem, each) for each in requirements.adversaries]
+    holds = _joined([_hold(problem, names, proofs, each, used, cell) for each, used in enumerate(uses)])
+    proven = set(proofs.cell.tolist())
+    counted = [
+        int(p) for p in found.primaries[~found.protected] if int(p) not in proven
+    ]  # whole numbers: no short proof
+    return holds + [Hold(key(p), "integer", "as a whole number", (), (key(cell),)) for p in counted]
 
 
 def _joined(holds: Sequence[Hold]) -> list[Hold]:
