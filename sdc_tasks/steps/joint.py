@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sdc_tasks import pipeline
@@ -87,8 +88,7 @@ def agreed_rules(desk: Desk, others: Sequence[tuple[str, str, Mapping[str, Any]]
     Raises InvalidInput where two tables say otherwise or have other units, where nobody said it, and for what
     is not offered beside others.
     """
-    said = dict[str, tuple[str, dict[str, Any]]]()
-    periods = dict[str, set[str]]()
+    said, periods = dict[str, _Said](), dict[str, set[str]]()
     mine = (desk.domain.id, desk.period, desk.domain.settings)
     for domain, period, settings in (mine, *others):
         where = f"{desk.domain.id} {desk.period}: {domain} {period}"
@@ -98,32 +98,52 @@ def agreed_rules(desk: Desk, others: Sequence[tuple[str, str, Mapping[str, Any]]
                 "leave it out; a table that is out with it stays alone, or is unrelated for a reason"
             )
         for each in settings.get("indicators", ()):
-            code, asked = each["code"], {name: each.get(name) for name in ("unit", "unit_multiplier")}
-            asked["period"] = _rule(settings, code)
+            code = each["code"]
             periods.setdefault(code, set()).add(period)
-            other, before = said.setdefault(code, (f"{domain} {period}", asked))
-            for name in ("unit", "unit_multiplier"):
-                if before[name] is not None and asked[name] is not None and before[name] != asked[name]:
-                    raise InvalidInput(
-                        f"{where} is linked with {other}, and its {code} has another {name}, so that no "
-                        "cell of both can be compared. Remedy: give the indicator one unit in both domain "
-                        "files, or another code"
-                    )
-            if asked["period"] is not None and before["period"] is None:
-                said[code] = f"{domain} {period}", {**before, "period": asked["period"]}
-            elif asked["period"] is not None and asked["period"] != before["period"]:
-                raise InvalidInput(
-                    f"{where} says that a period of {code} is the {asked['period']} of those within it; "
-                    f"{other} says {before['period']}. Remedy: say the same in both"
-                )
-    for code, (_, asked) in sorted(said.items()):
-        if asked["period"] is None and len(periods[code]) > 1:
+            told = _Said(
+                f"{domain} {period}", each.get("unit"), each.get("unit_multiplier"), _rule(settings, code)
+            )
+            said[code] = _agreed(said.get(code, told), told, code, where)
+    for code, agreed in sorted(said.items()):
+        if agreed.rule is None and len(periods[code]) > 1:
             raise InvalidInput(
                 f"{desk.domain.id} {desk.period}: {code} is out of {', '.join(sorted(periods[code]))}, and "
                 "no domain file says what a period is to those within it. Remedy: linked: {periods: "
                 "sum} for flows, mean for stocks, none where neither is true"
             )
-    return {code: PeriodRule(asked["period"] or PeriodRule.NONE) for code, (_, asked) in said.items()}
+    return {code: PeriodRule(agreed.rule or PeriodRule.NONE) for code, agreed in said.items()}
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the domain file of a table says of an indicator, and of its periods (`rule`); None for nothing."""
+
+    table: str
+    unit: object
+    unit_multiplier: object
+    rule: str | None
+
+
+def _agreed(before: _Said, told: _Said, code: str, where: str) -> _Said:
+    """What two tables say of an indicator. Raises InvalidInput where they contradict each other."""
+    for name in ("unit", "unit_multiplier"):
+        one, other = getattr(before, name), getattr(told, name)
+        if one is not None and other is not None and one != other:
+            raise InvalidInput(
+                f"{where} is linked with {before.table}, and its {code} has another {name}, so that no "
+                "cell of both can be compared. Remedy: give the indicator one unit in both domain "
+                "files, or another code"
+            )
+    if told.rule is None:
+        return before
+    if before.rule is None:
+        return replace(before, table=told.table, rule=told.rule)
+    if told.rule != before.rule:
+        raise InvalidInput(
+            f"{where} says that a period of {code} is the {told.rule} of those within it; "
+            f"{before.table} says {before.rule}. Remedy: say the same in both"
+        )
+    return before
 
 
 def _aware(settings: Mapping[str, Any]) -> str:

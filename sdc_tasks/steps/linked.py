@@ -105,15 +105,21 @@ def partners_of(desk: Desk) -> tuple[tuple[str, str], ...]:
     found = list[tuple[str, str]]()
     there = {(each.domain, each.period) for each in reader.releases(desk.engine)}
     for name in sorted(desk.domain.linked.tables):
-        sent = store.deliveries(desk.engine, name, desk.period)
-        accepted = [each for each in sent if each.state is DeliveryState.ACCEPTED]
-        unjudged = any(each.state is DeliveryState.RECEIVED for each in sent)
-        if (name, desk.period) in there or not accepted or unjudged:
+        accepted = _accepted(desk, name)
+        if (name, desk.period) in there or not accepted:
             continue
         domain = partner(desk, name).domain
         if domain.can_release({each.country for each in accepted}):
             found += [(name, domain.digest), *((name, each.key.digest) for each in accepted)]
     return tuple(found)
+
+
+def _accepted(desk: Desk, domain: str) -> list[store.StoredDelivery]:
+    """The accepted deliveries of a table of the period; none while one is not judged yet."""
+    sent = store.deliveries(desk.engine, domain, desk.period)
+    if any(each.state is DeliveryState.RECEIVED for each in sent):
+        return []
+    return [each for each in sent if each.state is DeliveryState.ACCEPTED]
 
 
 def unknown_tables(desk: Desk) -> list[str]:

@@ -80,11 +80,10 @@ def _decide(
     desk: Desk, release_id: str, problem: ProtectionProblem, note: Say
 ) -> tuple[Publication, str] | None:
     """Decides for this table and those with which the release was opened, and proposes to them."""
-    noted = reader.made_with(desk.engine, release_id)
-    names = tuple(dict.fromkeys(name for name, _ in noted))
-    if not names:
+    partners = _partners(desk, release_id)
+    if not partners:
         return None
-    others = [_of_partner(desk, name, {digest for of, digest in noted if of == name}) for name in names]
+    others = list(partners.values())
     domains = [desk.domain, *(at.domain for at, _ in others)]
     problems = [problem, *(each for _, each in others)]
     try:
@@ -97,7 +96,15 @@ def _decide(
         raise failed(desk, release_id, error) from None
     for (at, each), publication in zip(others, decided[1:], strict=True):
         _keep(desk, release_id, _name_of(at, each), publication)
-    return decided[0], ", ".join(names)
+    return decided[0], ", ".join(partners)
+
+
+def _partners(desk: Desk, release_id: str) -> dict[str, tuple[Desk, ProtectionProblem]]:
+    """The tables with which the release was opened: domain → its desk and problem."""
+    digests = dict[str, set[str]]()
+    for name, digest in reader.made_with(desk.engine, release_id):
+        digests.setdefault(name, set()).add(digest)
+    return {name: _of_partner(desk, name, theirs) for name, theirs in digests.items()}
 
 
 def _keep(desk: Desk, release_id: str, key: str, publication: Publication) -> None:
