@@ -188,22 +188,9 @@ def audit(
     True
     """
     of_aggregates = [each for each in (tables, domain, period) if each is not None]
-    if isinstance(df, SuppressResult):
-        if dims is not None or of_aggregates:
-            raise InvalidInput(
-                "what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims"
-            )
-        return PatternAudit(df._crossed, df._hidden, verify(df._crossed.problem, df._hidden))
     if isinstance(df, Result):
-        raise InvalidInput(
-            f"{df.title}: has no pattern of hidden cells, which an audit judges; it was verified when it was "
-            "made. Remedy: .intervals() says what a reader concludes of it; give what suppress returned, or "
-            "a frame with dims"
-        )
+        return _audit_of_result(df, alone=dims is None and not of_aggregates)
     if not of_aggregates:
-        origin = origin_of(df) if dims is None else None
-        if origin is not None:
-            return _audit_of_made(df, origin)
         return _audit_of_pattern(df, dims, value, options)
     if tables is None or domain is None or period is None or dims is not None:
         raise InvalidInput(
@@ -214,6 +201,21 @@ def audit(
     from sdc_tasks.api.releases import audit_aggregates
 
     return audit_aggregates(df, tables, domain, period, progress)
+
+
+def _audit_of_result(result: Result, alone: bool) -> PatternAudit:
+    """The audit of what `suppress` returned. `alone`: nothing else was given."""
+    if not isinstance(result, SuppressResult):
+        raise InvalidInput(
+            f"{result.title}: has no pattern of hidden cells, which an audit judges; it was verified when it "
+            "was made. Remedy: .intervals() says what a reader concludes of it; give what suppress returned, "
+            "or a frame with dims"
+        )
+    if not alone:
+        raise InvalidInput(
+            "what suppress returned brings its own columns. Remedy: give it alone, or a frame with dims"
+        )
+    return PatternAudit(result._crossed, result._hidden, verify(result._crossed.problem, result._hidden))
 
 
 def _audit_of_made(df: Table, origin: CrossedSuppression) -> PatternAudit:
@@ -233,6 +235,9 @@ def _audit_of_made(df: Table, origin: CrossedSuppression) -> PatternAudit:
 def _audit_of_pattern(
     df: Table, dims: Sequence[str] | None, value: str, options: AuditKeywords
 ) -> PatternAudit:
+    """The audit of a national table; without dimensions, of the table of a result."""
+    if dims is None and (origin := origin_of(df)) is not None:
+        return _audit_of_made(df, origin)
     if dims is None:
         raise InvalidInput(
             "which columns are dimensions? Remedy: name them, as ['REGION', 'ACTIVITY']; of aggregates give "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -174,14 +174,7 @@ def release(
 
     read = load_domain(domain).of(period)  # an unknown domain leaves no folder and no database behind
     others = other_tables(also or (), read, period)
-    for folder in (inbox, *(folder for _, folder in others)):
-        if out_folder.resolve() == folder.resolve():
-            raise InvalidInput(
-                f"--out {out_folder}: is the inbox, and what a release writes would count as deliveries. "
-                f"Remedy: another folder"
-            )
-    if others and not inbox.is_dir():
-        raise InvalidInput(f"--inbox {inbox}: no such folder. Remedy: the folder with the deliveries")
+    _refuse_inboxes(inbox, [folder for _, folder in others], out_folder)
     _refuse_another(out_folder, read.id, period)
     out_folder.mkdir(parents=True, exist_ok=True)
     url = warehouse or f"sqlite:///{(out_folder / 'warehouse.db').resolve()}"
@@ -215,7 +208,21 @@ def release(
         if witnesses is not None:
             problem, _, report = steps.decided(desk, release_id)
             write_evidence(witnesses, problem.salt, report.evidence, steps.drawn_by(desk))
-        show(outputs.summary(desk, release_id), warehouse or url, page)
+        show(outputs.summary(desk, release_id), url, page)
+
+
+def _refuse_inboxes(inbox: Path, others: Sequence[Path], out_folder: Path) -> None:
+    """Raises InvalidInput where one of the inboxes is the folder of the release, or `inbox` is missing beside
+    others.
+    """
+    for folder in (inbox, *others):
+        if out_folder.resolve() == folder.resolve():
+            raise InvalidInput(
+                f"--out {out_folder}: is the inbox, and what a release writes would count as deliveries. "
+                f"Remedy: another folder"
+            )
+    if others and not inbox.is_dir():
+        raise InvalidInput(f"--inbox {inbox}: no such folder. Remedy: the folder with the deliveries")
 
 
 def _refuse_another(folder: Path, domain: str, period: str) -> None:

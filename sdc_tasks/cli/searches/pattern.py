@@ -43,6 +43,7 @@ from sdc_tasks.model.tolerances import GAP
 
 if TYPE_CHECKING:
     from sdc_tasks.intake.tables.crossed import CrossedSuppression
+    from sdc_tasks.methods.suppression.engine import PatternOptions
     from sdc_tasks.methods.suppression.pattern.result import Pattern, Uncompleted
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.model.sensitive import SensitiveTable
@@ -222,7 +223,6 @@ def search(
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression import engine
     from sdc_tasks.methods.suppression.attainable import attainable
-    from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
     from sdc_tasks.methods.suppression.pattern.run import SuppressionRun
     from sdc_tasks.solver.clock import Limit
 
@@ -232,9 +232,7 @@ def search(
     )
     table = read()
     problem = table.problem
-    seconds = math.inf if asked.seconds is None else asked.seconds
-    work = Work() if asked.prove else WHILE_IT_PAYS
-    options = engine.PatternOptions(asked.method, seconds, asked.gap, asked.seed, work)
+    options = _options(asked)
     told = Terminal(stderr=True)
     told.print(
         f"{', '.join(map(str, files))}: {len(problem.a)} cells, {problem.M.shape[0]} relations, "
@@ -244,37 +242,43 @@ def search(
     tell_consistent(told, table.consistent)
     levels = attainable(problem) if asked.attainable else None
     problem = problem if levels is None else levels.problem
-    run = SuppressionRun(problem, Limit(seconds), asked.gap)
+    run = SuppressionRun(problem, Limit(options.seconds), asked.gap)
     interruption.something_to_save = True
     worker = Worker(lambda: engine.execute(run, options))
     worker.start()
-    follow(run, worker, seconds, interruption, told, lambda: _progress(run), asked.place)
-    best, bound, elapsed = run.incumbent, run.bound, run.elapsed
-    status = _status(run, best, worker, interruption)
-    hidden = None if best is None else best.hidden
+    follow(run, worker, options.seconds, interruption, told, lambda: _progress(run), asked.place)
+    ended = _Ended.of(run, worker, interruption)
+    hidden = None if ended.best is None else ended.best.hidden
     lowered = LoweredLevels() if levels is None or hidden is None else LoweredLevels.of(levels, hidden)
-    if hidden is not None and asked.place is not None:
-        table.write(asked.place, hidden)
-    if hidden is not None and asked.published is not None:
-        assert table.publish is not None, "a JJ file is refused when it is read"
-        table.publish(asked.published, hidden, asked.flow)
+    if hidden is not None:
+        _write(table, hidden, asked)
     if asked.facts is not None:
-        said = {
-            "status": status,
-            "method": asked.method,
-            "costs": asked.costs,
-            "seed": asked.seed,
-            **table.more(hidden),
-            **({"totals_made_consistent": table.consistent} if table.consistent else {}),
-            **(lowered.facts if asked.attainable else {}),
-        }
-        write_private(asked.facts, _facts(run, best, bound, elapsed, said))
+        more = lowered.facts if asked.attainable else {}
+        write_private(asked.facts, _facts(ended, asked, {**_facts_of_table(table, hidden), **more}))
     if asked.plot is not None and draw is not None:
         write_private(asked.plot, draw(list(run.history)))
-    _show(run, best, bound, elapsed, status, asked)
+    _show(ended, asked)
     lowered.show()
     tell_sums(asked.facts, asked.plot)
-    leave(worker, found=best is not None)
+    leave(worker, found=hidden is not None)
+
+
+def _options(asked: PatternSearch) -> PatternOptions:
+    from sdc_tasks.methods.suppression.engine import PatternOptions
+    from sdc_tasks.methods.suppression.exact import WHILE_IT_PAYS, Work
+
+    seconds = math.inf if asked.seconds is None else asked.seconds
+    work = Work() if asked.prove else WHILE_IT_PAYS
+    return PatternOptions(asked.method, seconds, asked.gap, asked.seed, work)
+
+
+def _write(table: TableAtHand, hidden: Bools, asked: PatternSearch) -> None:
+    """The table with its pattern, and as the world may see it, where that was asked for."""
+    if asked.place is not None:
+        table.write(asked.place, hidden)
+    if asked.published is not None:
+        assert table.publish is not None, "a JJ file is refused when it is read"
+        table.publish(asked.published, hidden, asked.flow)
 
 
 def _refuse_places(files: Sequence[Path], asked: PatternSearch) -> None:
@@ -330,14 +334,34 @@ def _status(run: SuppressionRun, best: Pattern | None, worker: Worker, interrupt
     return "feasible" if best is not None else "none"
 
 
-def _facts(
-    run: SuppressionRun, best: Pattern | None, bound: float, elapsed: float, asked: Mapping[str, object]
-) -> str:
+def _facts_of_table(table: TableAtHand, hidden: Bools | None) -> dict[str, int]:
+    consistent = {"totals_made_consistent": table.consistent} if table.consistent else {}
+    return {**table.more(hidden), **consistent}
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """A run as it ended: its best pattern, the bound, the seconds, and why it ended."""
+
+    run: SuppressionRun
+    best: Pattern | None
+    bound: float
+    elapsed: float
+    status: Status
+
+    @classmethod
+    def of(cls, run: SuppressionRun, worker: Worker, interruption: Interruption) -> _Ended:
+        best, bound, elapsed = run.incumbent, run.bound, run.elapsed
+        return cls(run, best, bound, elapsed, _status(run, best, worker, interruption))
+
+
+def _facts(ended: _Ended, asked: PatternSearch, said: Mapping[str, object]) -> str:
     """The run as JSON: figures of the whole table, none of a cell; keys of those that a published method
     leaves at risk. No time: where the search ends by counted work, equal input gives equal bytes.
     """
     from sdc_tasks.methods.suppression.pattern.sums import limits_of
 
+    run, best, bound = ended.run, ended.best, ended.bound
     problem = run.problem
     body = {
         "objective": None if best is None else best.cost,
@@ -345,12 +369,16 @@ def _facts(
         "gap": None if best is None else best.gap(bound),
         "secondaries": None if best is None else int((best.hidden & ~problem.primary).sum()),
         "unprotected": len(problem.primaries) if best is None else 0,
-        **asked,
+        "status": ended.status,
+        "method": asked.method,
+        "costs": asked.costs,
+        "seed": asked.seed,
+        **said,
         "cells": len(problem.a),
         "primaries": len(problem.primaries),
         **({} if (limits := limits_of(problem)) is None else {"limits": limits}),
         **({} if run.uncompleted is None else {"alone": _alone(run, run.uncompleted)}),
-        "history": [moment[1:] for moment in history_until(run.history, elapsed)],
+        "history": [moment[1:] for moment in history_until(run.history, ended.elapsed)],
     }
     return figures_text(body)
 
@@ -371,17 +399,11 @@ def _protected(primaries: int, lowered: int) -> str:
     return f"{primaries}, {primaries - lowered} protected to their levels, {lowered} as far as can be"
 
 
-def _show(
-    run: SuppressionRun,
-    best: Pattern | None,
-    bound: float,
-    elapsed: float,
-    status: Status,
-    asked: PatternSearch,
-) -> None:
+def _show(ended: _Ended, asked: PatternSearch) -> None:
     """The end of the run on the terminal."""
     from sdc_tasks.methods.suppression.pattern.sums import limits_of
 
+    run, best, bound, status = ended.run, ended.best, ended.bound, ended.status
     if best is None:
         reason = {
             "unprotectable": "no pattern can protect",
@@ -406,7 +428,9 @@ def _show(
     }
     if (left := run.uncompleted) is not None:
         figures["the method alone"] = f"{left.cost:.10g}, {len(left.at_risk)} primaries at risk"
-    show_figures(ending.get(status, "the best pattern so far"), {**figures, "seconds": f"{elapsed:.1f}"})
+    show_figures(
+        ending.get(status, "the best pattern so far"), {**figures, "seconds": f"{ended.elapsed:.1f}"}
+    )
     if (limits := limits_of(run.problem)) is not None:
         out.print(limits)
     if asked.place is not None:

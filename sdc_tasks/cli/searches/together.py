@@ -5,7 +5,8 @@ written with its part of the pattern.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from sdc_tasks.cli.searches.pattern import TableAtHand
 from sdc_tasks.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from sdc_tasks.methods.suppression.linked import LinkedTables
     from sdc_tasks.model.table import Bools
 
 LINK_HELP = (
@@ -39,43 +41,55 @@ def together(
             f"{', '.join(map(str, files))}: several tables, and no links. Remedy: list the cells that they "
             f"share in a file, --link FILE"
         )
-    names = [table_name(file) for file in files]
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise InvalidInput(f"{twice[0]}: two tables of this name. Remedy: rename one of the files")
+    names = _table_names(files)
     places, public = (dict(zip(names, _places(files, folder), strict=True)) for folder in folders)
     tables = {name: read(file) for name, file in zip(names, files, strict=True)}
     cells = {name: {key: i for i, key in enumerate(table.keys)} for name, table in tables.items()}
     both = linked({name: table.problem for name, table in tables.items()}, read_links(link, cells))
     shared = sum(len(table.keys) for table in tables.values()) - len(both.problem.a)
-
-    def write(_: Path, hidden: Bools) -> None:
-        for name, pattern in both.patterns(hidden).items():
-            tables[name].write(places[name], pattern)
-
-    def publish(_: Path, hidden: Bools, flow: str | None) -> None:
-        for name, pattern in both.patterns(hidden).items():
-            one = tables[name].publish
-            assert one is not None, "a JJ file is refused when it is read"
-            one(public[name], pattern, flow)
-
-    def patterns_in(folder: Path) -> Bools:
-        return both.together(
-            {
-                name: tables[name].pattern_in(published_as(file, folder))
-                for name, file in zip(names, files, strict=True)
-            }
-        )
-
+    named = dict(zip(names, files, strict=True))
+    one = _FilesAsOne(both, named, tables, places, public)
     return TableAtHand(
         both.problem,
         (),
-        write,
+        one.write,
         lambda _: {"tables": len(tables), "shared": shared},
-        patterns_in,
+        one.patterns_in,
         sum(table.consistent for table in tables.values()),
-        publish,
+        one.publish,
     )
+
+
+@dataclass(frozen=True)
+class _FilesAsOne:
+    """The tables of several files, by name: where each is written, and where as the world may see it."""
+
+    both: LinkedTables
+    files: Mapping[str, Path]
+    tables: Mapping[str, TableAtHand]
+    places: Mapping[str, Path]
+    public: Mapping[str, Path]
+
+    def write(self, _: Path, hidden: Bools) -> None:
+        """Each table with its part of the pattern."""
+        for name, pattern in self.both.patterns(hidden).items():
+            self.tables[name].write(self.places[name], pattern)
+
+    def publish(self, _: Path, hidden: Bools, flow: str | None) -> None:
+        """Each table without the values that its part of the pattern hides."""
+        for name, pattern in self.both.patterns(hidden).items():
+            one = self.tables[name].publish
+            assert one is not None, "a JJ file is refused when it is read"
+            one(self.public[name], pattern, flow)
+
+    def patterns_in(self, folder: Path) -> Bools:
+        """The pattern of all tables, each read from its file in the folder."""
+        return self.both.together(
+            {
+                name: self.tables[name].pattern_in(published_as(file, folder))
+                for name, file in self.files.items()
+            }
+        )
 
 
 def published_as(file: Path, folder: Path) -> Path:
@@ -98,6 +112,15 @@ def published_as(file: Path, folder: Path) -> Path:
 def _written(file: Path) -> str:
     """The name under which a table is written into a folder."""
     return file.name if file.name.lower().endswith(ENDINGS[:2]) else f"{table_name(file)}.csv"
+
+
+def _table_names(files: Sequence[Path]) -> list[str]:
+    """The name of each table. Raises InvalidInput where two have one name."""
+    names = [table_name(file) for file in files]
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InvalidInput(f"{twice[0]}: two tables of this name. Remedy: rename one of the files")
+    return names
 
 
 def table_name(file: Path) -> str:
