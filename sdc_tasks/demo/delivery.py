@@ -26,6 +26,7 @@ from sdc_tasks.methods.suppression.covering.lp_cover import lp_cover
 from sdc_tasks.model.table import Bools, Floats, Ints, inside, read_only
 
 Texts = npt.NDArray[np.str_]
+Sent = tuple[Ints, Ints, Ints, Ints]  # of an indicator: values, units, and both shares
 
 
 class Wire(StrEnum):
@@ -76,32 +77,50 @@ def protect_linked(times: Sequence[Sequence[tuple[Mapping[str, Microtable], Doma
     given = [each for tables in times for each in tables]
     places, _ = _merged([domain for _, domain in given])
     marked = [_primaries(tables, domain) for tables, domain in given]
-    suppressed = np.zeros(1 + max(int(at.max()) for at in places), dtype=bool)
+    suppressed = np.zeros(1 + int(np.concatenate(places).max()), dtype=bool)
     for at, (primary, _) in zip(places, marked, strict=True):
         suppressed[at] |= primary
-    told: list[list[tuple[Ints, Ints, Ints, Ints]]] = [[] for _ in given]
-    first = 0
+    sent = list[list[Sent]]()
     for tables in times:
-        own = slice(first, first + len(tables))
-        first += len(tables)
+        own = slice(len(sent), len(sent) + len(tables))
         here, relations = _merged([domain for _, domain in tables])
         cells = np.zeros(relations.shape[1], dtype=np.int64)  # of these tables, among all
         for at, everywhere in zip(here, places[own], strict=True):
             cells[at] = everywhere
-        for name in tables[0][1].space.indicators:
-            a, level = np.zeros(len(cells)), np.zeros(len(cells))
-            for (each, domain), at, (_, flag), kept in zip(tables, here, marked[own], told[own], strict=True):
-                found = _levels(each[name], flag, domain)
-                a[at], level[at] = found[0], np.maximum(level[at], found[1])
-                kept.append(found[2])
-            # secondaries of other indicators and periods have a level of 0
-            suppressed[cells] = lp_cover(relations, a, suppressed[cells], level, level, _loss(a))
-    flagged = list[FlaggedTable]()
-    for at, (primary, flag), kept in zip(places, marked, told, strict=True):
-        value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
-        hidden = np.where(suppressed[at] & ~primary, "D", flag)
-        flagged.append(FlaggedTable(value, units, share_1, share_2, np.tile(hidden, len(kept))))
-    return flagged
+        suppressed[cells], told = _covered(tables, here, relations, marked[own], suppressed[cells])
+        sent += told
+    return [
+        _flagged(np.where(suppressed[at] & ~primary, "D", flag), kept)
+        for at, (primary, flag), kept in zip(places, marked, sent, strict=True)
+    ]
+
+
+def _covered(
+    tables: Sequence[tuple[Mapping[str, Microtable], Domain]],
+    places: Sequence[Ints],
+    relations: sp.csr_array,
+    marked: Sequence[tuple[Bools, Texts]],
+    suppressed: Bools,
+) -> tuple[Bools, list[list[Sent]]]:
+    """(cells of the tables of one period,): what is hidden, with secondaries for each indicator; and, of each
+    table, what is sent of each indicator.
+    """
+    sent: list[list[Sent]] = [[] for _ in tables]
+    for name in tables[0][1].space.indicators:
+        a, level = np.zeros(len(suppressed)), np.zeros(len(suppressed))
+        for (each, domain), at, (_, flag), kept in zip(tables, places, marked, sent, strict=True):
+            found = _levels(each[name], flag, domain)
+            a[at], level[at] = found[0], np.maximum(level[at], found[1])
+            kept.append(found[2])
+        # secondaries of other indicators and periods have a level of 0
+        suppressed = lp_cover(relations, a, suppressed, level, level, _loss(a))
+    return suppressed, sent
+
+
+def _flagged(flag: Texts, sent: Sequence[Sent]) -> FlaggedTable:
+    """A table with the same flags for each indicator."""
+    value, units, share_1, share_2 = (np.concatenate(arrays) for arrays in zip(*sent, strict=True))
+    return FlaggedTable(value, units, share_1, share_2, np.tile(flag, len(sent)))
 
 
 def _merged(domains: Sequence[Domain]) -> tuple[tuple[Ints, ...], sp.csr_array]:
@@ -123,9 +142,7 @@ def _primaries(tables: Mapping[str, Microtable], domain: Domain) -> tuple[Bools,
     return primary, np.where(primary, np.where(units <= few.few_units, "A", "M"), "F")
 
 
-def _levels(
-    table: Microtable, flag: Texts, domain: Domain
-) -> tuple[Floats, Floats, tuple[Ints, Ints, Ints, Ints]]:
+def _levels(table: Microtable, flag: Texts, domain: Domain) -> tuple[Floats, Floats, Sent]:
     """Values, levels, and what is sent of one indicator: values, units and both shares."""
     X, units, x1, x2 = _flat(table)
     a = X.astype(float)

@@ -90,27 +90,36 @@ def write_statistic(
     canonical(period)  # refused before anything is written
     if shape.quarters and months_of(period) != 12:
         raise ValueError(f"quarters are of a year, and {period} is none")
-    parts = [f"{period}-Q{number}" for number in range(1, 5)] if shape.quarters else []
     files = _write_domains(folder, shape)
     domains = {name: load_domain(path).of(period) for name, path in files.items()}
     economy = Economy(seed)
-    finest = domains[MAIN].space.hierarchies[0], domains[SIZES].space.hierarchies[1]
+    places = _places(folder / "inbox", shape, period)
     for number, country in enumerate(domains[MAIN].countries):
-        found = enterprises(economy, number, country, finest)
-        region = _regions_of(economy, number, found, shape.regions)
-        year = [(_tables(domains[name], found, region), domains[name]) for name in OF_THE_YEAR]
-        times = [
-            [(_tables(domains[QUARTERS], quarter, region), domains[QUARTERS])]
-            for quarter in (quarters_of(economy, number, found) if parts else ())
-        ]
-        flagged = protect_linked([year, *times])
-        written = [(name, period) for name in OF_THE_YEAR] + [(QUARTERS, part) for part in parts]
-        for (name, of), table in zip(written, flagged, strict=True):
-            inbox = folder / "inbox" / name
-            _deliver(inbox / of if name == QUARTERS else inbox, table, domains[name], country, of, number)
+        flagged = protect_linked(_tables_of(economy, number, domains, shape))
+        for (name, of, inbox), table in zip(places, flagged, strict=True):
+            _deliver(inbox, table, domains[name], country, of, number)
         if progress is not None:
             progress(country, number + 1, shape.countries)
     return files
+
+
+def _places(inbox: Path, shape: StatisticShape, period: str) -> list[tuple[str, str, Path]]:
+    """(table, period, folder) of each delivery of a country: of the year, then of its quarters."""
+    quarters = [f"{period}-Q{number}" for number in range(1, 5)] if shape.quarters else []
+    year = [(name, period, inbox / name) for name in OF_THE_YEAR]
+    return year + [(QUARTERS, part, inbox / QUARTERS / part) for part in quarters]
+
+
+def _tables_of(
+    economy: Economy, number: int, domains: Mapping[str, Domain], shape: StatisticShape
+) -> list[list[tuple[Mapping[str, Microtable], Domain]]]:
+    """The tables of a country: those of the year, then that of each quarter."""
+    finest = domains[MAIN].space.hierarchies[0], domains[SIZES].space.hierarchies[1]
+    found = enterprises(economy, number, domains[MAIN].countries[number], finest)
+    region = _regions_of(economy, number, found, shape.regions)
+    year = [(_tables(domains[name], found, region), domains[name]) for name in OF_THE_YEAR]
+    quarters = quarters_of(economy, number, found) if shape.quarters else ()
+    return [year, *([(_tables(domains[QUARTERS], each, region), domains[QUARTERS])] for each in quarters)]
 
 
 def _deliver(
