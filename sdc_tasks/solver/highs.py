@@ -13,6 +13,34 @@ from sdc_tasks.solver_api import asked
 _INFEASIBLE = {highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible}
 
 
+class _Listener:
+    """Tells a watch of a run. An exception of the watch ends the run, and waits in `raised`."""
+
+    def __init__(self, watch: Watch, scale: float) -> None:
+        self._watch, self._scale, self._told = watch, scale, -np.inf
+        self.raised: list[BaseException] = []
+
+    def looked(self, event: highspy.highs.HighsCallbackEvent) -> None:
+        """The solver asks whether it goes on."""
+        try:
+            bound = event.data_out.mip_dual_bound * self._scale
+            if bound > self._told and np.isfinite(bound):
+                self._told = bound
+                self._watch.bound(bound)
+            if self.raised or self._watch.stop():
+                event.interrupt()
+        except BaseException as error:
+            self.raised.append(error)
+            event.interrupt()
+
+    def found(self, event: highspy.highs.HighsCallbackEvent) -> None:
+        """The solver has a better point."""
+        try:
+            self._watch.point(np.array(event.data_out.mip_solution))
+        except BaseException as error:
+            self.raised.append(error)
+
+
 class LiveMilp:
     """A model that stays inside HiGHS. Only bounds and costs change between solves, as
     methods that work by blocks need it.
@@ -122,38 +150,18 @@ class LiveMilp:
         """Runs, reports to the watch, and returns how the model ended. An exception of the watch ends the run
         and is raised here, not inside the solver.
         """
-        highs, told = self._highs, -np.inf
-        raised: list[BaseException] = []
-
-        def looked(event: highspy.highs.HighsCallbackEvent) -> None:
-            nonlocal told
-            try:
-                if (bound := event.data_out.mip_dual_bound * self._model.scale) > told and np.isfinite(bound):
-                    told = bound
-                    watch.bound(bound)
-                if raised or watch.stop():
-                    event.interrupt()
-            except BaseException as error:
-                raised.append(error)
-                event.interrupt()
-
-        def found(event: highspy.highs.HighsCallbackEvent) -> None:
-            try:
-                watch.point(np.array(event.data_out.mip_solution))
-            except BaseException as error:
-                raised.append(error)
-
+        highs, listener = self._highs, _Listener(watch, self._model.scale)
         if watch is UNWATCHED:
             return ran(highs)
-        highs.cbMipInterrupt += looked
-        highs.cbMipImprovingSolution += found
+        highs.cbMipInterrupt += listener.looked
+        highs.cbMipImprovingSolution += listener.found
         try:
             status = ran(highs)
         finally:
-            highs.cbMipInterrupt -= looked
-            highs.cbMipImprovingSolution -= found
-        if raised:
-            raise raised[0]
+            highs.cbMipInterrupt -= listener.looked
+            highs.cbMipImprovingSolution -= listener.found
+        if listener.raised:
+            raise listener.raised[0]
         return status
 
 
