@@ -15,6 +15,8 @@ interval need not contain the earlier one. Repair ends: each round raises a cell
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -126,6 +128,12 @@ def _raise(
         *sorted(decided[np.intersect1d(own, aggregates)].tolist()),
         *sorted(decided[aggregates].tolist()),
     ]
+    _raise_first(case, prover, target, nearest, choice)
+
+
+def _raise_first(case: Case, prover: MilpProver, target: int, nearest: Sequence[int], choice: Ints) -> None:
+    """Raises the first of these cells that has a higher base. Raises Unprotectable where none has."""
+    ladder = case.ladder
     k = next((k for k in nearest if np.isfinite(ladder.loss[k, choice[k] + 1 :]).any()), -1)
     if k < 0:
         key = case.problem.space.key(int(prover.targets.cell[target]))

@@ -16,6 +16,8 @@ that an LP shows to fail also gives a cut: the present choice meets it, a lower 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sdc_tasks.errors import Unprotectable
@@ -98,21 +100,12 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
     gives: dict[int, Floats] = {}  # a cell may be named on both sides
     for k, by_option in zip(cut.columns.tolist(), slack, strict=True):
         gives[k] = gives.get(k, 0.0) + by_option
-    options, before, enough = np.arange(slack.shape[1]), dict[int, int](), -FEASIBILITY * need / 2
+    before, enough = dict[int, int](), -FEASIBILITY * need / 2
     while True:
         missing = cut.right - sum(float(by_option[choice[k]]) for k, by_option in gives.items())
         if missing <= enough:
             break
-        best = (np.inf, -1, -1)
-        for k, by_option in gives.items():
-            gain = np.minimum(by_option - by_option[choice[k]], missing - enough)
-            loss = np.maximum(ladder.dearer(k, choice), TINY)
-            upwards = (options > choice[k]) & (options <= most[k]) & (gain > 0) & np.isfinite(loss)
-            ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
-            option = int(ratio.argmin())
-            if ratio[option] < best[0]:
-                best = (float(ratio[option]), k, option)
-        _, k, option = best
+        k, option = _cheapest(gives, missing - enough, ladder, choice, most)
         if k < 0 and missing <= -enough:  # all that a choice can give which just meets the need
             break
         if k < 0:
@@ -128,6 +121,23 @@ def raise_to(cut: Cut, need: float, ladder: Ladder, choice: Ints, most: Ints) ->
                 missing += float(more[fits[0]])
                 choice[k] = back[fits[0]]
     return bool(before)
+
+
+def _cheapest(
+    gives: Mapping[int, Floats], missing: float, ladder: Ladder, choice: Ints, most: Ints
+) -> tuple[int, int]:
+    """(cell, option) of the higher base with the least loss per unit of what is missing; −1 for none."""
+    best, cell, at = np.inf, -1, -1
+    options = np.arange(ladder.loss.shape[1])
+    for k, by_option in gives.items():
+        gain = np.minimum(by_option - by_option[choice[k]], missing)
+        loss = np.maximum(ladder.dearer(k, choice), TINY)
+        upwards = (options > choice[k]) & (options <= most[k]) & (gain > 0) & np.isfinite(loss)
+        ratio = np.where(upwards, loss / np.where(upwards, gain, 1.0), np.inf)
+        option = int(ratio.argmin())
+        if ratio[option] < best:
+            best, cell, at = float(ratio[option]), k, option
+    return cell, at
 
 
 def _last(cut: Cut, ladder: Ladder, choice: Ints, most: Ints) -> None:
