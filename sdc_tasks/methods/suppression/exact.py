@@ -314,6 +314,10 @@ class _Search:
             self.upper = np.where((reduced > slack) & (self.lower == 0), 0.0, self.upper)
         return bound
 
+    @property
+    def _ran_out(self) -> str:
+        return "time" if self.run.left <= 0 else "work"
+
     def integer(self, nodes: int) -> str:
         """Integer rounds on the cuts that matter, of so many nodes in all."""
         table, rounds = self.table, min(self.work.integer_rounds, math.ceil(nodes / ROUND))
@@ -331,7 +335,7 @@ class _Search:
             if result.bound is not None:
                 self.run.raise_bound(result.bound + table.offset, f"integer round {count + 1}")
             if self.run.over() or result.x is None:
-                return "time" if self.run.left <= 0 else "work"
+                return self._ran_out
             y = np.maximum(np.round(result.x), self.lower)
             before = len(right)
             cuts = self.pool.add(self.separate(y))

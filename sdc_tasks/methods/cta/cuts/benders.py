@@ -123,13 +123,9 @@ class _Search:
             around = self._around()
             found = master.solve(around, max(gap, OPTIMALITY), self._run.left, self._nodes)
             enough = self._best * (1 - OPTIMALITY)
-            if (
-                found.x is not None
-                and master.cost(found.x) < enough
-                and (up := found.x[:-1] > 0.5).tobytes() not in self._tried
-            ):
+            if found.x is not None and self._is_better(found.x, master, enough):
                 self._lift(found, around)
-                return up
+                return found.x[:-1] > 0.5
             if around is not None:
                 self._vain += 1
                 if self._vain % FRUITLESS_CHOICES == 0:
@@ -141,6 +137,10 @@ class _Search:
             else:
                 gap = OPTIMALITY
         return None
+
+    def _is_better(self, x: Floats, master: _Master, enough: float) -> bool:
+        """Whether a point of the master costs less than this, by senses that were not tried."""
+        return master.cost(x) < enough and (x[:-1] > 0.5).tobytes() not in self._tried
 
     def _informed_master(self) -> _Master:
         if self._master is None:

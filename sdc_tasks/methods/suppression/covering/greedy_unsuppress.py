@@ -403,14 +403,7 @@ class _PatternSearch:
             if not met[item]:
                 met |= self._add(np.where(self.alive, self.space.column(int(places[item])), 0.0))
             if not met[item]:
-                if self.most <= 0:
-                    return False
-                self.most -= 1
-                u = self.owner.furthest(int(item), self.space.classes[self.alive])
-                if u is None:
-                    return False
-                mine = self.space.classes
-                met |= self._add(np.where(self.alive, u[mine] / self.owner.room(mine), 0.0))
+                met |= self._pushed(int(item))
                 if not met[item]:
                     return False
         return True
@@ -425,6 +418,18 @@ class _PatternSearch:
             [-1.0, 1.0], size=len(places)
         )
         return np.where(self.alive, space.columns(places, weight), 0.0)
+
+    def _pushed(self, item: int) -> Bools:
+        """The items that the witness of a linear program for this one meets; none where there is no witness,
+        or too many programs were solved.
+        """
+        nothing = np.zeros(len(self.table.item_need), dtype=bool)
+        if self.most <= 0:
+            return nothing
+        self.most -= 1
+        mine = self.space.classes
+        u = self.owner.furthest(item, mine[self.alive])
+        return nothing if u is None else self._add(np.where(self.alive, u[mine] / self.owner.room(mine), 0.0))
 
     def _add(self, witness: Floats) -> Bools:
         """Keeps a witness if it meets an item that no other does; the items that it meets."""

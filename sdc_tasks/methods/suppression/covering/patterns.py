@@ -139,13 +139,7 @@ class Patterns:
                 return
             self._rounds += 1
             rng = np.random.default_rng([self._seed, self._rounds])
-            price = self.table.cost * np.exp(VARIED * rng.standard_normal(len(y)))
-            within = None
-            if len(self._elite) > 1 and self._rounds % 4:
-                one, other = rng.choice(len(self._elite), size=2, replace=False)
-                within = self._elite[one] | self._elite[other]
-            elif self._rounds % 2:
-                price = price * (1 - y)
+            price, within = self._varied(y, rng)
             found = greedy.unsuppress(price, rng, self.run.over, within)
             if found is not None:
                 self._offer(found, step + ", thinned")
@@ -160,6 +154,14 @@ class Patterns:
             )
         for hidden in fresh:
             self.keep(hidden)
+
+    def _varied(self, y: Floats, rng: np.random.Generator) -> tuple[Floats, Bools | None]:
+        """The prices of a round, and the pattern that it begins with; None: everything is hidden."""
+        price = self.table.cost * np.exp(VARIED * rng.standard_normal(len(y)))
+        if len(self._elite) > 1 and self._rounds % 4:
+            one, other = rng.choice(len(self._elite), size=2, replace=False)
+            return price, self._elite[one] | self._elite[other]
+        return price * (1 - y) if self._rounds % 2 else price, None
 
     @staticmethod
     def _share(greedy: GreedyUnsuppression) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
@@ -123,11 +124,12 @@ class Dimension:
 
 
 def _moves(found: list[list[tuple[int, int]]]) -> CodeMoves:
-    codes = sorted({code for move in found for code, _ in move})
+    codes = sorted({code for code, _ in chain.from_iterable(found)})
     place = {code: i for i, code in enumerate(codes)}
     each = [sorted((place[code], sign) for code, sign in move) for move in found]
     starts = np.concatenate([[0], np.cumsum([len(move) for move in each])]).astype(np.int32)
-    columns = np.array([column for move in each for column, _ in move], dtype=np.int32)
-    signs = np.array([sign for move in each for _, sign in move], dtype=float)
+    entries = list(chain.from_iterable(each))
+    columns = np.array([column for column, _ in entries], dtype=np.int32)
+    signs = np.array([sign for _, sign in entries], dtype=float)
     sparse = sp.csr_array((signs, columns, starts), shape=(len(found), len(codes)))
     return CodeMoves(np.array(codes), sparse.toarray() if len(found) * len(codes) <= MOST_DENSE else sparse)

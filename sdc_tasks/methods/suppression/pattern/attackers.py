@@ -45,23 +45,15 @@ class Attackers(ABC):
         """Violated cuts of an item, up to about `most`. No cut if y meets the item; unless
         `thorough`, also if none is found cheaply.
         """
-        side = int(self.table.item_side[item])
         found: list[Cut] = []
         seen: set[bytes] = set()
         trial = y
         while len(found) < most:
-            if side:
-                reached, sums = self._side(item, side, trial, thorough)
-                given = 0.0
-            else:
-                reached, sums, given = self._width(item, trial, thorough)
+            reached, sums, given = self._reached(item, trial, thorough)
             if reached >= 1 - FEASIBILITY:
                 break
-            fresh = [
-                cut
-                for cut in (self._strengthened(alpha, given) for alpha in sums)
-                if cut is not None and cut.key not in seen
-            ]
+            strengthened = (self._strengthened(alpha, given) for alpha in sums)
+            fresh = [cut for cut in strengthened if cut is not None and cut.key not in seen]
             if not fresh:
                 break
             found += fresh
@@ -72,6 +64,13 @@ class Attackers(ABC):
             for cut in fresh:
                 trial[cut.columns] = 1.0
         return found
+
+    def _reached(self, item: int, y: Floats, thorough: bool) -> tuple[float, list[Floats], float]:
+        """How far y meets an item, multipliers that show it, and what is given to them."""
+        side = int(self.table.item_side[item])
+        if not side:
+            return self._width(item, y, thorough)
+        return *self._side(item, side, y, thorough), 0.0
 
     def _width(self, item: int, y: Floats, thorough: bool) -> tuple[float, list[Floats], float]:
         """How wide the class of an item of width moves, the α of a cut, and what its own
