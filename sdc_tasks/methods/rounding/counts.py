@@ -187,15 +187,20 @@ def _levels(d: int, hierarchy: Hierarchy, labels: tuple[str, ...]) -> list[Varia
     found = [Variable(d, np.arange(len(labels), dtype=np.int32), labels)]
     lines = [_line(hierarchy, label) for label in labels]
     for depth in range(max(len(_line(hierarchy, code)) for code in hierarchy.codes) - 1):
-        above = [line[depth] if len(line) > depth + 1 else None for line in lines]
-        names = tuple(sorted({name for name in above if name is not None}))
-        group = [-1 if name is None else names.index(name) for name in above]
-        found.append(Variable(d, np.array(group, dtype=np.int32), names, is_leaf=False))
+        found.append(_totals_at(d, lines, depth))
     for total in dict.fromkeys(total for total, _ in hierarchy.sums):
         below = _below(hierarchy, hierarchy.index[total])
         group = [0 if hierarchy.index[label] in below else -1 for label in labels]
         found.append(Variable(d, np.array(group, dtype=np.int32), (total,), is_leaf=False))
     return found
+
+
+def _totals_at(d: int, lines: Sequence[Sequence[str]], depth: int) -> Variable:
+    """The codes at a depth that have codes below. `lines`: from the root to each label."""
+    above = [line[depth] if len(line) > depth + 1 else None for line in lines]
+    names = tuple(sorted({name for name in above if name is not None}))
+    group = [-1 if name is None else names.index(name) for name in above]
+    return Variable(d, np.array(group, dtype=np.int32), names, is_leaf=False)
 
 
 def _line(hierarchy: Hierarchy, code: str) -> list[str]:

@@ -11,7 +11,7 @@ solver of the whole model. Points are checked in integers: a point that violates
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,7 @@ from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.table import Floats
 from sdc_tasks.model.tolerances import DUAL, FEASIBILITY, OPTIMALITY, SOLVER
 from sdc_tasks.solver.clock import Clock, Limit
-from sdc_tasks.solver.lp import Status
+from sdc_tasks.solver.lp import LPResult, Status
 from sdc_tasks.solver.milp import UNWATCHED, Milp, SolverName, Watch, solve_milp
 from sdc_tasks.solver.names import require_solver
 from sdc_tasks.solver.vertex import vertex
@@ -126,20 +126,32 @@ def least_cost(pieces: Pieces, rows: Relations, search: SearchOptions, progress:
         unproven = Found(Status.FEASIBLE, best, cost, bound)
         return _whole(pieces, rows, model, search, search.clock.left, filled(pieces, best), unproven)
     progress(f"bound {bound:.6g}, not whole")
-    binary = len(model.binary)
+    start, found = _by_neighbourhoods(pieces, rows, model, relaxed, search, bound, progress)
+    if found.k is not None and (found.gap <= search.gap or not search.exact):
+        return found if found.gap > search.gap else replace(found, status=Status.OPTIMAL, clock=False)
+    left = search.clock.left
+    return found if left <= 0 else _whole(pieces, rows, model, search, left, start, found)
+
+
+def _by_neighbourhoods(
+    pieces: Pieces,
+    rows: Relations,
+    model: Milp,
+    relaxed: LPResult,
+    search: SearchOptions,
+    bound: float,
+    progress: Say,
+) -> tuple[Floats | None, Found]:
+    """A start for the search of the whole model where that is large, and what it gives by itself."""
     start, clock = None, False
-    if binary > WHOLE_BINARIES:
+    if len(model.binary) > WHOLE_BINARIES:
         start, clock = neighbourhoods.search(
             model, len(np.unique(pieces.column)), relaxed, search, bound, pieces.constant, progress
         )
-    cost = np.inf if start is None else float(model.cost @ start) + pieces.constant
-    found = Found(Status.STOPPED, None, bound=bound, clock=clock)
-    if start is not None and (k := _best(pieces, rows, start)) is not None:
-        found = Found(Status.FEASIBLE, k, cost, bound, clock)
-    if found.k is not None and (found.gap <= search.gap or not search.exact):
-        return found if found.gap > search.gap else Found(Status.OPTIMAL, found.k, cost, bound)
-    left = search.clock.left
-    return found if left <= 0 else _whole(pieces, rows, model, search, left, start, found)
+    if start is None or (k := _best(pieces, rows, start)) is None:
+        return start, Found(Status.STOPPED, None, bound=bound, clock=clock)
+    cost = float(model.cost @ start) + pieces.constant
+    return start, Found(Status.FEASIBLE, k, cost, bound, clock)
 
 
 def _whole(
