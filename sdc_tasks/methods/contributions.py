@@ -113,6 +113,13 @@ class ContributionRules:
             (any(n < 1 or not 0 < k < 100 for n, k in self.nk), "n is at least 1, and k between 0 and 100"),
             (self.minimum is not None and self.minimum < 1, "a minimum of contributors is at least 1"),
             (not 0 < self.range < math.inf, "the range of cells below the minimum is above 0"),
+            *self._faults_of_requests(),
+        )
+        return next((text for bad, text in faults if bad), None)
+
+    def _faults_of_requests(self) -> tuple[tuple[bool, str], ...]:
+        """Whether each of these is so, and what is to be instead."""
+        return (
             (
                 any(not 0 < percent < 100 for percent in self.requests),
                 "shares of those who ask are between 0 and 100",
@@ -130,7 +137,6 @@ class ContributionRules:
                 "a minimum of requests asks for nothing without a range",
             ),
         )
-        return next((text for bad, text in faults if bad), None)
 
     @property
     def most(self) -> int:

@@ -271,14 +271,16 @@ def merge(chunks: Sequence[AuditReport]) -> AuditReport:
     if len({(c.problem, c.publication, c.requirements, c.profiles, c.shared_lps) for c in chunks}) != 1:
         raise ValueError("only chunks of one audit can be merged")
     first = chunks[0]
-    order = np.argsort(np.concatenate([c.primaries for c in chunks]), kind="stable")
+
+    def all_of(name: str, axis: int = 0) -> np.ndarray:
+        return np.concatenate([getattr(c, name) for c in chunks], axis=axis)
+
+    order = np.argsort(all_of("primaries"), kind="stable")
     fields = ("primaries", "down", "up", "slide", "by_lp", "baseline", "by_milp", "undecided")
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(c, name) for c in chunks])[order] for name in fields
-    }
+    joined: dict[str, Any] = {name: all_of(name)[order] for name in fields}
     if len(np.unique(joined["primaries"])) != len(order):
         raise ValueError("chunks overlap")
-    held = np.concatenate([c.held for c in chunks], axis=1)[:, order]
+    held = all_of("held", axis=1)[:, order]
     lps = first.shared_lps + sum(c.lps - c.shared_lps for c in chunks)
     replayed = next((c for c in chunks if c.narrow is not None), first)
     evidence = _joined([c.evidence for c in chunks])
