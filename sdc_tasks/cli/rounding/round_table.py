@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -135,8 +136,6 @@ def round_table(
 
     Example: sdc round-table table.csv --dims TOWN,JOB --base 5 --out rounded.csv
     """
-    from rich.table import Table
-
     from sdc_tasks.cli.searches.lowered import LoweredLevels
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.rounding.separable import SearchOptions
@@ -177,10 +176,7 @@ def round_table(
     if facts is not None:
         told = {**body, **(lowered.facts if asked.attainable else {}), "seed": str(search.seed)}
         write_private(facts, json.dumps(told, indent=1) + "\n")
-    shown = Table(show_header=False)
-    for name, fact in body.items():
-        shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
-    out.print(shown)
+    _show(body)
     lowered.show("table")
     tell_sums(facts)
     if rounded is not None:
@@ -251,3 +247,12 @@ def _base(text: str, method: str) -> float | None:
     if not 0 < base < float("inf"):
         raise InvalidInput(f"--base {text}: not a number above 0. Remedy: give a number such as 5")
     return base
+
+
+def _show(body: Mapping[str, float | int | str | bool | None]) -> None:
+    from rich.table import Table
+
+    shown = Table(show_header=False)
+    for name, fact in body.items():
+        shown.add_row(name.replace("_", " "), f"{fact:.10g}" if isinstance(fact, float) else str(fact))
+    out.print(shown)

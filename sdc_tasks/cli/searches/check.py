@@ -34,6 +34,17 @@ CheckOption = Annotated[
 ]
 
 
+def _refuse_search(asked: PatternSearch) -> None:
+    """Raises InvalidInput for options of a search."""
+    search = (asked.method, asked.gap, asked.prove, asked.seed)
+    written = (asked.place, asked.published, asked.plot, asked.seconds)
+    if (*written, *search) != (None, None, None, None, *USUAL_SEARCH):
+        raise InvalidInput(
+            "--check judges a pattern and seeks none. Remedy: leave out --out, --published, --plot, "
+            "--seconds, --method, --gap, --prove and --seed"
+        )
+
+
 def check(
     files: Sequence[Path], read: Callable[[], TableAtHand], pattern: Path, asked: PatternSearch
 ) -> None:
@@ -46,13 +57,7 @@ def check(
     from sdc_tasks.intake.tables.jj import write_private
     from sdc_tasks.methods.suppression.attainable import attainable
 
-    search = (asked.method, asked.gap, asked.prove, asked.seed)
-    written = (asked.place, asked.published, asked.plot, asked.seconds)
-    if (*written, *search) != (None, None, None, None, *USUAL_SEARCH):
-        raise InvalidInput(
-            "--check judges a pattern and seeks none. Remedy: leave out --out, --published, --plot, "
-            "--seconds, --method, --gap, --prove and --seed"
-        )
+    _refuse_search(asked)
     for file in (*files, pattern):
         refuse_place(asked.facts, file)
     table = read()

@@ -248,7 +248,7 @@ def search(
     worker.start()
     follow(run, worker, options.seconds, interruption, told, lambda: _progress(run), asked.place)
     ended = _Ended.of(run, worker, interruption)
-    hidden = None if ended.best is None else ended.best.hidden
+    hidden = ended.hidden
     lowered = LoweredLevels() if levels is None or hidden is None else LoweredLevels.of(levels, hidden)
     if hidden is not None:
         _write(table, hidden, asked)
@@ -353,6 +353,11 @@ class _Ended:
     def of(cls, run: SuppressionRun, worker: Worker, interruption: Interruption) -> _Ended:
         best, bound, elapsed = run.incumbent, run.bound, run.elapsed
         return cls(run, best, bound, elapsed, _status(run, best, worker, interruption))
+
+    @property
+    def hidden(self) -> Bools | None:
+        """(cells,): what the best pattern hides."""
+        return None if self.best is None else self.best.hidden
 
 
 def _facts(ended: _Ended, asked: PatternSearch, said: Mapping[str, object]) -> str:
