@@ -102,10 +102,18 @@ class _Line:
 
 def _added(listed: Path, codes: Sequence[Code], stated: Sequence[_Stated]) -> Added:
     known = {row.code: row for row in codes}
-    totals = {each.total for each in stated}
-    found: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
-    own = {(row.parent, row.code) for row in codes}
+    _refuse_unknown_parts(listed, known, stated)
     new: dict[str, Code] = {}
+    for each in stated:
+        if each.total not in known and each.total not in new:
+            new[each.total] = _code_of(each, known, stated)
+    if new:
+        printable_codes(listed, [*codes, *new.values()])
+    return Added(tuple(new.values()), _beyond_tree(codes, stated))
+
+
+def _refuse_unknown_parts(listed: Path, known: Mapping[str, Code], stated: Sequence[_Stated]) -> None:
+    totals = {each.total for each in stated}
     for each in stated:
         for part, place in zip(each.parts, each.places, strict=True):
             if part not in known and part not in totals:
@@ -113,19 +121,25 @@ def _added(listed: Path, codes: Sequence[Code], stated: Sequence[_Stated]) -> Ad
                     f"{place}: {part}, a part of {each.total}, is no code of {listed.name}. Remedy: correct "
                     f"it, or list it there"
                 )
-        if each.total not in known and each.total not in new:
-            like = next((known[part] for part in each.parts if part in known), Code("", "", ""))
-            label = next((one.labels[each.total] for one in stated if each.total in one.labels), each.total)
-            new[each.total] = Code(
-                each.total, "", label, unit=like.unit, unit_multiplier=like.unit_multiplier
-            )
-        key = each.total, frozenset(each.parts)
-        in_tree = {code for parent, code in own if parent == each.total}
-        if in_tree != key[1]:
-            found.setdefault(key, each.parts)
-    if new:
-        printable_codes(listed, [*codes, *new.values()])
-    return Added(tuple(new.values()), tuple((total, parts) for (total, _), parts in found.items()))
+
+
+def _code_of(new: _Stated, known: Mapping[str, Code], stated: Sequence[_Stated]) -> Code:
+    """A total that the list lacks: with the unit of its first listed part, and the first label it has."""
+    like = next((known[part] for part in new.parts if part in known), Code("", "", ""))
+    label = next((each.labels[new.total] for each in stated if new.total in each.labels), new.total)
+    return Code(new.total, "", label, unit=like.unit, unit_multiplier=like.unit_multiplier)
+
+
+def _beyond_tree(codes: Sequence[Code], stated: Sequence[_Stated]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The sums that the tree of the list does not say itself, each once."""
+    tree: dict[str, set[str]] = {}
+    for row in codes:
+        tree.setdefault(row.parent, set()).add(row.code)
+    found: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
+    for each in stated:
+        if set(each.parts) != tree.get(each.total, set()):
+            found.setdefault((each.total, frozenset(each.parts)), each.parts)
+    return tuple((total, parts) for (total, _), parts in found.items())
 
 
 def _inline(listed: Path, sums: Mapping[str, tuple[str, ...]]) -> Iterator[_Stated]:
@@ -145,21 +159,24 @@ def _inline(listed: Path, sums: Mapping[str, tuple[str, ...]]) -> Iterator[_Stat
 def _grouping(path: Path) -> Iterator[_Stated]:
     """The sums of a file code,part or code,parent."""
     header, lines = _lines(path, (PART, PARENT))
-    if header == PART:
-        pairs = [(line, line.first, line.second) for line in lines]
-    else:
-        _refuse_second(lines, "Remedy: one parent for each code of a tree, or code,part for single sums")
-        pairs = [(line, line.second, line.first) for line in lines if line.second]
+    pairs = _with_totals(header, lines)
     _refuse_second_pair(lines)
-    labels = {line.first: line.label for line in lines if line.label}
     if not pairs:
         raise InvalidInput(f"{path}: no code has a part. Remedy: write what adds up to what")
+    labels = {line.first: line.label for line in lines if line.label}
     totals: dict[str, list[tuple[_Line, str]]] = {}
     for line, total, part in pairs:
         totals.setdefault(total, []).append((line, part))
     for total, mine in totals.items():
-        places = tuple(line.place for line, _ in mine)
-        yield _Stated(total, tuple(part for _, part in mine), places[0], places, labels)
+        yield _sum_of(total, [line for line, _ in mine], (part for _, part in mine), labels)
+
+
+def _with_totals(header: list[str], lines: Sequence[_Line]) -> list[tuple[_Line, str, str]]:
+    """The lines with their total and their part; the root of a tree is a part of nothing."""
+    if header == PART:
+        return [(line, line.first, line.second) for line in lines]
+    _refuse_second(lines, "Remedy: one parent for each code of a tree, or code,part for single sums")
+    return [(line, line.second, line.first) for line in lines if line.second]
 
 
 def _correspondence(path: Path) -> Iterator[_Stated]:
@@ -169,14 +186,44 @@ def _correspondence(path: Path) -> Iterator[_Stated]:
     else:
         _, lines = _lines(path, (CORRESPONDENCE,))
     _refuse_second_pair(lines)
-    onward: dict[str, list[_Line]] = {}
-    back: dict[str, list[_Line]] = {}
-    for line in lines:
-        onward.setdefault(line.first, []).append(line)
-        back.setdefault(line.second, []).append(line)
-    labels = {line.second: line.label for line in lines if line.label}
-    for line in lines:
-        there, here = onward[line.first], back[line.second]
+    return _Correspondence.of(lines).sums()
+
+
+@dataclass(frozen=True)
+class _Correspondence:
+    """The lines of a correspondence by the code that they lead `onward` from, and by the one that they lead
+    `back` from.
+    """
+
+    lines: Sequence[_Line]
+    onward: Mapping[str, list[_Line]]
+    back: Mapping[str, list[_Line]]
+
+    @classmethod
+    def of(cls, lines: Sequence[_Line]) -> _Correspondence:
+        onward: dict[str, list[_Line]] = {}
+        back: dict[str, list[_Line]] = {}
+        for line in lines:
+            onward.setdefault(line.first, []).append(line)
+            back.setdefault(line.second, []).append(line)
+        return cls(lines, onward, back)
+
+    def sums(self) -> Iterator[_Stated]:
+        """The new codes that were put together, then the old ones that were divided."""
+        for line in self.lines:
+            self._refuse_crossing(line)
+            self._refuse_code_of_both(line)
+        labels = {line.second: line.label for line in self.lines if line.label}
+        for mine in self.back.values():
+            if len(self.onward[mine[0].first]) == 1 and mine[0].first != mine[0].second:
+                yield _sum_of(mine[0].second, mine, [line.first for line in mine], labels)
+        for mine in self.onward.values():
+            if len(mine) > 1:
+                yield _sum_of(mine[0].first, mine, [line.second for line in mine], labels)
+
+    def _refuse_crossing(self, line: _Line) -> None:
+        """Refuses a line between a code that was split and one that holds parts of several."""
+        there, here = self.onward[line.first], self.back[line.second]
         if len(there) > 1 and len(here) > 1:
             other = next(each.second for each in there if each is not line)
             more = next(each.first for each in here if each is not line)
@@ -186,19 +233,17 @@ def _correspondence(path: Path) -> Iterator[_Stated]:
                 f"codes out, and let a grouping make a total that holds all of them the sum of the former, "
                 f"and another grouping the sum of the latter"
             )
-        same = line.first == line.second and len(there) == len(here) == 1
-        if not same and (line.first in back or line.second in onward):
-            both = line.second if line.second in onward else line.first
+
+    def _refuse_code_of_both(self, line: _Line) -> None:
+        """Refuses a code of both classifications, but where its only line says that it is unchanged."""
+        alone = len(self.onward[line.first]) == len(self.back[line.second]) == 1
+        unchanged = line.first == line.second and alone
+        if not unchanged and (line.first in self.back or line.second in self.onward):
+            both = line.second if line.second in self.onward else line.first
             raise InvalidInput(
                 f"{line.place}: {both} is a code of both classifications, and not the same in both. Remedy: "
                 f"give it another code in one of them"
             )
-    for mine in back.values():
-        if len(onward[mine[0].first]) == 1 and mine[0].first != mine[0].second:
-            yield _sum_of(mine[0].second, mine, [line.first for line in mine], labels)
-    for mine in onward.values():
-        if len(mine) > 1:
-            yield _sum_of(mine[0].first, mine, [line.second for line in mine], labels)
 
 
 def _sum_of(total: str, lines: Sequence[_Line], parts: Iterable[str], labels: Mapping[str, str]) -> _Stated:
@@ -234,21 +279,31 @@ def _lines(path: Path, headers: Sequence[list[str]]) -> tuple[list[str], list[_L
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     found: list[_Line] = []
     try:
-        header = [name.strip().lower() for name in next(rows, [])]
-        if header[:2] not in headers or header[2:] not in ([], ["label"]):
-            named = " or ".join(f"{','.join(each)}[,label]" for each in headers)
-            raise InvalidInput(f"{path}, line 1: the header is {named}. Remedy: name the columns so")
+        header = _header(path, next(rows, []), headers)
         for row in rows:
-            place, fields = f"{path}, line {rows.line_num}", [field.strip() for field in row]
-            if not any(fields):
-                continue
-            if len(fields) != len(header) or not fields[0] or (not fields[1] and header[:2] != PARENT):
-                raise InvalidInput(
-                    f"{place}: {' and '.join(header[:2])} are expected. Remedy: as many fields as the header"
-                )
-            found.append(_Line(place, fields[0], fields[1], "".join(fields[2:])))
+            fields = [field.strip() for field in row]
+            if any(fields):
+                found.append(_line(f"{path}, line {rows.line_num}", fields, header))
     except csv.Error as error:
         raise InvalidInput(
             f"{path}, line {rows.line_num}: not CSV ({error}). Remedy: correct its quotation marks"
         ) from error
     return header[:2], found
+
+
+def _header(path: Path, first: list[str], headers: Sequence[list[str]]) -> list[str]:
+    """The columns of a file: two that are asked for, and perhaps the label."""
+    header = [name.strip().lower() for name in first]
+    if header[:2] not in headers or header[2:] not in ([], ["label"]):
+        named = " or ".join(f"{','.join(each)}[,label]" for each in headers)
+        raise InvalidInput(f"{path}, line 1: the header is {named}. Remedy: name the columns so")
+    return header
+
+
+def _line(place: str, fields: list[str], header: list[str]) -> _Line:
+    """A line with both codes; in a tree, the root has no parent."""
+    if len(fields) != len(header) or not fields[0] or (not fields[1] and header[:2] != PARENT):
+        raise InvalidInput(
+            f"{place}: {' and '.join(header[:2])} are expected. Remedy: as many fields as the header"
+        )
+    return _Line(place, fields[0], fields[1], "".join(fields[2:]))
