@@ -67,8 +67,7 @@ class Calendar(BaseModel):
         for period, cycle in self.cycles.items():
             reference(period)
             for name, local in _given(cycle).items():
-                readings = {local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
-                if local.tzinfo is None and len(readings) > 1:
+                if local.tzinfo is None and _clocks_change(local, zone):
                     raise ValueError(
                         f"{name} of {period}: the clocks of {self.time_zone} change then; give an offset, "
                         f"such as +01:00"
@@ -107,6 +106,11 @@ class Calendar(BaseModel):
             if instant.tzinfo is None
         }
         return cycle.model_copy(update=local)
+
+
+def _clocks_change(local: datetime, zone: ZoneInfo) -> bool:
+    """Whether a local time is two instants, or none."""
+    return len({local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)}) > 1
 
 
 def _given(cycle: Cycle) -> dict[str, datetime]:

@@ -63,15 +63,15 @@ def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[list[str]
         chosen = {model for model in models if len(models) > 1 and _is_kind(model, part)}
         if not chosen:
             keys.append(str(part))
-        below = {
-            found
-            for model in models
-            if part in model.model_fields
-            for found in _models(model.model_fields[str(part)].annotation)
-        }
         if part is not loc[-1]:
-            models = chosen or below or models
+            models = chosen or _below(models, str(part)) or models
     return keys, models
+
+
+def _below(models: set[type[BaseModel]], key: str) -> set[type[BaseModel]]:
+    """The models of what may stand at a key."""
+    fields = [model.model_fields[key] for model in models if key in model.model_fields]
+    return {found for field in fields for found in _models(field.annotation)}
 
 
 def _is_kind(model: type[BaseModel], part: int | str) -> bool:

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from sdc_tasks.domains.registry.artefacts import Component, Constraint, Listed, Row
+from sdc_tasks.domains.registry.artefacts import Component, Constraint, Kind, Listed, Row
 from sdc_tasks.domains.registry.folder import Registry
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.keys import printed_key
@@ -70,7 +70,9 @@ class Structure:
 
     def check(self, mine: DomainColumns) -> None:
         """Refuses a domain whose columns or codes are not those of the data structure."""
-        self._columns(mine)
+        self._dimensions(mine.dimensions)
+        self._attributes(mine.attributes)
+        self._constrained(mine.dimensions)
         for name, codes in {**mine.axes, **mine.codes}.items():
             self._codes(name, codes)
         self._sendable(mine)
@@ -98,34 +100,41 @@ class Structure:
             allowed &= here
         return allowed.reshape(shape[0], math.prod(shape[1:]))
 
-    def _columns(self, mine: DomainColumns) -> None:
-        theirs = [each.id for each in self.components.values() if each.kind == "dimension"]
-        if lacking := [name for name in mine.dimensions if name not in theirs]:
+    def _dimensions(self, mine: Collection[str]) -> None:
+        theirs = self._of_kind("dimension")
+        if lacking := [name for name in mine if name not in theirs]:
             raise self._refused(
                 f"{', '.join(lacking)}: no dimension of it. Remedy: its dimensions are {', '.join(theirs)}"
             )
-        if more := [name for name in theirs if name not in mine.dimensions]:
+        if more := [name for name in theirs if name not in mine]:
             raise self._refused(
                 f"the domain file lacks its dimensions {', '.join(more)}. Remedy: add each to hierarchies"
             )
-        if not any(each.kind == "time" and each.id == TIME for each in self.components.values()):
+        if TIME not in self._of_kind("time"):
             raise self._refused(f"no time dimension {TIME}. Remedy: deliveries need one")
-        theirs = [each.id for each in self.components.values() if each.kind == "attribute"]
-        for key, name in sorted(mine.attributes.items()):
+
+    def _attributes(self, mine: Mapping[str, str]) -> None:
+        theirs = self._of_kind("attribute")
+        for key, name in sorted(mine.items()):
             if name not in theirs:
                 raise self._refused(
                     f"attributes.{key} {name}: no attribute of it. Remedy: name one of {', '.join(theirs)}, "
                     f"or null"
                 )
+
+    def _constrained(self, mine: Collection[str]) -> None:
+        """Refuses constraints on what is no dimension here."""
         for constraint in self.constraints:
-            for name in sorted(
-                {name for region in constraint.regions for name in region.keys} - set(mine.dimensions)
-            ):
+            named = {name for region in constraint.regions for name in region.keys}
+            for name in sorted(named - set(mine)):
                 raise InvalidInput(
                     f"{self.registry.path}: content constraint {constraint.identity} is on {name}, which is "
                     f"not read here. "
-                    f"Remedy: one on {', '.join(mine.dimensions)}"
+                    f"Remedy: one on {', '.join(mine)}"
                 )
+
+    def _of_kind(self, kind: Kind) -> list[str]:
+        return [each.id for each in self.components.values() if each.kind == kind]
 
     def _codes(self, name: str, codes: Iterable[str]) -> None:
         component = self.components.get(name)

@@ -5,14 +5,15 @@ and code maps of SDMX-ML 2.1.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sdc_tasks.domains.registry.sdmx_ml import Element, tree
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.untrusted import settings_text
 
+T = TypeVar("T")
 ONE = "Remedy: give a file with one map of single codes, or a CSV file from,to"
 _CONDITIONS = ("isRegEx", "startIndex", "endIndex", "validFrom", "validTo")
 
@@ -47,12 +48,11 @@ def _of_ml(text: str, path: Path) -> Iterator[Mapped]:
     _require_one([each.attributes.get("id", "") for each in maps], path)
     for each in maps[0].all("RepresentationMapping", "CodeMap"):
         place = f"{path}, line {each.line}"
-        ends = [list(each.all(*names)) for names in (("SourceValue", "Source"), ("TargetValue", "Target"))]
-        if [len(end) for end in ends] != [1, 1]:
-            raise InvalidInput(f"{place}: not one code on each side. {ONE}")
-        for node in (each, *(node for end in ends for node in end)):
+        source = _only(list(each.all("SourceValue", "Source")), place)
+        target = _only(list(each.all("TargetValue", "Target")), place)
+        for node in (each, source, target):
             _refuse_conditions(node.attributes, place)
-        yield Mapped(place, *(_code(end[0]) for end in ends))
+        yield Mapped(place, _code(source), _code(target))
 
 
 def _code(node: Element) -> str:
@@ -67,10 +67,8 @@ def _of_json(text: str, path: Path) -> Iterator[Mapped]:
         _require_one([str(each.get("id", "")) for each in maps], path)
         for number, each in enumerate(maps[0]["representationMappings"], start=1):
             place = f"{path}, mapping {number}"
-            ends = [each["sourceValues"], each["targetValues"]]
-            if [len(end) for end in ends] != [1, 1]:
-                raise InvalidInput(f"{place}: not one code on each side. {ONE}")
-            told = [end[0] if isinstance(end[0], dict) else {"value": end[0]} for end in ends]
+            ends = [_only(each[side], place) for side in ("sourceValues", "targetValues")]
+            told = [end if isinstance(end, dict) else {"value": end} for end in ends]
             for given in (each, *told):
                 _refuse_conditions(given, place)
             yield Mapped(place, *(str(given["value"]) for given in told))
@@ -82,6 +80,13 @@ def _require_one(names: list[str], path: Path) -> None:
     if len(names) != 1:
         said = f"{len(names)} maps ({', '.join(names)})" if names else "no map of codes"
         raise InvalidInput(f"{path}: {said}. {ONE}")
+
+
+def _only(side: Sequence[T], place: str) -> T:
+    """The one code of a side of a pair."""
+    if len(side) != 1:
+        raise InvalidInput(f"{place}: not one code on each side. {ONE}")
+    return side[0]
 
 
 def _refuse_conditions(given: Mapping[str, Any], place: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sdc_tasks.domains.registry.artefacts import (
@@ -75,31 +75,58 @@ def read(text: str, path: object) -> Artefacts:
 
 def _artefacts(data: Mapping[str, Any]) -> Artefacts:
     found = Artefacts()
-    for each in _own(data, "codelists"):
-        found.add("codelists", _identity(each), [_row(code) for code in each.get("codes", [])])
-        if each.get("codelistExtensions") or _yes(each, "isPartial", False):
-            found.partial[_identity(each)] = EXTENDED if each.get("codelistExtensions") else PARTIAL
-    for each in _own(data, "conceptSchemes"):
-        for item in each.get("concepts", []):
-            if codes := _enumerated(item.get("coreRepresentation")):
-                found.concepts[_identity(each), item["id"]] = codes
-    for each in _own(data, "dataStructures"):
-        found.add("structures", _identity(each), tuple(_components(each.get("dataStructureComponents", {}))))
-    for each in _own(data, "dataflows"):
-        if structure := referred(each.get("structure", "")):
-            found.add("dataflows", _identity(each), structure[0])
-    for each in (
-        *({"role": "Allowed", **since_2} for since_2 in _own(data, "dataConstraints")),
-        *_own(data, "contentConstraints"),
-    ):
-        if may_be(each.get("role", each.get("type"))):
-            refuse_unread(f"content constraint {each['id']}", _said(each), _OF_CONSTRAINT)
-            attached = each.get("constraintAttachment", {})
-            of = attached_to(
-                (kind, referred(str(to))) for kind, every in attached.items() for to in _several(every)
-            )
-            found.add("constraints", _identity(each), Constraint(_identity(each), of, tuple(_regions(each))))
+    for kind, add in _ARTEFACTS:
+        for each in _own(data, kind):
+            add(found, each)
     return found
+
+
+def _add_codelist(found: Artefacts, given: Mapping[str, Any]) -> None:
+    found.add("codelists", _identity(given), [_row(code) for code in given.get("codes", [])])
+    if given.get("codelistExtensions") or _yes(given, "isPartial", False):
+        found.partial[_identity(given)] = EXTENDED if given.get("codelistExtensions") else PARTIAL
+
+
+def _add_concepts(found: Artefacts, given: Mapping[str, Any]) -> None:
+    for item in given.get("concepts", []):
+        if codes := _enumerated(item.get("coreRepresentation")):
+            found.concepts[_identity(given), item["id"]] = codes
+
+
+def _add_structure(found: Artefacts, given: Mapping[str, Any]) -> None:
+    components = tuple(_components(given.get("dataStructureComponents", {})))
+    found.add("structures", _identity(given), components)
+
+
+def _add_dataflow(found: Artefacts, given: Mapping[str, Any]) -> None:
+    if structure := referred(given.get("structure", "")):
+        found.add("dataflows", _identity(given), structure[0])
+
+
+def _add_data_constraint(found: Artefacts, given: Mapping[str, Any]) -> None:
+    """Since 2.0 it says what may be where it has no role."""
+    _add_constraint(found, {"role": "Allowed", **given})
+
+
+def _add_constraint(found: Artefacts, given: Mapping[str, Any]) -> None:
+    if may_be(given.get("role", given.get("type"))):
+        refuse_unread(f"content constraint {given['id']}", _said(given), _OF_CONSTRAINT)
+        attached = given.get("constraintAttachment", {})
+        of = attached_to(
+            (kind, referred(str(to))) for kind, every in attached.items() for to in _several(every)
+        )
+        identity = _identity(given)
+        found.add("constraints", identity, Constraint(identity, of, tuple(_regions(given))))
+
+
+_ARTEFACTS: tuple[tuple[str, Callable[[Artefacts, Mapping[str, Any]], None]], ...] = (
+    ("codelists", _add_codelist),
+    ("conceptSchemes", _add_concepts),
+    ("dataStructures", _add_structure),
+    ("dataflows", _add_dataflow),
+    ("dataConstraints", _add_data_constraint),
+    ("contentConstraints", _add_constraint),
+)
 
 
 def _own(data: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
@@ -170,18 +197,20 @@ def _regions(constraint: Mapping[str, Any]) -> Iterator[Region]:
 
 
 def _listed(given: Mapping[str, Any]) -> tuple[str, Listed]:
-    name, values = str(given["id"]), given.get("values", [given["value"]] if "value" in given else [])
-    plain = [each if isinstance(each, dict) else {"value": each} for each in values]
-    if (
-        given.get("timeRange")
-        or given.get("cascadeValues")
-        or any(each.get("cascadeValues") for each in plain)
-    ):
+    name, codes = str(given["id"]), _values(given)
+    cascaded = any(each.get("cascadeValues") for each in (given, *codes))
+    if given.get("timeRange") or cascaded:
         raise InvalidInput(
             f"{name} by a range of time, or with all codes below one: not read here. Remedy: list each code"
         )
     if given.get("removePrefix"):
         raise InvalidInput(f"{name} by codes without their prefix: not read here. Remedy: list each code")
     refuse_unread(name, _said(given), _OF_KEY_VALUE)
-    refuse_unread(f"a code of {name}", {said for each in plain for said in _said(each)}, ("value",))
-    return name, Listed(_yes(given, "include", True), tuple(sorted({str(each["value"]) for each in plain})))
+    refuse_unread(f"a code of {name}", {said for each in codes for said in _said(each)}, ("value",))
+    return name, Listed(_yes(given, "include", True), tuple(sorted({str(each["value"]) for each in codes})))
+
+
+def _values(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The codes of a key value, each with what is said of it: one or several, plain or as objects."""
+    values = given.get("values", [given["value"]] if "value" in given else [])
+    return [each if isinstance(each, dict) else {"value": each} for each in values]

@@ -5,7 +5,7 @@ tree; a document type is refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pyexpat import ExpatError
 
@@ -98,50 +98,64 @@ class Element:
 def read(text: str, path: object) -> Artefacts:
     """The artefacts of a message. Raises InvalidInput naming the file, the line and the remedy."""
     found, root = Artefacts(), tree(text, path)
-    for node in root.within(
-        "Codelist", "ConceptScheme", "DataStructure", "Dataflow", "ContentConstraint", "DataConstraint"
-    ):
+    for node in root.within(*_ARTEFACTS):
         if "id" not in node.attributes:
             continue  # a reference
-        identity = Identity(
-            *(
-                node.attributes.get(name, usual)
-                for name, usual in (("agencyID", ""), ("id", ""), ("version", "1.0"))
-            )
-        )
         try:
-            if _yes(node, "isExternalReference", False):
-                continue  # it only says where the artefact is
-            if node.name == "Codelist":
-                found.add("codelists", identity, [_row(code) for code in node.all("Code")])
-                if (extended := node.one("CodelistExtension") is not None) or _yes(node, "isPartial", False):
-                    found.partial[identity] = EXTENDED if extended else PARTIAL
-            elif node.name == "ConceptScheme":
-                found.concepts |= {
-                    (identity, item.attributes.get("id", "")): codes
-                    for item in node.all("Concept")
-                    if (codes := _enumerated(item.one("CoreRepresentation")))
-                }
-            elif node.name == "DataStructure":
-                found.add("structures", identity, tuple(_components(node)))
-            elif node.name == "Dataflow":
-                if structure := _reference(node.one("Structure")):
-                    found.add("dataflows", identity, structure[0])
-            elif may_be(
-                node.attributes.get(
-                    "type",
-                    node.attributes.get("role", None if node.name == "ContentConstraint" else "Allowed"),
-                )
-            ):
-                refuse_unread(f"content constraint {identity.id}", _said(node), _OF_CONSTRAINT)
-                found.add(
-                    "constraints",
-                    identity,
-                    Constraint(identity, attached_to(_attached(node)), tuple(_regions(node))),
-                )
+            if not _yes(node, "isExternalReference", False):  # which only says where the artefact is
+                _ARTEFACTS[node.name](found, _identity(node), node)
         except InvalidInput as error:
             raise InvalidInput(f"{path}, line {node.line}: {error}") from None
     return found
+
+
+def _identity(node: Element) -> Identity:
+    said = node.attributes
+    return Identity(said.get("agencyID", ""), said["id"], said.get("version", "1.0"))
+
+
+def _add_codelist(found: Artefacts, identity: Identity, node: Element) -> None:
+    found.add("codelists", identity, [_row(code) for code in node.all("Code")])
+    if (extended := node.one("CodelistExtension") is not None) or _yes(node, "isPartial", False):
+        found.partial[identity] = EXTENDED if extended else PARTIAL
+
+
+def _add_concepts(found: Artefacts, identity: Identity, node: Element) -> None:
+    found.concepts |= {
+        (identity, item.attributes.get("id", "")): codes
+        for item in node.all("Concept")
+        if (codes := _enumerated(item.one("CoreRepresentation")))
+    }
+
+
+def _add_structure(found: Artefacts, identity: Identity, node: Element) -> None:
+    found.add("structures", identity, tuple(_components(node)))
+
+
+def _add_dataflow(found: Artefacts, identity: Identity, node: Element) -> None:
+    if structure := _reference(node.one("Structure")):
+        found.add("dataflows", identity, structure[0])
+
+
+def _add_constraint(found: Artefacts, identity: Identity, node: Element) -> None:
+    usual = None if node.name == "ContentConstraint" else "Allowed"
+    if may_be(node.attributes.get("type", node.attributes.get("role", usual))):
+        refuse_unread(f"content constraint {identity.id}", _said(node), _OF_CONSTRAINT)
+        found.add(
+            "constraints",
+            identity,
+            Constraint(identity, attached_to(_attached(node)), tuple(_regions(node))),
+        )
+
+
+_ARTEFACTS: dict[str, Callable[[Artefacts, Identity, Element], None]] = {
+    "Codelist": _add_codelist,
+    "ConceptScheme": _add_concepts,
+    "DataStructure": _add_structure,
+    "Dataflow": _add_dataflow,
+    "ContentConstraint": _add_constraint,
+    "DataConstraint": _add_constraint,
+}
 
 
 def tree(text: str, path: object) -> Element:
