@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,11 +25,12 @@ from sdc_tasks.intake.formats.fields import FieldBytes
 from sdc_tasks.intake.formats.groups import UNSAID, Group, spread
 from sdc_tasks.intake.formats.header import LABEL, OF_FORMAT, CsvHeader, first_of, read_header
 from sdc_tasks.intake.formats.records import Concepts, Records
-from sdc_tasks.model.table import Ints
+from sdc_tasks.model.table import Bools, Ints
 
 MAX_RECORD = 65_536  # bytes; the longest real record has a few hundred
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LF, _QUOTE = 10, 34
+_OPEN = ("", "~")  # what a dimension holds that is left open
 
 
 def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Records | None:
@@ -38,10 +39,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     fields would take many times its memory.
     """
     data = _plain(data, found)
-    if found.refused:
-        return None
-    head, _, _ = data.partition(b"\n")
-    header = read_header(head, concepts, found)
+    header = None if found.refused else read_header(data.partition(b"\n")[0], concepts, found)
     if header is None:
         return None
     separator, names = header.separator, header.names
@@ -56,8 +54,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if layout is None:
         return None
     good = _good_records(layout, len(names), found)
-    if not layout.terminated and good.size and good[-1] == len(layout.start) - 1:
-        _refuse_cut_field(data.rsplit(separator.encode(), 1)[-1], len(names), int(layout.line[-1]), found)
+    _refuse_cut_field(data, header, layout, good, found)
     if not layout.start.size:
         found.add("140", "the file has a header but no record: send the complete table")
     if not good.size:
@@ -187,16 +184,19 @@ def _good_records(layout: _Layout, width: int, found: Findings) -> Ints:
     return np.flatnonzero(layout.fields == width)
 
 
-def _refuse_cut_field(last: bytes, column: int, line: int, found: Findings) -> None:
+def _refuse_cut_field(data: bytes, header: CsvHeader, layout: _Layout, good: Ints, found: Findings) -> None:
     """Refuses a last field that may be cut short, an empty one too: the file has no final line
     break. A quoted field is whole.
     """
+    if layout.terminated or not good.size or good[-1] < len(layout.start) - 1:
+        return
+    last = data.rsplit(header.separator.encode(), 1)[-1]
     if not last.strip().endswith(b'"'):
         found.add(
             "140",
-            f"the file ends inside column {column}, which may be cut short: end the last line with a line "
-            f"break",
-            line,
+            f"the file ends inside column {len(header.names)}, which may be cut short: end the last line "
+            f"with a line break",
+            int(layout.line[-1]),
         )
 
 
@@ -303,40 +303,13 @@ def _without_partial(records: Records, concepts: Concepts, found: Findings) -> R
     partial = np.logical_or.reduce(list(is_open.values())) & records.among("OBS_VALUE", {""})
     if not partial.any():
         return records
-    said = [
-        name
-        for name in (*concepts.required, *concepts.optional)
-        if name not in concepts.dimensions and records.has(name)
-    ]
-    groups: list[Group] = []
-    for row in np.flatnonzero(partial).tolist():
-        key = {name: records.text(name, row) for name in dimensions if not is_open[name][row]}
-        content = {name: text for name in said if (text := records.text(name, row))}
-        groups.append(Group(key, content, "a part of a key", int(records.line[row])))
+    groups = _groups(records, concepts, partial, is_open)
     if partial.all():
         found.add("140", "no record has a value: send the complete table")
         return None
-    for name in OF_FORMAT:
-        if (
-            records.has(name)
-            and (other := np.setdiff1d(records.which(name)[partial], records.which(name)[~partial])).size
-        ):
-            row = np.flatnonzero(partial & np.isin(records.which(name), other))[0]
-            message = (
-                f"{name} of a record of a part of a key is not that of an observation: a delivery "
-                f"is one table, and deletes nothing"
-            )
-            found.add("SDC/action" if name == "ACTION" else "SDC/structure", message, int(records.line[row]))
+    _refuse_other_table(records, partial, found)
     kept = np.flatnonzero(~partial)
-    texts: dict[str, dict[str, int]] = {}
-    which: dict[str, Ints] = {}
-    for name, (mine, at) in records.columns.items():
-        texts[name] = {}
-        numbers = np.array(
-            [texts[name].setdefault(text, len(texts[name])) if text else UNSAID for text in mine],
-            dtype=np.int64,
-        )
-        which[name] = numbers[at[kept]]
+    texts, which = _numbered(records, kept)
     for name in sorted(spread(groups, texts, which, found)):
         message = (
             f"{name} is said twice of one observation, differently, by records of a part of "
@@ -349,4 +322,45 @@ def _without_partial(records: Records, concepts: Concepts, found: Findings) -> R
     return Records(records.format, records.line[kept], columns)
 
 
-_OPEN = ("", "~")
+def _groups(
+    records: Records, concepts: Concepts, partial: Bools, is_open: Mapping[str, Bools]
+) -> list[Group]:
+    """What each record of a part of a key says; `is_open`: the records that leave a dimension open."""
+    said = [
+        name
+        for name in (*concepts.required, *concepts.optional)
+        if name not in concepts.dimensions and records.has(name)
+    ]
+    groups: list[Group] = []
+    for row in np.flatnonzero(partial).tolist():
+        key = {name: records.text(name, row) for name in is_open if not is_open[name][row]}
+        content = {name: text for name in said if (text := records.text(name, row))}
+        groups.append(Group(key, content, "a part of a key", int(records.line[row])))
+    return groups
+
+
+def _refuse_other_table(records: Records, partial: Bools, found: Findings) -> None:
+    """Adds a finding where a record of a part of a key has another structure or action than observations."""
+    for name in filter(records.has, OF_FORMAT):
+        which = records.which(name)
+        if (other := np.setdiff1d(which[partial], which[~partial])).size:
+            row = np.flatnonzero(partial & np.isin(which, other))[0]
+            message = (
+                f"{name} of a record of a part of a key is not that of an observation: a delivery "
+                f"is one table, and deletes nothing"
+            )
+            found.add("SDC/action" if name == "ACTION" else "SDC/structure", message, int(records.line[row]))
+
+
+def _numbered(records: Records, kept: Ints) -> tuple[dict[str, dict[str, int]], dict[str, Ints]]:
+    """The numbers of the texts of each concept, and those of the kept records, UNSAID for the empty text."""
+    texts: dict[str, dict[str, int]] = {}
+    which: dict[str, Ints] = {}
+    for name, (mine, at) in records.columns.items():
+        texts[name] = {}
+        numbers = np.array(
+            [texts[name].setdefault(text, len(texts[name])) if text else UNSAID for text in mine],
+            dtype=np.int64,
+        )
+        which[name] = numbers[at[kept]]
+    return texts, which

@@ -68,15 +68,9 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
     never guessed.
     """
     known = known_columns(concepts)
-    splits = {separator: _split(head, separator) for separator in SEPARATORS}
-    separator, texts = max(
-        splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known)
-    )
+    separator, texts = _separated(head, known)
     parsed = [_concept(text, known) for text in texts]
-    names = [name for name, _ in parsed]
-    if concepts.obs_status not in names:  # else a column of that name is one that nobody knows
-        names = [concepts.own(name) for name in names]
-    names = _without_labels(texts, names, concepts)
+    names = _without_labels(texts, _own([name for name, _ in parsed], concepts), concepts)
     if len(known & set(names)) < 2:
         message = (
             "no known column in the first line: it must name the columns, separated by "
@@ -84,12 +78,9 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
         )
         found.add("140", message, 1)
         return None
-    wire = FORMATS[separator, _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else _SDMX_1]
+    wire = FORMATS[separator, _structure_columns(names)]
     columns_fit(names, known, (*wire.structure_columns, *concepts.required), found)
-    between = next((bracket for name, bracket in parsed if name == "STRUCTURE" and bracket), "")[:1]
-    several = frozenset(
-        name for name, bracket in parsed if bracket is not None and name in known and name != "STRUCTURE"
-    )
+    several, between = _several(parsed, known)
     if several and not between:
         found.add(
             "150/007",
@@ -97,28 +88,49 @@ def read_header(head: bytes, concepts: Concepts, found: Findings) -> CsvHeader |
             "STRUCTURE[;]: add it",
             1,
         )
-    if found.refused:
-        return None
-    return CsvHeader(
-        wire, separator, tuple(name if name in known else None for name in names), several, between
-    )
+    return None if found.refused else CsvHeader(wire, separator, _read(names, known), several, between)
+
+
+def _separated(head: bytes, known: Set[str]) -> tuple[str, list[str]]:
+    """The separator that gives most known columns, and the texts of the columns."""
+    splits = {separator: _split(head, separator) for separator in SEPARATORS}
+    return max(splits.items(), key=lambda split: len({_concept(text, known)[0] for text in split[1]} & known))
+
+
+def _own(names: list[str], concepts: Concepts) -> list[str]:
+    """The columns under the names of the domain. Where there is one of the status, a column of the name that
+    Eurostat gives it is one that nobody knows.
+    """
+    return names if concepts.obs_status in names else [concepts.own(name) for name in names]
+
+
+def _several(parsed: Sequence[tuple[str, str | None]], known: Set[str]) -> tuple[frozenset[str], str]:
+    """The concepts that may have several values, and what stands between these: the bracket of STRUCTURE."""
+    brackets = [(name, bracket) for name, bracket in parsed if bracket is not None]
+    between = next((bracket for name, bracket in brackets if name == "STRUCTURE" and bracket), "")[:1]
+    return frozenset(name for name, _ in brackets if name in known and name != "STRUCTURE"), between
+
+
+def _structure_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns that name the structure, in the version of SDMX-CSV that the header shows."""
+    return _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(names) else _SDMX_1
+
+
+def _read(names: Sequence[str], known: Set[str]) -> tuple[str | None, ...]:
+    return tuple(name if name in known else None for name in names)
 
 
 def fitting_names(
     kind: str, names: Sequence[str], concepts: Concepts, found: Findings
-) -> tuple[WireFormat, list[str | None]] | None:
+) -> tuple[WireFormat, tuple[str | None, ...]] | None:
     """The format and the concept of each column of a table that is no text, None where a column
     is not read. None with findings.
     """
     known = known_columns(concepts)
     said = _without_labels(names, [_concept(name, known)[0] for name in names], concepts)
-    layout = _SDMX_2 if {"STRUCTURE", "STRUCTURE_ID", "ACTION"} & set(said) else _SDMX_1
+    layout = _structure_columns(said)
     columns_fit(said, known, (*layout[-1:], *concepts.required), found)
-    return (
-        None
-        if found.refused
-        else (WireFormat(kind, ".", layout), [name if name in known else None for name in said])
-    )
+    return None if found.refused else (WireFormat(kind, ".", layout), _read(said, known))
 
 
 def known_columns(concepts: Concepts) -> set[str]:
@@ -168,16 +180,21 @@ def _without_labels(texts: Sequence[str], names: Sequence[str], concepts: Concep
     """
     if _NAMED not in names:
         return list(names)
-    known = known_columns(concepts)
+    found = _with_labels(texts, names, known_columns(concepts))
+    labelled = {before for before, name in pairwise(found) if name == _LABELS}
+    coded = set(concepts.required).difference(concepts.numbers, ["TIME_PERIOD"])
+    return found if coded & set(found) <= labelled else list(names)
+
+
+def _with_labels(texts: Sequence[str], names: Sequence[str], known: Set[str]) -> list[str]:
+    """The same where any column may be one of labels that stands behind one of the domain."""
     ids = [match[1].strip() if (match := _COLUMN.fullmatch(text)) else text for text in texts]
     found: list[str] = []
     for said, name in zip(ids, names, strict=True):
         before = found[-1] if found else ""
         label = name not in known | _UNREAD or name == before or (said != name and name in ids)
         found.append(_LABELS if label and before in known.difference(OF_FORMAT) else name)
-    labelled = {before for before, name in pairwise(found) if name == _LABELS}
-    coded = set(concepts.required).difference(concepts.numbers, ["TIME_PERIOD"])
-    return found if coded & set(found) <= labelled else list(names)
+    return found
 
 
 def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...], found: Findings) -> None:
@@ -185,7 +202,7 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
     for column in required:
         if column not in names:
             found.missing(f"column {column}", line=1)
-    echoes = [at for at in range(1, len(names)) if names[at] in known and names[at] == names[at - 1]]
+    echoes = _echoes(names, known)
     if len(echoes) > 1:
         message = (
             f"{len(echoes)} columns, the first of them column {echoes[0] + 1}, have the name of the column "
@@ -205,6 +222,11 @@ def columns_fit(names: Sequence[str], known: Set[str], required: tuple[str, ...]
             found.pass_over()
         elif name not in known:
             found.unread(_called(number, name, known), 1)
+
+
+def _echoes(names: Sequence[str], known: Set[str]) -> list[int]:
+    """Where a known column has the name of the one before it."""
+    return [at for at in range(1, len(names)) if names[at] in known and names[at] == names[at - 1]]
 
 
 def _called(number: int, name: str, known: Set[str]) -> str:

@@ -149,10 +149,21 @@ class _Read:
     def _data_set(self, data_set: Mapping[str, Any], structure: Mapping[str, Any]) -> None:
         _only(data_set, _OF_A_SET, "data set")
         self.gathered.data_set()
-        self._dimensions, self._attributes = (
-            self._levels(structure, "dimensions"),
-            self._levels(structure, "attributes"),
-        )
+        self._components(structure)
+        if data_set.get("annotations"):
+            self.gathered.note()
+        said = self._of_the_set(data_set, structure)
+        self.gathered.above(said)
+        self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
+        self._refuse_defaults(data_set)
+        for number, (key, series) in enumerate(data_set.get("series", {}).items(), start=1):
+            self._series(said, key, series, number)
+        self._observations(said, data_set.get("observations", {}))
+
+    def _components(self, structure: Mapping[str, Any]) -> None:
+        """The dimensions and attributes of each level, the measures, and how many notes there are."""
+        self._dimensions = self._levels(structure, "dimensions")
+        self._attributes = self._levels(structure, "attributes")
         measures = self._levels(structure, "measures")
         self._measures = (
             measures.get("observation", [])
@@ -164,8 +175,9 @@ class _Read:
                 "a default for a measure, and only attributes have one: send each value at its observation"
             )
         self._notes = len(structure.get("annotations") or ())
-        if data_set.get("annotations"):
-            self.gathered.note()
+
+    def _of_the_set(self, data_set: Mapping[str, Any], structure: Mapping[str, Any]) -> dict[str, str]:
+        """What is said of all observations of a data set, and the structure of them."""
         links = [*(structure.get("links") or ()), *(data_set.get("links") or ())]
         named = next(filter(None, (structure_of(link.get("urn", "")) for link in links)), None)
         if named is None:
@@ -180,9 +192,10 @@ class _Read:
                     f"observations, or send the dimension at the series or the observations"
                 )
             self._say(said, dimension, 0)
-        said = self._attributed(said, self._attributes.get("dataSet", []), data_set.get("attributes", []))
-        self.gathered.above(said)
-        self._group_attributes(data_set.get("dimensionGroupAttributes", {}))
+        return self._attributed(said, self._attributes.get("dataSet", []), data_set.get("attributes", []))
+
+    def _refuse_defaults(self, data_set: Mapping[str, Any]) -> None:
+        """Refuses a default at a level that some observation may not have."""
         if any(each.default for each in self._attributes.get("dimensionGroup", [])):
             raise UnfitMessage(
                 "a default for groups, and not every observation need have one: say it in each group, or at "
@@ -192,18 +205,16 @@ class _Read:
             raise UnfitMessage(
                 "a default for series, and there are observations without one: say it at the observations"
             )
-        if "series" in data_set:
-            for number, (key, series) in enumerate(data_set["series"].items(), start=1):
-                _only(series, _OF_A_SERIES, "series")
-                if series.get("annotations"):
-                    self.gathered.note()
-                since = self.gathered.number
-                own = self._attributed({}, self._attributes.get("series", []), series.get("attributes", []))
-                self._observations(
-                    self._both(self._keyed(said, "series", key), own), series.get("observations", {})
-                )
-                self.gathered.series(own, since, kind=f"a series (number {number} of its data set)")
-        self._observations(said, data_set.get("observations", {}))
+
+    def _series(self, said: Mapping[str, str], key: str, series: Mapping[str, Any], number: int) -> None:
+        _only(series, _OF_A_SERIES, "series")
+        if series.get("annotations"):
+            self.gathered.note()
+        since = self.gathered.number
+        own = self._attributed({}, self._attributes.get("series", []), series.get("attributes", []))
+        said = self._both(self._keyed(said, "series", key), own)
+        self._observations(said, series.get("observations", {}))
+        self.gathered.series(own, since, kind=f"a series (number {number} of its data set)")
 
     def _observations(self, said: Mapping[str, str], observations: Mapping[str, Sequence[object]]) -> None:
         components = [*self._measures, *self._attributes.get("observation", [])]

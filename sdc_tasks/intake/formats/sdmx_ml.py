@@ -11,7 +11,7 @@ anything in it is expanded. This module does not know the meaning of a concept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from pyexpat import ExpatError, errors
 
 from sdc_tasks.intake.content import Content
@@ -210,6 +210,7 @@ class _Message:
         self.parser = xml_parser(lambda why: UnfitMessage(f"{why}: send the message without it"))
         self.parser.CommentHandler = self._comment
         self.parser.XmlDeclHandler = self._declared
+        self._start: Callable[[str, dict[str, str]], None] = self._start_message
         self._listen()
 
     def _listen(self) -> None:
@@ -243,11 +244,20 @@ class _Message:
     def _declared(self, _: str, encoding: str | None, __: int) -> None:
         self._utf8 = encoding is None or encoding.upper() == "UTF-8"
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start_message(self, name: str, _: dict[str, str]) -> None:
+        kind = _KIND.fullmatch(name)
+        if kind is None:
+            raise UnfitMessage(
+                "XML, but no data message of SDMX-ML 2.1, 3.0 or 3.1: send one of these, or SDMX-CSV"
+            )
+        self._generic = kind[2] == "Generic"
+        self._start = self._start_in_generic if self._generic else self._start_in_specific
+        self._path.append(name.rpartition(" ")[2])
+        self._listen()
+
+    def _start_in_generic(self, name: str, attributes: dict[str, str]) -> None:
         here = self._here
-        if (
-            name == self._value and here is not None
-        ):  # nine of ten elements of a generic message: as in `_say`
+        if name == self._value and here is not None:  # nine of ten elements: as in `_say`
             if len(attributes) != 2 or "id" not in attributes or "value" not in attributes:
                 raise UnfitMessage(_unlike_value(attributes))
             concept, text = attributes["id"], attributes["value"]
@@ -255,44 +265,40 @@ class _Message:
                 self.gathered.differs(concept, self.parser.CurrentLineNumber)
             return
         local = name.rpartition(" ")[2]
+        self._path.append(local)
         if local == "Value" and here is not None:
-            self._path.append(local)
             if attributes.keys() != {"id", "value"}:
                 raise UnfitMessage(_unlike_value(attributes))
             self._say(here, attributes["id"], attributes)
             return
-        if not self._path:
-            kind = _KIND.fullmatch(name)
-            if kind is None:
-                raise UnfitMessage(
-                    "XML, but no data message of SDMX-ML 2.1, 3.0 or 3.1: send one of these, or SDMX-CSV"
-                )
-            self._generic = kind[2] == "Generic"
+        self._start_within(local, attributes)
+
+    def _start_in_specific(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(" ")[2]
         self._path.append(local)
         if (
-            local == "Obs"
-            and not self._generic
-            and self._path[1:-1] in _OBSERVED
-            and not any(" " in each for each in attributes)
-        ):
+            local == "Obs" and self._path[1:-1] in _OBSERVED and not any(" " in each for each in attributes)
+        ):  # as in `_start_data`, of most elements of most messages
             self._begins()
-            self._record(self._with(self._series, attributes))  # as below, of most elements of most messages
+            self._record(self._with(self._series, attributes))
             return
-        if len(self._path) > 1 and self._path[1] == "Header":
+        self._start_within(local, attributes)
+
+    def _start_within(self, local: str, attributes: dict[str, str]) -> None:
+        """An element of the header or of a data set begins, or one of these two."""
+        if self._path[1] == "Header":
             self._start_header(local, attributes)
-        elif len(self._path) == 2:
-            if local == "Footer":
-                raise UnfitMessage(
-                    "the message has a footer, in which a service says what went wrong: send a complete "
-                    "message without it"
-                )
-            if local != "DataSet":
-                raise UnfitMessage(
-                    "an element beside header and data sets that is not read here: take it away"
-                )
-            self._start_set(attributes)
         elif len(self._path) > 2:
             self._start_data(local, attributes)
+        elif local == "DataSet":
+            self._start_set(attributes)
+        elif local == "Footer":
+            raise UnfitMessage(
+                "the message has a footer, in which a service says what went wrong: send a complete "
+                "message without it"
+            )
+        else:
+            raise UnfitMessage("an element beside header and data sets that is not read here: take it away")
 
     def _start_header(self, local: str, attributes: dict[str, str]) -> None:
         if local == "Structure" and len(self._path) == 3:
@@ -352,7 +358,7 @@ class _Message:
             )
         elif local == "ObsValue":
             self._say(self._own, attributes.get("id", MEASURE), attributes)
-        elif attributes and any(name != "type" and not name.startswith(_XSI) for name in attributes):
+        elif attributes and not _of_schemas_alone(attributes):
             raise UnfitMessage(_UNREAD)
         elif local in ("Obs", "Group"):
             self._own = {}
@@ -363,12 +369,16 @@ class _Message:
             self._own = self._of_series = {}
             self._start_series()
         else:
-            above = self._path[-2]
-            if (above == "DataSet" and self.gathered.in_set) or (
-                above == "Series" and self.gathered.number > self._since
-            ):
-                raise UnfitMessage(_BEHIND)
-            self._here = {} if above == "DataSet" else self._own
+            self._start_values(self._path[-2])
+
+    def _start_values(self, above: str) -> None:
+        """An element begins whose Values say something of what stands above it."""
+        behind_records = (above == "DataSet" and self.gathered.in_set) or (
+            above == "Series" and self.gathered.number > self._since
+        )
+        if behind_records:
+            raise UnfitMessage(_BEHIND)
+        self._here = {} if above == "DataSet" else self._own
 
     def _start_series(self) -> None:
         self._since, self._line = self.gathered.number, self.parser.CurrentLineNumber
@@ -457,6 +467,11 @@ class _Message:
 def _unlike_value(attributes: Mapping[str, str]) -> str:
     """What is wrong with a generic element that has neither these two attributes nor `value` alone."""
     return _UNREAD if attributes.keys() - {"id", "value"} else _NO_VALUE
+
+
+def _of_schemas_alone(attributes: Mapping[str, str]) -> bool:
+    """Whether a generic element says nothing but its type and what any element may."""
+    return all(name == "type" or name.startswith(_XSI) for name in attributes)
 
 
 def structure_of(urn: str) -> str | None:

@@ -49,7 +49,7 @@ _WHOLE = {  # (generic, series with one observation each) → what is read here
 }
 _CONCEPT = re.compile(_NAME, re.ASCII)
 _NAMED = re.compile(rb'(%b)=""' % _NAME, re.ASCII)
-_READ_BY_THE_PARSER = (b"\n", b"\t", b"\r")  # it makes blanks of them in a text
+_MADE_BLANK = (b"\n", b"\t", b"\r")  # by the parser, in a text
 _QUOTE = ord('"')
 _MOST_LAYOUTS = 64  # of one stretch, which has a few
 
@@ -120,10 +120,7 @@ class Layouts:
             like = pieces.like(layout, left)
             found.append((layout, left[like]))
             left = left[~like]
-        if any(
-            data.count(sign) > sum(layout.count(sign) * len(at) for layout, at in found)
-            for sign in _READ_BY_THE_PARSER
-        ):
+        if any(data.count(sign) > _in_markup(sign, found) for sign in _MADE_BLANK):
             return None
         breaks = np.zeros(len(pieces.begin), dtype=np.int64)
         down = np.zeros_like(breaks)
@@ -152,12 +149,8 @@ class Layouts:
         of_series = sum(text < before.count(b'"') for text in texts)
         if any(name.upper() == MEASURE.encode() for name in names[:of_series]):
             return None
-        edges = [-1, *texts, len(parts)]
-        around = [b'"'.join(parts[last + 1 : text]) for last, text in pairwise(edges)]
-        around[:-1] = [each + b'"' for each in around[:-1]]
-        around[1:] = [b'"' + each for each in around[1:]]
         told = tuple(name.decode() for name in names)
-        return _Layout(told, tuple(texts), tuple(around), before.count(b"\n"))
+        return _Layout(told, tuple(texts), _around(parts, texts), before.count(b"\n"))
 
     def _of_generic(self, parts: list[bytes]) -> tuple[list[bytes], list[int]]:
         """The concepts of a generic observation, and which of its parts are their texts."""
@@ -171,6 +164,20 @@ class Layouts:
                 dimension = b"ObsDimension" in parts[at - 1]
                 names.append((self._at_observation if dimension else MEASURE).encode())
         return names, texts
+
+
+def _in_markup(sign: bytes, found: list[tuple[_Layout, Ints]]) -> int:
+    """How often a sign stands in observations of these layouts, outside their texts."""
+    return sum(layout.count(sign) * len(at) for layout, at in found)
+
+
+def _around(parts: list[bytes], texts: list[int]) -> tuple[bytes, ...]:
+    """The bytes before, between and behind the texts, with the quotation marks of these."""
+    edges = [-1, *texts, len(parts)]
+    found = [b'"'.join(parts[last + 1 : text]) for last, text in pairwise(edges)]
+    found[:-1] = [each + b'"' for each in found[:-1]]
+    found[1:] = [b'"' + each for each in found[1:]]
+    return tuple(found)
 
 
 class _Pieces:
