@@ -7,12 +7,13 @@ share, so nothing confidential can reach a validation result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sdc_tasks.domains.schema import Domain, Role
+from sdc_tasks.methods.primary import LevelRule
 from sdc_tasks.model.problem import NationalTable
 from sdc_tasks.model.table import Bools, CellSpace, Ints
 
@@ -98,15 +99,20 @@ def unflagged(table: NationalTable, domain: Domain) -> Answers:
     first, second = (
         np.where((share >= 0) & (share <= 100), share, np.nan) for share in (table.share_1, table.share_2)
     )
+    for rule in _rules_in_use(table, domain):
+        level = rule.level(np.abs(table.value), first - rule.share_error[0], second - rule.share_error[1])
+        found |= (table.units >= 1) & (table.units <= rule.few_units)
+        found |= np.nan_to_num(level) > _SHARE_ROUNDING / 100 * np.abs(table.value)
+    return Answers(free & known, ~found)
+
+
+def _rules_in_use(table: NationalTable, domain: Domain) -> Iterator[LevelRule]:
+    """Of the rules without shares, and of those with shares: those whose flag the table has, or all."""
     rules = {code: flag.rule for code, flag in domain.flags.items() if flag.rule is not None}
     for with_shares in (False, True):
         mine = {code: rule for code, rule in rules.items() if bool(rule.shares) is with_shares}
-        used = {code for code in mine if (table.flag == code).any()} or set(mine)
-        for rule in (rule for code, rule in mine.items() if code in used):
-            level = rule.level(np.abs(table.value), first - rule.share_error[0], second - rule.share_error[1])
-            found |= (table.units >= 1) & (table.units <= rule.few_units)
-            found |= np.nan_to_num(level) > _SHARE_ROUNDING / 100 * np.abs(table.value)
-    return Answers(free & known, ~found)
+        used = {code: rule for code, rule in mine.items() if (table.flag == code).any()}
+        yield from (used or mine).values()
 
 
 def units_fit(table: NationalTable, domain: Domain) -> Answers:

@@ -31,26 +31,20 @@ def findings_csv(
     rows += [
         tuple(each[column.lower()] for column in COLUMNS) for each in found if each["state"] != NO_LONGER
     ]
-    for each in checked:
-        if not each["passed"] and each["state"] != NO_LONGER:
-            result = result_of(each)
-            rows.append(
-                (
-                    each["country"],
-                    each["file"],
-                    result.severity,
-                    result.check,
-                    None,
-                    " ".join(result.cells),
-                    describe(result),
-                )
-            )
+    rows += [_failed(each) for each in checked if not each["passed"] and each["state"] != NO_LONGER]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     order = sorted(rows, key=lambda row: (str(row[0] or ""), str(row[1])))
-    writer.writerows([_no_formula("" if field is None else str(field)) for field in row] for row in order)
+    writer.writerows(map(_no_formula, row) for row in order)
     return text.getvalue()
+
+
+def _failed(record: Mapping[str, Any]) -> tuple[object, ...]:
+    """The row of a failed check."""
+    result = result_of(record)
+    cells = " ".join(result.cells)
+    return record["country"], record["file"], result.severity, result.check, None, cells, describe(result)
 
 
 def result_of(record: Mapping[str, Any]) -> CheckResult:
@@ -61,6 +55,7 @@ def result_of(record: Mapping[str, Any]) -> CheckResult:
     )
 
 
-def _no_formula(field: str) -> str:
+def _no_formula(field: object) -> str:
     """A file is named by its sender: no spreadsheet takes it for a formula."""
-    return f"'{field}" if field[:1] in ("=", "+", "-", "@", "\t", "\r") else field
+    text = "" if field is None else str(field)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

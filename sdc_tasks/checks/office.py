@@ -43,16 +43,8 @@ def _result(asked: OfficeExpectation, frame: pd.DataFrame, domain: Domain) -> Ch
     stands = f"{domain.checks.suite}, {asked.name}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        batches = _batches()
-        from sdc_tasks.checks.expectations import gx
-
-        told = {"type": asked.type, "kwargs": asked.kwargs}
-        try:
-            suite = gx.ExpectationSuite(asked.name, expectations=[told])
-        except Exception:
-            suite = None
-        # Outside of `except`: the library's own error repeats what it was given.
-        if suite is None or len(suite.expectations) != 1:
+        batches, suite = _batches(), _suite_of(asked)
+        if suite is None:
             raise InvalidInput(
                 f"{stands}: Great Expectations does not know it, or not with these kwargs. Remedy: write it "
                 "as the library's documents have it"
@@ -69,6 +61,20 @@ def _result(asked: OfficeExpectation, frame: pd.DataFrame, domain: Domain) -> Ch
     failed = 0 if result.success else max(len(cells), 1)  # of a table as a whole: one, without a key
     named = () if result.success else tuple(cells)
     return CheckResult(asked.name, asked.severity, bool(result.success), max(checked, failed), failed, named)
+
+
+def _suite_of(asked: OfficeExpectation) -> Any:
+    """A suite of this expectation alone; None where the library does not know it. Its own error repeats what
+    it was given.
+    """
+    from sdc_tasks.checks.expectations import gx
+
+    told = {"type": asked.type, "kwargs": asked.kwargs}
+    try:
+        suite = gx.ExpectationSuite(asked.name, expectations=[told])
+    except Exception:
+        return None
+    return suite if len(suite.expectations) == 1 else None
 
 
 def _frame(table: NationalTable, domain: Domain) -> pd.DataFrame:

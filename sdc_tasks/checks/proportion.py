@@ -25,7 +25,7 @@ or to the top cell of each code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,11 +63,17 @@ def proportion(table: NationalTable, domain: Domain, among: Among) -> Answers:
         if units is not None:
             answers.say(i, abs(units) <= limit)
         elif level is not None:
-            beside = _middle(level - other for j, other in steady.items() if j != i) if i in steady else None
-            answers.say(
-                i, abs(level) <= (limit if among.converted else 2 * limit) and abs(beside or 0.0) <= limit
-            )
+            near = abs(level) <= (limit if among.converted else 2 * limit)
+            answers.say(i, near and abs(_beside_others(i, steady)) <= limit)
     return answers.told
+
+
+def _beside_others(indicator: int, levels: Mapping[int, float]) -> float:
+    """How far the level of an indicator is from the middle of the other ones; 0 where nothing tells."""
+    if indicator not in levels:
+        return 0.0
+    mine = levels[indicator]
+    return _middle(mine - other for each, other in levels.items() if each != indicator) or 0.0
 
 
 def size(table: NationalTable, domain: Domain, among: Among) -> Answers:
