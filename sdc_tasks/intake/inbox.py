@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -104,23 +105,27 @@ def _read_once(path: Path, most: int, read: Callable[[Iterator[bytes]], Read]) -
     except OSError as error:
         raise _cannot_be_read(path, error) from error
 
-    def pieces() -> Iterator[bytes]:
-        left = size
-        try:
-            with _opened(path) as stream:
-                while piece := stream.read(min(PIECE, left)):
-                    left -= len(piece)
-                    yield piece
-                if left or (size <= most and stream.read(1)):
-                    raise UnreadableContentError(CHANGED)
-        except OSError as error:
-            raise UnreadableContentError(CHANGED) from error
-
     try:
-        again, found = unchanged(pieces, read)
+        again, found = unchanged(partial(_pieces, path, size, most), read)
     except UnreadableContentError as error:
         raise InvalidInput(f"{path}: {error}") from error
     return Content(size, again), found
+
+
+def _pieces(path: Path, size: int, most: int) -> Iterator[bytes]:
+    """The bytes of a file that had this size. Raises UnreadableContentError where it has another one by now;
+    of a file that is longer than `most`, only its beginning is read.
+    """
+    left = size
+    try:
+        with _opened(path) as stream:
+            while piece := stream.read(min(PIECE, left)):
+                left -= len(piece)
+                yield piece
+            if left or (size <= most and stream.read(1)):
+                raise UnreadableContentError(CHANGED)
+    except OSError as error:
+        raise UnreadableContentError(CHANGED) from error
 
 
 def _cannot_be_read(path: Path, error: OSError) -> InvalidInput:

@@ -181,14 +181,7 @@ def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
     """Findings unless the file has one decimal sign in all number columns, and it is shown
     not to be a thousands separator.
     """
-    records, attributes = keys.records, keys.domain.attributes
-    columns = [
-        column
-        for column in ("OBS_VALUE", attributes.share_1, attributes.share_2)
-        if column is not None and records.has(column)
-    ]
-    first = {sign: _first(records, columns, sign) for sign in (".", ",")}
-    used = {sign: row for sign, row in first.items() if row is not None}
+    records, used = keys.records, _used_signs(keys)
     if len(used) == 2:
         lines = " and ".join(
             f"{_SIGNS[sign]} in line {records.line[row]}"
@@ -214,6 +207,18 @@ def _one_decimal_sign(keys: Keys, scale: Ints, found: Findings) -> None:
                 f"{_SIGNS[records.format.decimal]}: read as decimal sign"
             )
             found.add("SDC/decimal", message, line, severity=Severity.WARNING)
+
+
+def _used_signs(keys: Keys) -> dict[str, int]:
+    """The decimal signs that the columns of numbers have, each with its first record."""
+    attributes = keys.domain.attributes
+    columns = [
+        column
+        for column in ("OBS_VALUE", attributes.share_1, attributes.share_2)
+        if column is not None and keys.records.has(column)
+    ]
+    first = {sign: _first(keys.records, columns, sign) for sign in (".", ",")}
+    return {sign: row for sign, row in first.items() if row is not None}
 
 
 _SIGNS = {".": "point", ",": "comma"}

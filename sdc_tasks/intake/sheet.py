@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -70,7 +70,11 @@ def sender(data: bytes, file: str, domain: Domain) -> str | None:
     """
     kind, named = discover(inner_name(file)), countries_of(file, domain)
     code = kind.first(peek(data, file, SPARE_BYTES), domain.areas.dimension) if kind else ""
-    country = code if code in domain.countries else None
+    return _unless_named(code if code in domain.countries else None, named)
+
+
+def _unless_named(country: str | None, named: Sequence[str]) -> str | None:
+    """The country that records say, unless the name of the file says another."""
     return country if country in named or not named else named[0]
 
 
@@ -94,9 +98,8 @@ def read_sheet(
     country, entries, holds = None, None, file
     try:
         sent = data if isinstance(data, Content) else Content.of(data)
-        content = _unpacked(sent, file, domain, found)
-        holds = content[1] if content else file
-        records = _records(*content, domain, found) if content else None
+        content, holds = _unpacked(sent, file, domain, found)
+        records = _records(content, holds, domain, found) if content else None
         del data, sent, content  # unless the caller keeps its bytes, they are free for what follows
         if records is not None:
             country, columns = _checked(records, domain, period, found)
@@ -109,24 +112,34 @@ def read_sheet(
             "SDC/reader",
             f"the reader failed ({type(error).__name__}): tell the maintainers, and try plain SDMX-CSV",
         )
+    if country is not None and not _fits_names(country, file, holds, domain, found):
+        country, entries = _unless_named(country, countries_of(file, domain)), None
+    return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
+
+
+def _fits_names(country: str, file: str, holds: str, domain: Domain, found: Findings) -> bool:
+    """Whether the country of the records is one of those in the name of the file, and in the name of what it
+    `holds`; a name without any fits. Adds a finding for each that does not.
+    """
     named = countries_of(file, domain)
     inside = countries_of(holds, domain) if holds != file else []
-    if country is not None and inside and country not in inside:
+    fits = True
+    if inside and country not in inside:
         found.add(
             "SDC/file-name",
             f"the file inside has {' and '.join(inside)} in its name, but holds records of {country}: pack "
             f"the right file",
         )
-        entries = None
-    if country is not None and named and country not in named:
+        fits = False
+    if named and country not in named:
         found.add(
             "SDC/file-name",
             f"the name of the file says {' and '.join(named)}, but its records say {country}: the file is "
             f"not compared with the delivery "
             f"of {country}. Send it under the name of its country",
         )
-        country, entries = named[0], None
-    return Sheet(digest or secrets.token_hex(), file, country, found.all(), entries)
+        fits = False
+    return fits
 
 
 def most_bytes(domain: Domain, file: str) -> int:
@@ -139,8 +152,8 @@ def most_bytes(domain: Domain, file: str) -> int:
     return SPARE_BYTES + each * domain.space.national_size
 
 
-def _unpacked(content: Content, file: str, domain: Domain, found: Findings) -> tuple[Content, str] | None:
-    """The content and the name of what the file holds; None with a finding."""
+def _unpacked(content: Content, file: str, domain: Domain, found: Findings) -> tuple[Content | None, str]:
+    """The content and the name of what the file holds; no content where a finding refuses it."""
     size = domain.space.national_size
     if content.size > (most := most_bytes(domain, file)):
         found.add(
@@ -148,8 +161,8 @@ def _unpacked(content: Content, file: str, domain: Domain, found: Findings) -> t
             f"the file has more than {most} bytes; no table of {size} cells needs so many: send the table "
             f"and nothing else",
         )
-        return None
-    return unpack(content, file, lambda name: most_bytes(domain, name), found)
+        return None, file
+    return unpack(content, file, lambda name: most_bytes(domain, name), found) or (None, file)
 
 
 def _records(content: Content, file: str, domain: Domain, found: Findings) -> Records | None:

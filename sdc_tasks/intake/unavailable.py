@@ -33,12 +33,6 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
     open_cells = np.flatnonzero(~available)
     if not len(open_cells):
         return value
-    from scipy.optimize import (
-        Bounds,
-        LinearConstraint,
-        milp,
-    )  # imported here: few deliveries need it, and every worker would hold it
-
     M = domain.space.national_relations
     known = np.where(available, value, 0.0)
     touched = np.flatnonzero(abs(M) @ (~available).astype(float))
@@ -48,23 +42,12 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
     A, rest = sp.csr_array(M[touched][:, open_cells]), M[touched] @ known
     size = max(1.0, float(np.abs(known).max(initial=0.0)))
     scale = 1.0 if whole.any() else size
-    n, m = len(open_cells), len(touched)
     tolerance = (domain.checks.additivity_absolute + domain.checks.additivity_relative * size) / scale
-    slack = sp.hstack([A, sp.eye_array(m), -sp.eye_array(m)], format="csr")
     lowest = np.where([indicator.signed for indicator in of], -np.inf, 0.0)
-    found = milp(
-        np.concatenate([np.zeros(n), np.ones(2 * m)]),
-        integrality=np.concatenate([whole.astype(int), np.zeros(2 * m, dtype=int)]),
-        bounds=Bounds(
-            np.concatenate([lowest, np.zeros(2 * m)]),
-            np.concatenate([np.full(n, np.inf), np.full(2 * m, tolerance)]),
-        ),
-        constraints=LinearConstraint(slack, -rest / scale, -rest / scale) if m else None,
-        options={"node_limit": WHOLE_NUMBER_NODES},
-    )
-    if found.x is None:
+    least = _least_sum(A, rest / scale, lowest, whole, tolerance)
+    if least is None:
         return None
-    u = found.x[:n] * scale
+    u = least * scale
     step = 10.0 ** np.array([indicator.decimals for indicator in of])
     on_grid = np.round(u * step) / step
     filled = known.copy()
@@ -74,3 +57,28 @@ def completed(value: Floats, available: Bools, domain: Domain) -> Floats | None:
         if fits.all() and (filled[open_cells] >= lowest).all():
             return filled
     return None
+
+
+def _least_sum(
+    A: sp.csr_array, rest: Floats, lowest: Floats, whole: Bools, tolerance: float
+) -> Floats | None:
+    """(n,): min Σ |A u + rest| with u ≥ `lowest`, each within the tolerance; None where nothing was found."""
+    from scipy.optimize import (
+        Bounds,
+        LinearConstraint,
+        milp,
+    )  # imported here: few deliveries need it, and every worker would hold it
+
+    m, n = A.shape
+    slack = sp.hstack([A, sp.eye_array(m), -sp.eye_array(m)], format="csr")
+    found = milp(
+        np.concatenate([np.zeros(n), np.ones(2 * m)]),
+        integrality=np.concatenate([whole.astype(int), np.zeros(2 * m, dtype=int)]),
+        bounds=Bounds(
+            np.concatenate([lowest, np.zeros(2 * m)]),
+            np.concatenate([np.full(n, np.inf), np.full(2 * m, tolerance)]),
+        ),
+        constraints=LinearConstraint(slack, -rest, -rest) if m else None,
+        options={"node_limit": WHOLE_NUMBER_NODES},
+    )
+    return None if found.x is None else found.x[:n]

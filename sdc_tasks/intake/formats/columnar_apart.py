@@ -151,31 +151,47 @@ def _column(column: Any, number: bool) -> tuple[list[str], Any, Any] | None:
     """The distinct texts, the text of each record and its binary number; None for a kind of column that is
     not read.
     """
+    types = import_module("pyarrow").types
+
+    if types.is_dictionary(column.type):
+        if _is_text(column.type.value_type):
+            return _coded(column.combine_chunks(), str.strip)
+        column = column.cast(column.type.value_type)
+    if number and (sent := _exact(column)) is not None:
+        return ["", A_NUMBER], ~np.isnan(sent), sent
+    if types.is_floating(column.type):
+        return None if number else _texts(column, lambda value: repr(value).removesuffix(".0"))
+    written = _written(column)
+    return None if written is None else _texts(written, str.strip)
+
+
+def _is_text(kind: Any) -> bool:
+    types = import_module("pyarrow").types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _exact(column: Any) -> Any:
+    """(records,): the numbers of a column as float64, NaN for none; None where that does not hold them."""
+    types = import_module("pyarrow").types
+
+    if not (types.is_float64(column.type) or types.is_integer(column.type)):
+        return None
+    sent = column.combine_chunks().to_numpy(zero_copy_only=False).astype(float)
+    exact = types.is_float64(column.type) or not (np.abs(sent) >= _NOT_EXACT).any()
+    return sent if exact else None
+
+
+def _written(column: Any) -> Any:
+    """A column of texts, or of numbers that are written without loss, as texts; None for any other one."""
     pa = import_module("pyarrow")
 
     types, kind = pa.types, column.type
-    if types.is_dictionary(kind):
-        listed = kind.value_type
-        if types.is_string(listed) or types.is_large_string(listed) or types.is_string_view(listed):
-            return _coded(column.combine_chunks(), str.strip)
-        column = column.cast(kind.value_type)
-        kind = column.type
-    if types.is_float64(kind) and number:
-        sent = column.combine_chunks().to_numpy(zero_copy_only=False).astype(float)
-        return ["", A_NUMBER], ~np.isnan(sent), sent
-    if types.is_integer(kind) and number:
-        sent = column.combine_chunks().to_numpy(zero_copy_only=False).astype(float)
-        if not (np.abs(sent) >= _NOT_EXACT).any():
-            return ["", A_NUMBER], ~np.isnan(sent), sent
-    if types.is_floating(kind):
-        return None if number else _texts(column, lambda value: repr(value).removesuffix(".0"))
     if types.is_integer(kind) or types.is_decimal(kind) or types.is_null(kind):
-        column = column.cast(pa.string())
-    elif types.is_string_view(kind):
-        column = column.cast(pa.large_string())
-    elif not (types.is_string(kind) or types.is_large_string(kind)):
-        return None
-    return _texts(column, str.strip)
+        return column.cast(pa.string())
+    if types.is_string_view(kind):
+        return column.cast(pa.large_string())
+    return column if _is_text(kind) else None
 
 
 def _texts(column: Any, text: Any) -> tuple[list[str], Any, None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count, islice
 
 import numpy as np
@@ -38,30 +38,39 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     if header is None:
         return None
     names, periods = header
-    columns = [*names, *_behind(concepts)]
-    texts = [defaultdict[str, int](count().__next__) for _ in columns]  # a new text gets the next number
-    which = [array("q") for _ in columns]
-    line = array("q")
-    records = _records(lines, len(names), periods, found)
-    while part := list(islice(records, _AT_A_TIME)):
-        line.extend(at for at, _ in part)
-        if len(line) > most:
-            found.add("140", f"the file has more than {most} values: send the table and nothing else")
-            return None
-        for mine, numbers, contents in zip(
-            texts, which, zip(*(said for _, said in part), strict=True), strict=True
-        ):
-            numbers.extend(map(mine.__getitem__, contents))
+    concept_of_column = [*names, *_behind(concepts)]
+    line, columns = _columns(_records(lines, len(names), periods, found), len(concept_of_column), most)
+    if len(line) > most:
+        found.add("140", f"the file has more than {most} values: send the table and nothing else")
+        return None
     if not line:
         found.add("140", "the file has a header but no record: send the complete table")
         return None
     known = known_columns(concepts)
     read = {
-        name: (list(mine), np.array(at))
-        for name, mine, at in zip(columns, texts, which, strict=True)
+        name: (list(texts), np.array(which))
+        for name, (texts, which) in zip(concept_of_column, columns, strict=True)
         if name in known
     }
     return Records(TSV, np.array(line), read)
+
+
+def _columns(
+    records: Iterator[tuple[int, tuple[str, ...]]], width: int, most: int
+) -> tuple[array[int], list[tuple[Mapping[str, int], array[int]]]]:
+    """The line of each record, and for each column its distinct texts and their numbers; it ends soon after
+    `most` records.
+    """
+    texts = [defaultdict[str, int](count().__next__) for _ in range(width)]  # a new text gets the next number
+    which = [array("q") for _ in range(width)]
+    line = array("q")
+    while len(line) <= most and (part := list(islice(records, _AT_A_TIME))):
+        line.extend(at for at, _ in part)
+        for mine, numbers, contents in zip(
+            texts, which, zip(*(said for _, said in part), strict=True), strict=True
+        ):
+            numbers.extend(map(mine.__getitem__, contents))
+    return line, list(zip(texts, which, strict=True))
 
 
 def _behind(concepts: Concepts) -> tuple[str, ...]:

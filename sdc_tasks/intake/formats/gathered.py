@@ -197,19 +197,15 @@ class Gathered:
         number = len(stretch.down)
         over = [self.concept(name) for name in above]
         own = [[self.concept(name) for name in alike.names] for alike in stretch.alike]
-        if self._records + number > self._most or any(
-            len({*over, *mine}) < len(over) + len(mine) for mine in own
-        ):
+        said_twice = any(len({*over, *mine}) < len(over) + len(mine) for mine in own)
+        if said_twice or self._records + number > self._most:
             return False
         self._records += number
         lines = line + stretch.down
         self._lines.frombytes(lines.astype(self._lines.typecode).tobytes())
-        which = {name: np.full(number, UNSAID, dtype=np.int32) for name in self.texts}
         for mine, alike in zip(own, stretch.alike, strict=True):
             self.seen((*over, *mine), int(lines[alike.at[0]]))
-            for name, (texts, those) in zip(mine, alike.columns, strict=True):
-                if name in which:
-                    which[name][alike.at] = self._numbers(name, texts)[those]
+        which = self._of_stretch(own, stretch)
         for name, text in zip(over, above.values(), strict=True):
             if name in which:
                 which[name][:] = self.texts[name][text]
@@ -217,6 +213,19 @@ class Gathered:
             self._widen(name)
             self._which[name].frombytes(found.astype(self._which[name].typecode).tobytes())
         return True
+
+    def _of_stretch(self, own: Sequence[Sequence[str]], stretch: Stretch) -> dict[str, Ints]:
+        """(observations,) for each concept: the numbers of its texts, UNSAID where it is not said. `own`: the
+        concepts of the observations that are alike.
+        """
+        which: dict[str, Ints] = {
+            name: np.full(len(stretch.down), UNSAID, dtype=np.int32) for name in self.texts
+        }
+        for names, alike in zip(own, stretch.alike, strict=True):
+            for name, (texts, those) in zip(names, alike.columns, strict=True):
+                if name in which:
+                    which[name][alike.at] = self._numbers(name, texts)[those]
+        return which
 
     def _numbers(self, name: str, texts: list[str]) -> Ints:
         """The number of each of these texts of a concept. Where one that holds numbers has many already, they
@@ -246,32 +255,18 @@ class Gathered:
 
     def records(self, wire: WireFormat, found: Findings) -> Records | None:
         """All that was read, with findings on what is missing, said twice or not known."""
-        known = self.texts.keys()
         for each in self._unreached:
-            unreached(each.kind, each.said, known, each.line, found, _WITHOUT)
+            unreached(each.kind, each.said, self.texts.keys(), each.line, found, _WITHOUT)
         if not self._records:
             found.add("140", "the message has no observation: send the complete table")
             return None
-        for name in self.concepts.required:
-            if name not in self._names:
-                found.missing(
-                    f"concept {name}", "add it, at the observation, its series, a group or the data set"
-                )
-        for name, line in self._names.items():
-            if name not in known:
-                told = shown(name, known)
-                found.unread(f"concept{f' {told}' if told else ''}", line)
+        self._compare_concepts(found)
         which: dict[str, Numbers] = {
             name: np.frombuffer(numbers, dtype=numbers.typecode) for name, numbers in self._which.items()
         }
         self._which.clear()
         self._spread(which, found)
-        for name, line in self._twice.items():
-            message = (
-                f"concept{f' {name}' if name in known else ''} is said twice of one observation, "
-                f"differently: say it once"
-            )
-            found.add("150/007", message, line)
+        self._refuse_differences(found)
         if found.refused:
             return None
         if self._notes:
@@ -285,6 +280,27 @@ class Gathered:
         lines = np.array(self._lines, dtype=np.int64) if self._lines else np.arange(2, self._records + 2)
         self._lines = array("i")
         return Records(wire, lines, columns)
+
+    def _compare_concepts(self, found: Findings) -> None:
+        """Adds findings for concepts that the message lacks, and for those that the domain does not have."""
+        for name in self.concepts.required:
+            if name not in self._names:
+                found.missing(
+                    f"concept {name}", "add it, at the observation, its series, a group or the data set"
+                )
+        known = self.texts.keys()
+        for name, line in self._names.items():
+            if name not in known:
+                told = shown(name, known)
+                found.unread(f"concept{f' {told}' if told else ''}", line)
+
+    def _refuse_differences(self, found: Findings) -> None:
+        for name, line in self._twice.items():
+            message = (
+                f"concept{f' {name}' if name in self.texts else ''} is said twice of one observation, "
+                f"differently: say it once"
+            )
+            found.add("150/007", message, line)
 
     def _column(self, name: str, numbers: Numbers) -> tuple[Sequence[str], Numbers]:
         """The texts of a concept and the text of each record, once all is read. What was gathered of it is
@@ -309,6 +325,18 @@ class Gathered:
         is a finding.
         """
         ends = [first for first, _, _ in self._sets[1:]] + [self._records]
+        self._refuse_empty_sets(ends, found)
+        for name in self._of_groups():
+            self._merge(name, which)
+        for end, (first, groups, _) in zip(ends, self._sets, strict=True):
+            if first == end:
+                continue
+            mine = {name: numbers[first:end] for name, numbers in which.items()}
+            plain = [replace(each, key=self._plain(each.key), said=self._plain(each.said)) for each in groups]
+            for name in sorted(spread(plain, self.texts, mine, found)):
+                self._twice.setdefault(name, self._names[name])
+
+    def _refuse_empty_sets(self, ends: Sequence[int], found: Findings) -> None:
         for end, (first, _, line) in zip(ends, self._sets, strict=True):
             if first == end:
                 found.add(
@@ -316,25 +344,21 @@ class Gathered:
                     "a data set without an observation: send it with its observations, or take it away",
                     line,
                 )
-        concerned = {
-            name for _, groups, _ in self._sets for group in groups for name in (*group.key, *group.said)
-        }
-        for name in concerned:  # they are compared as they are read, and may add texts
-            merged: dict[str, int] = {}
-            at = [
-                merged.setdefault(self.concepts.plain(name, text), len(merged)) for text in self.texts[name]
-            ]
-            packed = self._packed.pop(name, PackedTexts())  # plain already; their numbers count from the end
-            at += reversed([merged.setdefault(text, len(merged)) for text in packed])
-            self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
-        for end, (first, groups, _) in zip(ends, self._sets, strict=True):
-            groups = [
-                replace(each, key=self._plain(each.key), said=self._plain(each.said)) for each in groups
-            ]
-            mine = {name: numbers[first:end] for name, numbers in which.items()}
-            if first < end:
-                for name in sorted(spread(groups, self.texts, mine, found)):
-                    self._twice.setdefault(name, self._names[name])
+
+    def _of_groups(self) -> set[str]:
+        """The concepts of all groups."""
+        groups = [group for _, groups, _ in self._sets for group in groups]
+        return {name for group in groups for name in (*group.key, *group.said)}
+
+    def _merge(self, name: str, which: dict[str, Numbers]) -> None:
+        """Numbers the texts of a concept of groups anew, as they are compared: without surrounding blanks,
+        each once. Groups may add texts.
+        """
+        merged: dict[str, int] = {}
+        at = [merged.setdefault(self.concepts.plain(name, text), len(merged)) for text in self.texts[name]]
+        packed = self._packed.pop(name, PackedTexts())  # plain already; their numbers count from the end
+        at += reversed([merged.setdefault(text, len(merged)) for text in packed])
+        self.texts[name], which[name] = merged, np.array([*at, UNSAID], dtype=np.int64)[which[name]]
 
     def _plain(self, said: Mapping[str, str]) -> dict[str, str]:
         return {name: self.concepts.plain(name, text) for name, text in said.items()}

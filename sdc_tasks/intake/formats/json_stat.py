@@ -53,14 +53,9 @@ def gather(message: Mapping[str, Any], gathered: Gathered) -> None:
     _only(message, _OF_A_SET | _NOTES, "data set", gathered)
     gathered.data_set()
     common = _of_the_set(message.get("extension", {}), gathered)
-    names = [_concept(name, gathered) for name in message["id"]]
-    if len(set(names)) < len(names):
-        raise UnfitMessage("two dimensions of one concept: send each once")
-    codes = [_codes(message["dimension"][name], gathered) for name in message["id"]]
-    size = [len(each) for each in codes]
-    if message["size"] != size or message["dimension"].keys() != set(message["id"]):
-        raise UnfitMessage("the size of the data set is not that of its dimensions: export it again")
-    values, statuses = (dict(_placed(message.get(each), math.prod(size))) for each in ("value", "status"))
+    names, codes = _dimensions(message, gathered)
+    places = math.prod(map(len, codes))
+    values, statuses = (dict(_placed(message.get(each), places)) for each in ("value", "status"))
     gathered.seen((*names, MEASURE, gathered.concepts.obs_status, gathered.concepts.conf_status, *common))
     for place in sorted(values.keys() | statuses.keys()):
         said, rest = dict(common), place
@@ -71,6 +66,17 @@ def gather(message: Mapping[str, Any], gathered: Gathered) -> None:
             if said.setdefault(name, text) != text:
                 gathered.differs(name)
         gathered.record(said)
+
+
+def _dimensions(message: Mapping[str, Any], gathered: Gathered) -> tuple[list[str], list[list[str]]]:
+    """The concepts of the dimensions, and the codes of each."""
+    names = [_concept(name, gathered) for name in message["id"]]
+    if len(set(names)) < len(names):
+        raise UnfitMessage("two dimensions of one concept: send each once")
+    codes = [_codes(message["dimension"][name], gathered) for name in message["id"]]
+    if message["size"] != [*map(len, codes)] or message["dimension"].keys() != set(message["id"]):
+        raise UnfitMessage("the size of the data set is not that of its dimensions: export it again")
+    return names, codes
 
 
 def first(text: str, concept: str) -> str:

@@ -61,10 +61,7 @@ def read_tree(path: Path, dimension: str, total: str) -> table.Hierarchy:
     leaves out. Raises InvalidInput.
     """
     found = read_codes(path)
-    if wild := [code for code, _ in found.pairs if WILD & set(code)]:
-        raise InvalidInput(
-            f"{path}: {wild[0]} is a wildcard. Remedy: list the codes of {dimension} one by one"
-        )
+    _refuse_wildcards(found, dimension)
     pairs = list(found.pairs)
     if not found.listed:
         pairs = [(total, ""), *((code, parent or total) for code, parent in pairs)]
@@ -77,6 +74,13 @@ def read_tree(path: Path, dimension: str, total: str) -> table.Hierarchy:
         raise InvalidInput(
             f"{path}: {error}. Remedy: correct the parents, so that each code leads to one without a parent"
         ) from error
+
+
+def _refuse_wildcards(found: CodeFile, dimension: str) -> None:
+    if wild := [code for code, _ in found.pairs if WILD & set(code)]:
+        raise InvalidInput(
+            f"{found.path}: {wild[0]} is a wildcard. Remedy: list the codes of {dimension} one by one"
+        )
 
 
 def _refuse_repeated(found: CodeFile, total: str) -> None:

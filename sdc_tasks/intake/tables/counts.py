@@ -12,6 +12,7 @@ import io
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
@@ -153,11 +154,7 @@ def _counts_in(
         raise InvalidInput(f"{path}: no record. Remedy: give a table with at least one")
     for name in dimensions:
         _refuse_codes(path, line_of, name, columns[name])
-    counts = None if frequency is None else _whole(path, line_of, frequency, columns[frequency], "count")
-    if counts is not None and float(counts.astype(np.float64).sum()) >= EXACT_BELOW:
-        raise InvalidInput(
-            f"{path}: column {frequency}: the total is too large to be exact. Remedy: these are no counts"
-        )
+    counts = None if frequency is None else _frequencies(path, line_of, frequency, columns[frequency])
     cells, which = inner_cells(
         dimensions, [(columns[name].codes, columns[name].labels) for name in dimensions], counts
     )
@@ -176,6 +173,16 @@ def _counts_in(
 
     forced = at_cells(force, "force")
     return Counts(cells, which, None if forced is None else forced > 0, at_cells(given, "given"))
+
+
+def _frequencies(path: str, line_of: _Lines, name: str, column: _Column) -> Ints:
+    """(records): the counts of a column, whose sum is exact."""
+    counts = _whole(path, line_of, name, column, "count")
+    if float(counts.astype(np.float64).sum()) >= EXACT_BELOW:
+        raise InvalidInput(
+            f"{path}: column {name}: the total is too large to be exact. Remedy: these are no counts"
+        )
+    return counts
 
 
 def _refuse_codes(path: str, line_of: _Lines, name: str, column: _Column) -> None:
@@ -246,20 +253,33 @@ def _csv(path: Path, wanted: Sequence[str], counted: bool) -> tuple[dict[str, _C
     known: list[defaultdict[str, int]] = [defaultdict(count().__next__) for _ in wanted]
     codes: list[list[Codes]] = [[] for _ in wanted]
     numbered: list[Ints] = []
+    with _refusing_unreadable(path), _opened(path) as stream:
+        told = lines(path, stream)
+        head = next(told, "")
+        names = next(csv.reader([head], delimiter=separator_of(head)), [])
+        names = [name.strip() for name in names]
+        places = _places(path, names, wanted, counted)
+        reader = csv.reader(told, delimiter=separator_of(head), strict=True)
+        while chunk := list(islice(_numbered(reader), CHUNK)):
+            _refuse_lengths(path, chunk, len(names))
+            numbers, rows = zip(*chunk, strict=True)
+            for own, labels, place in zip(codes, known, places, strict=True):
+                own.append(_codes_at(place, rows, labels))
+            numbered.append(np.array(numbers))
+    none = np.empty(0, dtype=np.int32)
+    columns = [
+        _Column(np.concatenate([none, *own]), list(labels)) for own, labels in zip(codes, known, strict=True)
+    ]
+    return dict(zip(wanted, columns, strict=True)), _Lines(
+        "line", np.concatenate([np.empty(0, dtype=np.int64), *numbered])
+    )
+
+
+@contextmanager
+def _refusing_unreadable(path: Path) -> Iterator[None]:
+    """Raises InvalidInput for what a file that cannot be read raises."""
     try:
-        with _opened(path) as stream:
-            told = lines(path, stream)
-            head = next(told, "")
-            names = next(csv.reader([head], delimiter=separator_of(head)), [])
-            names = [name.strip() for name in names]
-            places = _places(path, names, wanted, counted)
-            reader = csv.reader(told, delimiter=separator_of(head), strict=True)
-            while chunk := list(islice(_numbered(reader), CHUNK)):
-                _refuse_lengths(path, chunk, len(names))
-                numbers, rows = zip(*chunk, strict=True)
-                for own, labels, place in zip(codes, known, places, strict=True):
-                    own.append(_codes_at(place, rows, labels))
-                numbered.append(np.array(numbers))
+        yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InvalidInput(
             f"{path}: not a whole gzip file, as its name says. Remedy: send it again, or name it without .gz"
@@ -270,13 +290,6 @@ def _csv(path: Path, wanted: Sequence[str], counted: bool) -> tuple[dict[str, _C
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(f"{path}: not a CSV file in UTF-8. Remedy: save it as CSV, UTF-8") from error
-    none = np.empty(0, dtype=np.int32)
-    columns = [
-        _Column(np.concatenate([none, *own]), list(labels)) for own, labels in zip(codes, known, strict=True)
-    ]
-    return dict(zip(wanted, columns, strict=True)), _Lines(
-        "line", np.concatenate([np.empty(0, dtype=np.int64), *numbered])
-    )
 
 
 def _codes_at(place: int, rows: Sequence[list[str]], known: defaultdict[str, int]) -> Codes:

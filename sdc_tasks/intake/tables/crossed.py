@@ -106,22 +106,7 @@ def suppression_in(
     in which a cell is a total multiplies its cost by this. Raises InvalidInput, with record, cell and
     remedy, where this is no table.
     """
-    if layout.primary is None and layout.column("status", records) is None:
-        raise InvalidInput(
-            f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: "
-            f"primary), or of primaries (1)"
-        )
-    if layout.cost is not None and costs != "file":
-        raise InvalidInput(
-            f"{records.name}: the column of costs {layout.cost}, and other costs. Remedy: choose costs of "
-            f"the file, or drop it"
-        )
-    if layout.count is not None and costs != "frequency" and not layout.min_contributors:
-        raise InvalidInput(
-            f"{records.name}: the column of contributors {layout.count}, and nothing that counts them. "
-            f"Remedy: choose costs by frequency "
-            "or a minimum of contributors, or drop it"
-        )
+    _refuse_unsaid(records, layout, costs)
     keyed = keyed_table(records, layout)
     table = keyed.table
     count = numbers_at_cells(records, keyed, layout, "count") if layout.min_contributors else None
@@ -153,6 +138,26 @@ def suppression_in(
     return CrossedSuppression(
         problem, keyed.dimensions, layout.value, keyed.keys, keyed.stays, numbers, keyed.consistent
     )
+
+
+def _refuse_unsaid(records: TextRows, layout: TableLayout, costs: CellCosts) -> None:
+    """Raises InvalidInput where nothing says which cells are primary, or a named column says nothing here."""
+    if layout.primary is None and layout.column("status", records) is None:
+        raise InvalidInput(
+            f"{records.name}: nothing says which cells are primary. Remedy: name a column of statuses (u: "
+            f"primary), or of primaries (1)"
+        )
+    if layout.cost is not None and costs != "file":
+        raise InvalidInput(
+            f"{records.name}: the column of costs {layout.cost}, and other costs. Remedy: choose costs of "
+            f"the file, or drop it"
+        )
+    if layout.count is not None and costs != "frequency" and not layout.min_contributors:
+        raise InvalidInput(
+            f"{records.name}: the column of contributors {layout.count}, and nothing that counts them. "
+            f"Remedy: choose costs by frequency "
+            "or a minimum of contributors, or drop it"
+        )
 
 
 def numbers_at_cells(records: TextRows, keyed: KeyedTable, layout: TableLayout, name: str) -> Floats:

@@ -11,7 +11,7 @@ keys            `pcv,ckey,pvalue`: a line for each count 1 … 750 and each cell
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -50,42 +50,76 @@ def _by_probabilities(rows: TextRows) -> PerturbationTable:
             f"{rows.at(rows.column('type').index(other))}: a table for values, not for counts. Remedy: give "
             f"one of type all"
         )
-    count, published, step = (_whole(rows, name) for name in ("i", "j", "v"))
-    p, upper = (_numbers(rows, name) for name in ("p", "p_int_ub"))
+    intervals = _Intervals(
+        rows,
+        *(_whole(rows, name) for name in ("i", "j", "v")),
+        *(_numbers(rows, name) for name in ("p", "p_int_ub")),
+    )
     made: list[NoiseRow] = []
-    for of, lines in groupby(range(len(count)), key=count.__getitem__):
+    for of, lines in groupby(range(len(intervals.count)), key=intervals.count.__getitem__):
         own = list(lines)
-        at = rows.at(own[0])
         if of != len(made):
             raise InvalidInput(
-                f"{at}: count {of} where {len(made)} is expected. Remedy: the lines of each count together, "
-                f"from 0 on, none left out"
+                f"{rows.at(own[0])}: count {of} where {len(made)} is expected. Remedy: the lines of each "
+                f"count together, from 0 on, none left out"
             )
+        made.append(intervals.row(of, own))
+    return _table(rows.name, made, 1, None)
+
+
+@dataclass(frozen=True)
+class _Intervals:
+    """The lines of a table of probabilities: i, j, v, p and p_int_ub of each."""
+
+    rows: TextRows
+    count: Sequence[int]
+    published: Sequence[int]
+    step: Sequence[int]
+    p: Sequence[float]
+    upper: Sequence[float]
+
+    def row(self, count: int, own: Sequence[int]) -> NoiseRow:
+        """The noise of a count, of its `own` lines. Raises InvalidInput where these contradict themselves."""
+        at = self.rows.at(own[0])
         for k in own:
-            if published[k] != of + step[k]:
-                raise InvalidInput(f"{rows.at(k)}: j is not i + v. Remedy: correct it")
-        if abs(sum(p[k] for k in own) - 1) > FEASIBILITY:
+            if self.published[k] != count + self.step[k]:
+                raise InvalidInput(f"{self.rows.at(k)}: j is not i + v. Remedy: correct it")
+        if abs(sum(self.p[k] for k in own) - 1) > FEASIBILITY:
             raise InvalidInput(
-                f"{at}: the probabilities of count {of} do not sum to 1. Remedy: correct p, and p_int_ub "
+                f"{at}: the probabilities of count {count} do not sum to 1. Remedy: correct p, and p_int_ub "
                 f"with it"
             )
         begin = 0.0
         for k in own:
-            if abs(upper[k] - begin - p[k]) > FEASIBILITY:
+            if abs(self.upper[k] - begin - self.p[k]) > FEASIBILITY:
                 raise InvalidInput(
-                    f"{rows.at(k)}: p_int_ub does not go on by p. Remedy: the upper end of each interval is "
-                    f"the sum of p so far"
+                    f"{self.rows.at(k)}: p_int_ub does not go on by p. Remedy: the upper end of each "
+                    f"interval is the sum of p so far"
                 )
-            begin = upper[k]
-        made.append(_row(at, [step[k] for k in own], [upper[k] for k in own]))
-    return _table(rows.name, made, 1, None)
+            begin = self.upper[k]
+        return _row(at, [self.step[k] for k in own], [self.upper[k] for k in own])
 
 
 def _by_keys(rows: TextRows) -> PerturbationTable:
     count, key, step = (_whole(rows, name) for name in KEYS)
     keys = max(key) + 1
+    step_of = _steps_of_keys(rows, list(zip(count, key, strict=True)), step, keys)
+    made = [NoiseRow.likely([0], [1.0])]
+    for c in range(1, OFFICE_TOP + 1):
+        runs = [(of, len(list(own))) for of, own in groupby(step_of[c, k] for k in range(keys))]
+        ends = np.cumsum([length for _, length in runs]) / keys
+        made.append(_row(f"{rows.name}, count {c}", [of for of, _ in runs], ends.tolist()))
+    return _table(rows.name, made, OFFICE_REPEAT, keys)
+
+
+def _steps_of_keys(
+    rows: TextRows, places: Sequence[tuple[int, int]], step: Sequence[int], keys: int
+) -> Mapping[tuple[int, int], int]:
+    """The step of each count and each of so many keys; `places`: those of each line. Raises InvalidInput
+    where one has no line, or two.
+    """
     found: dict[tuple[int, int], int] = {}
-    for k, place in enumerate(zip(count, key, strict=True)):
+    for k, place in enumerate(places):
         if not 1 <= place[0] <= OFFICE_TOP or place[1] < 0 or place in found:
             raise InvalidInput(
                 f"{rows.at(k)}: a count outside 1 … {OFFICE_TOP}, or a key below 0 or twice. Remedy: a line "
@@ -98,12 +132,7 @@ def _by_keys(rows: TextRows) -> PerturbationTable:
             f"{rows.name}: no line for count {missing[0]} and key {missing[1]}. Remedy: a line for each "
             f"count 1 … {OFFICE_TOP} and each key 0 … {keys - 1}"
         )
-    made = [NoiseRow.likely([0], [1.0])]
-    for c in range(1, OFFICE_TOP + 1):
-        runs = [(of, len(list(own))) for of, own in groupby(found[c, k] for k in range(keys))]
-        ends = np.cumsum([length for _, length in runs]) / keys
-        made.append(_row(f"{rows.name}, count {c}", [of for of, _ in runs], ends.tolist()))
-    return _table(rows.name, made, OFFICE_REPEAT, keys)
+    return found
 
 
 def _row(at: str, steps: Sequence[int], upper: Sequence[float]) -> NoiseRow:

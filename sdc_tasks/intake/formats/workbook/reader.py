@@ -13,7 +13,7 @@ from sdc_tasks.intake.findings import Findings
 from sdc_tasks.intake.formats.packed import DAMAGED
 from sdc_tasks.intake.formats.records import Concepts, Records
 from sdc_tasks.intake.formats.workbook.cells import CODE, SheetCells, is_filled, tell
-from sdc_tasks.intake.formats.workbook.parts import Package, UnfitWorkbook
+from sdc_tasks.intake.formats.workbook.parts import Package, UnfitWorkbook, Worksheet
 from sdc_tasks.model.findings import Severity
 
 _UNPACKED = 1024  # bytes of a part for each record that is allowed
@@ -39,17 +39,7 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     found.add(CODE, _RISKS, severity=Severity.WARNING)
     try:
         package = Package(data, _SPARE + _UNPACKED * most)
-        filled = [sheet for sheet in package.sheets if is_filled(package, sheet)]
-        if len(filled) != 1:
-            named = f": {', '.join(tell(sheet.name) for sheet in filled[:4])}" if filled else ""
-            raise UnfitWorkbook(
-                f"{len(filled)} sheets hold something{named}. Send one sheet with the table, and nothing else"
-            )
-        if filled[0].hidden:
-            raise UnfitWorkbook(
-                "the only sheet that holds something is hidden: show it, and check what it holds"
-            )
-        return SheetCells(filled[0], concepts, found, most).read(package)
+        return SheetCells(_only_sheet(package), concepts, found, most).read(package)
     except UnfitWorkbook as unfit:
         found.add(CODE, str(unfit), unfit.line)
     except ExpatError:
@@ -57,6 +47,19 @@ def parse(data: bytes, concepts: Concepts, found: Findings, most: int) -> Record
     except (*DAMAGED, KeyError):
         found.add(CODE, "the workbook is not whole: send it again")
     return None
+
+
+def _only_sheet(package: Package) -> Worksheet:
+    """The one sheet that holds anything. Raises UnfitWorkbook where it is hidden, or there are several."""
+    filled = [sheet for sheet in package.sheets if is_filled(package, sheet)]
+    if len(filled) != 1:
+        named = f": {', '.join(tell(sheet.name) for sheet in filled[:4])}" if filled else ""
+        raise UnfitWorkbook(
+            f"{len(filled)} sheets hold something{named}. Send one sheet with the table, and nothing else"
+        )
+    if filled[0].hidden:
+        raise UnfitWorkbook("the only sheet that holds something is hidden: show it, and check what it holds")
+    return filled[0]
 
 
 def first(data: bytes, concept: str) -> str:
