@@ -418,15 +418,7 @@ def summary(desk: Desk, release_id: str) -> Summary:
         publication.value != 0
     )  # relative to what is published: the true value stays out of it
     relative = publication.base[rounded] / np.abs(publication.value[rounded])
-    seconds: dict[str, float] = {}
-    for row in reader.steps(desk.engine, release_id):
-        seconds[row["step"]] = seconds.get(row["step"], 0.0) + row["seconds"]
-    versions = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
-    same = [each for each in versions if each.publication_digest == publication.digest]
-    current = next(
-        (each for each in same if each.release_id == release_id),
-        max(same, key=lambda each: each.version, default=None),
-    )
+    version = _version_of(desk, release_id, publication)
     return Summary(
         release_id=release_id,
         accepted=states.count(DeliveryState.ACCEPTED),
@@ -445,10 +437,28 @@ def summary(desk: Desk, release_id: str) -> Summary:
         claim=claim_of(json.loads(audit["certificate"])),
         proof=reader.proof(desk.engine, release_id, audit),
         broken=merged.broken,
-        version=None if current is None else current.version,
-        embargo=None if current is None or current.visible else current.embargo,
-        seconds=seconds,
+        version=None if version is None else version.version,
+        embargo=None if version is None or version.visible else version.embargo,
+        seconds=_seconds(desk, release_id),
         strategies=tuple(
             f"{r.method}: {r.outcome}, {r.reason}" for r in adjustment_of(desk, release_id).rungs
         ),
     )
+
+
+def _version_of(desk: Desk, release_id: str, publication: Publication) -> ReleaseInfo | None:
+    """The version of this release; else the newest one with the same table; None where there is neither."""
+    versions = [each for each in reader.releases(desk.engine, desk.domain.id) if each.period == desk.period]
+    same = [each for each in versions if each.publication_digest == publication.digest]
+    return next(
+        (each for each in same if each.release_id == release_id),
+        max(same, key=lambda each: each.version, default=None),
+    )
+
+
+def _seconds(desk: Desk, release_id: str) -> dict[str, float]:
+    """What each step took, all its tasks together."""
+    found: dict[str, float] = {}
+    for row in reader.steps(desk.engine, release_id):
+        found[row["step"]] = found.get(row["step"], 0.0) + row["seconds"]
+    return found

@@ -196,13 +196,8 @@ def findings_together(
     """The deliveries, with equal findings listed once, and separately the warnings that the files of several
     countries share. Errors stay with their file, where the sender looks for them.
     """
-    Kind = tuple[str, str, str]
-    kinds: dict[Kind, list[tuple[DeliveryFact, int]]] = {}
     by_file = [(delivery, _counted(delivery.findings)) for delivery in deliveries]
-    for delivery, found in by_file:
-        for each in found:
-            kinds.setdefault((each.code, each.severity, each.message), []).append((delivery, each.times))
-    shared = {kind: met for kind, met in kinds.items() if len(met) > 1 and kind[1] != Severity.ERROR}
+    shared = _shared(by_file)
     common = tuple(
         CommonFinding(
             *kind,
@@ -212,13 +207,25 @@ def findings_together(
         for kind, met in shared.items()
     )
     own = [
-        replace(
-            delivery,
-            findings=tuple(each for each in found if (each.code, each.severity, each.message) not in shared),
-        )
+        replace(delivery, findings=tuple(each for each in found if _kind(each) not in shared))
         for delivery, found in by_file
     ]
     return own, common
+
+
+def _kind(finding: FindingFact) -> tuple[str, str, str]:
+    return finding.code, finding.severity, finding.message
+
+
+def _shared(
+    by_file: Sequence[tuple[DeliveryFact, Sequence[FindingFact]]],
+) -> dict[tuple[str, str, str], list[tuple[DeliveryFact, int]]]:
+    """The kinds of warnings that several deliveries have: these, and how often each has it."""
+    kinds: dict[tuple[str, str, str], list[tuple[DeliveryFact, int]]] = {}
+    for delivery, found in by_file:
+        for each in found:
+            kinds.setdefault(_kind(each), []).append((delivery, each.times))
+    return {kind: met for kind, met in kinds.items() if len(met) > 1 and kind[1] != Severity.ERROR}
 
 
 def _counted(findings: Sequence[FindingFact]) -> list[FindingFact]:
@@ -227,9 +234,7 @@ def _counted(findings: Sequence[FindingFact]) -> list[FindingFact]:
     """
     first: dict[tuple[str | int, ...], FindingFact] = {}
     for number, each in enumerate(findings):
-        kind: tuple[str | int, ...] = (
-            (number,) if each.severity == Severity.ERROR else (each.code, each.severity, each.message)
-        )
+        kind: tuple[str | int, ...] = (number,) if each.severity == Severity.ERROR else _kind(each)
         first[kind] = replace(first[kind], times=first[kind].times + each.times) if kind in first else each
     return list(first.values())
 
@@ -471,45 +476,51 @@ def _rules(
     kept: Adjustment,
 ) -> tuple[RuleFact, ...]:
     """The publication, and the publications by each other rule: averages over many cells, to three digits."""
-    truth, space = problem.a[publication.cells], problem.space
-    groups = [space.aggregate_cells_of(group) for group in space.groups]
-
-    def fact(rung: Rung, name: str, published: Publication, moved: float | None, broken: int) -> RuleFact:
-        told, rounded = published.exact | published.rounded, published.rounded
-        lost = [
-            int((~published.exact & mine).sum()) for mine in groups
-        ]  # the log tells the loss of each group of so many cells
-        loses = any(lost) and all(not cells or cells >= MINIMUM_CELLS for cells in lost)
-        relative = _relative_base(published)
-        sizes = relative[rounded & np.isfinite(relative)]
-        many = told.sum() >= MINIMUM_CELLS
-        return RuleFact(
-            name=name,
-            cells=_loss(published, np.ones(len(published.cells), dtype=bool)),
-            distance=_three(np.abs(published.value - truth)[told].mean()) if many else None,
-            moved=moved,
-            mean_base=float(sizes.mean()) if len(sizes) else None,
-            median_base=float(np.median(sizes)) if len(sizes) else None,
-            loss=_three(rung.objective) if loses and rung.objective is not None else None,
-            bound=_three(rung.bound) if loses and rung.bound is not None else None,
-            broken=broken,
-        )
-
     moved = None
-    if adjustment.x is not None and len(truth) >= MINIMUM_CELLS:
+    if adjustment.x is not None and len(publication.cells) >= MINIMUM_CELLS:
         moved = _three(np.abs(adjustment.x - problem.a)[problem.aggregate].mean())
     found = [
-        fact(rung, f"{rung.method}: published", publication, None, report.broken)
+        _rule(problem, rung, f"{rung.method}: published", publication, None, report.broken)
         for rung in kept.rungs
         if rung.chosen
     ]
     for rung in kept.rungs:
         if rung.method in others:
             behind = moved if rung.unprotected else None
-            found.append(
-                fact(rung, f"{rung.method}, {rung.reason}", others[rung.method], behind, rung.unprotected)
-            )
+            name = f"{rung.method}, {rung.reason}"
+            found.append(_rule(problem, rung, name, others[rung.method], behind, rung.unprotected))
     return tuple(found)
+
+
+def _rule(
+    problem: ProtectionProblem,
+    rung: Rung,
+    name: str,
+    published: Publication,
+    moved: float | None,
+    broken: int,
+) -> RuleFact:
+    told, loses = published.exact | published.rounded, _may_tell_loss(problem.space, published)
+    relative = _relative_base(published)
+    sizes = relative[published.rounded & np.isfinite(relative)]
+    distance = np.abs(published.value - problem.a[published.cells])[told]
+    return RuleFact(
+        name=name,
+        cells=_loss(published, np.ones(len(published.cells), dtype=bool)),
+        distance=_three(distance.mean()) if len(distance) >= MINIMUM_CELLS else None,
+        moved=moved,
+        mean_base=_number(sizes, np.mean),
+        median_base=_number(sizes, np.median),
+        loss=_three(rung.objective) if loses and rung.objective is not None else None,
+        bound=_three(rung.bound) if loses and rung.bound is not None else None,
+        broken=broken,
+    )
+
+
+def _may_tell_loss(space: CellSpace, published: Publication) -> bool:
+    """Whether the loss is of many cells, in each group that has any: the log tells that of each group."""
+    lost = [int((~published.exact & space.aggregate_cells_of(group)).sum()) for group in space.groups]
+    return any(lost) and all(not cells or cells >= MINIMUM_CELLS for cells in lost)
 
 
 def _three(number: float) -> float:

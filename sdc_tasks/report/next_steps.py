@@ -34,8 +34,7 @@ def _decides(facts: ReportFacts) -> Iterator[str]:
 
 
 def _runs(facts: ReportFacts) -> Iterator[str]:
-    accepted = {each.country for each in facts.deliveries if each.state == "accepted"}
-    refused = {each.country for each in facts.deliveries if each.state == "refused"} - accepted
+    refused = _with(facts, "refused") - _with(facts, "accepted")
     if refused:
         yield f"Ask {_listed(refused)} for a corrected file: findings.csv says what is wrong and where."
     if silent := {each.code for each in facts.missing_countries} - refused:
@@ -48,6 +47,11 @@ def _runs(facts: ReportFacts) -> Iterator[str]:
         yield (f"Pass on table.csv and the public files beside it. This report, {kept} stay in the office.")
     else:
         yield "Mend what the audit below names, and release again."
+
+
+def _with(facts: ReportFacts, state: str) -> set[str]:
+    """The countries with a delivery in this state."""
+    return {each.country for each in facts.deliveries if each.state == state}
 
 
 def _answers(facts: ReportFacts) -> Iterator[str]:

@@ -125,32 +125,35 @@ class _Levels:
         """One for each area, indicator, and root of the dimensions after the second. A table of one
         hierarchy has its indicators as columns.
         """
-        rows, *others = self.blocks
-        for area, aggregate in enumerate(self.space.aggregates):
-            if not others:
-                columns = tuple(self.label.indicator(code) for code in self.space.indicators)
-                single: list[list[tuple[int, ...]]] = [
-                    [(c, row) for c in range(len(columns))] for row in rows.heads
-                ]
-                yield self._map(area, aggregate.code, (), (rows, "indicator", columns), single, values)
-                continue
-            column = others[0]
-            roots = [_roots(each) for each in self.space.hierarchies[2:]]
-            for indicator, *root in product(range(len(self.space.indicators)), *roots):
-                common = [
-                    self.label.of(hierarchy.dimension, hierarchy.codes[at])
-                    for hierarchy, at in zip(self.space.hierarchies[2:], root, strict=True)
-                ]
-                if len(self.space.indicators) > 1:
-                    common.insert(0, self.label.indicator(self.space.indicators[indicator]))
-                places = [[(indicator, r, c, *root) for c in column.heads] for r in rows.heads]
-                about = (rows, column.name, column.headers)
-                yield self._map(area, aggregate.code, tuple(common), about, places, values)
+        of_area = self._of_several if len(self.space.hierarchies) > 1 else self._of_one
+        for area in range(len(self.space.aggregates)):
+            yield from of_area(area, values)
+
+    def _of_one(self, area: int, values: bool) -> Iterator[MarkMap]:
+        """Of a table of one hierarchy."""
+        [rows] = self.blocks
+        columns = tuple(self.label.indicator(code) for code in self.space.indicators)
+        places = [[(c, row) for c in range(len(columns))] for row in rows.heads]
+        yield self._map(area, (), (rows, "indicator", columns), places, values)
+
+    def _of_several(self, area: int, values: bool) -> Iterator[MarkMap]:
+        """Of a table of two hierarchies or more."""
+        rows, column, *_ = self.blocks
+        further = self.space.hierarchies[2:]
+        for indicator, *root in product(range(len(self.space.indicators)), *map(_roots, further)):
+            common = [
+                self.label.of(hierarchy.dimension, hierarchy.codes[at])
+                for hierarchy, at in zip(further, root, strict=True)
+            ]
+            if len(self.space.indicators) > 1:
+                common.insert(0, self.label.indicator(self.space.indicators[indicator]))
+            places = [[(indicator, r, c, *root) for c in column.heads] for r in rows.heads]
+            about = (rows, column.name, column.headers)
+            yield self._map(area, tuple(common), about, places, values)
 
     def _map(
         self,
         area: int,
-        code: str,
         common: tuple[Header, ...],
         about: tuple[Blocks, str, tuple[Header, ...]],
         places: Sequence[Sequence[tuple[int, ...]]],
@@ -158,6 +161,7 @@ class _Levels:
     ) -> MarkMap:
         rows, name, columns = about
         marks = tuple(tuple(self.mark(self.number(area, at), values) for at in row) for row in places)
+        code = self.space.aggregates[area].code
         return MarkMap(self.label.area(code), common, (rows.name, name), columns, rows.headers, marks)
 
     def tables(self) -> Iterator[UpperTable]:
@@ -197,25 +201,30 @@ class _Levels:
 
     def shares(self) -> Iterator[ValueShare]:
         """Of each area and indicator whose cells of the finest level add up to a published total."""
-        told, space = self.publication, self.space
-        finest = [_finest(hierarchy) for hierarchy in space.hierarchies]
+        finest = [_finest(hierarchy) for hierarchy in self.space.hierarchies]
         leaves = [each for each in finest if each is not None]
         if len(leaves) < len(finest):
             return
-        roots = tuple(_roots(hierarchy)[0] for hierarchy in space.hierarchies)
-        for area, aggregate in enumerate(space.aggregates):
-            for k, code in enumerate(space.indicators):
-                top = self.number(area, (k, *roots))
-                here = np.array([self.number(area, (k, *place)) for place in product(*leaves)])
-                open_ = here[~told.withheld[here] & ~told.visible[here]]
-                total = float(told.value[top]) if not told.visible[top] else np.nan
-                if self.domain.unit_by_code(code) or not total > 0 or (told.value[open_] < 0).any():
-                    continue
-                yield ValueShare(
-                    self.label.area(aggregate.code),
-                    self.label.indicator(code),
-                    *_shares(told.value[open_], told.base[open_], total),
-                )
+        for area in range(len(self.space.aggregates)):
+            for indicator in range(len(self.space.indicators)):
+                if (found := self._share(area, indicator, leaves)) is not None:
+                    yield found
+
+    def _share(self, area: int, indicator: int, leaves: Sequence[Sequence[int]]) -> ValueShare | None:
+        """Of one area and indicator, by the cells at these `leaves`; None where they add up to no total."""
+        told, code = self.publication, self.space.indicators[indicator]
+        roots = (_roots(hierarchy)[0] for hierarchy in self.space.hierarchies)
+        top = self.number(area, (indicator, *roots))
+        here = np.array([self.number(area, (indicator, *place)) for place in product(*leaves)])
+        open_ = here[~told.withheld[here] & ~told.visible[here]]
+        total = float(told.value[top]) if not told.visible[top] else np.nan
+        if self.domain.unit_by_code(code) or not total > 0 or (told.value[open_] < 0).any():
+            return None
+        return ValueShare(
+            self.label.area(self.space.aggregates[area].code),
+            self.label.indicator(code),
+            *_shares(told.value[open_], told.base[open_], total),
+        )
 
 
 def _shares(

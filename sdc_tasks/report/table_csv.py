@@ -171,9 +171,7 @@ def read_published(
     cells = np.arange(first, space.own_size)
     values, bases, covers = np.full(len(cells), np.nan), np.full(len(cells), np.inf), np.zeros(len(cells))
     position = {_key(space, cell): i for i, cell in enumerate(cells.tolist())}
-    explained = {
-        each.code for each in domain.indicators if domain.bases.additive or each.rounding is not None
-    }
+    explained = _explained(domain)
     seen: dict[int, int] = {}
     stated: dict[int, tuple[_Row, float]] = {}
     unknown, off_base, contradicted = [], [], []
@@ -187,25 +185,54 @@ def read_published(
         if i in seen:
             raise row.error(f"{key} is already in line {seen[i]}; keep one row per cell")
         seen[i] = row.line
-        values[i], bases[i], covers[i] = _decision(row, key)
-        contradicted += [
-            f"line {row.line}: {name} of {key} is not {status}, but its value and base require it; correct it"
-            for name, status in zip(STATUSES, _status(bases[i], covers[i]), strict=True)
-            if row.get(name) not in {"", status}
-        ]
-        bounds = _bounds(row, key)
-        if 0 < bases[i] < np.inf and row.get(domain.indicator_dimension) not in explained:
-            stated[i] = row, bases[i]
-            if not _on_base(values[i], bases[i]):
-                bases[i] = 0.0
-                off_base += [] if bounds else [first + i]
-        if bounds is not None:
-            values[i], bases[i] = _within(row, key, values[i], bases[i], bounds)
+        cell = _cell(row, key, row.get(domain.indicator_dimension) in explained)
+        values[i], bases[i], covers[i] = cell.value, cell.base, cell.covers
+        contradicted += cell.contradicted
+        if cell.stated:
+            stated[i] = row, cell.stated
+        if cell.off_base:
+            off_base.append(first + i)
     if domain.bases.maximum_relative_base < 1:
         _refuse_beyond(values, space, stated, first)
-    absent = np.array([first + i for i in range(len(cells)) if i not in seen], dtype=np.int64)
+    absent = np.setdiff1d(cells, [first + i for i in seen])
     decided = Publication(cells, values, bases, covers)
     return ReadTable(decided, absent, tuple(unknown), np.array(off_base, dtype=np.int64), tuple(contradicted))
+
+
+def _explained(domain: Domain) -> set[str]:
+    """The indicators whose values need be no multiples of their bases."""
+    return {each.code for each in domain.indicators if domain.bases.additive or each.rounding is not None}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """What a row says of its cell, as `Publication` holds it. `stated`: the base of which its value must be a
+    multiple, 0 where there is none; `off_base`: it is not, and no interval explains it.
+    """
+
+    value: float
+    base: float
+    covers: float
+    stated: float
+    off_base: bool
+    contradicted: tuple[str, ...]
+
+
+def _cell(row: _Row, key: str, explained: bool) -> _Cell:
+    value, base, covers = _decision(row, key)
+    contradicted = tuple(
+        f"line {row.line}: {name} of {key} is not {status}, but its value and base require it; correct it"
+        for name, status in zip(STATUSES, _status(base, covers), strict=True)
+        if row.get(name) not in {"", status}
+    )
+    bounds = _bounds(row, key)
+    stated = base if 0 < base < np.inf and not explained else 0.0
+    beside_base = stated > 0 and not _on_base(value, base)
+    if beside_base:
+        base = 0.0
+    if bounds is not None:
+        value, base = _within(row, key, value, base, bounds)
+    return _Cell(value, base, covers, stated, beside_base and bounds is None, contradicted)
 
 
 def _on_base(value: float, base: float) -> bool:
@@ -372,15 +399,7 @@ def _rows(path: Path, domain: Domain, told: Told) -> Iterator[_Row]:
 
 
 def _check_header(path: Path, header: list[str], domain: Domain) -> None:
-    if not header:
-        raise InvalidInput(f"{path}, line 1: the file is empty; an SDMX-CSV header is expected")
-    if header[0] not in {"STRUCTURE", "DATAFLOW"}:
-        hint = (
-            "columns must be separated by commas"
-            if len(header) == 1
-            else "the first column must be STRUCTURE (2.0) or DATAFLOW (1.0)"
-        )
-        raise InvalidInput(f"{path}, line 1: not an SDMX-CSV header; {hint}")
+    _check_first_column(path, header)
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InvalidInput(f"{path}, line 1: repeated columns {', '.join(repeated)}; keep one of each")
@@ -392,22 +411,31 @@ def _check_header(path: Path, header: list[str], domain: Domain) -> None:
         raise InvalidInput(
             f"{path}, line 1: missing columns {', '.join(missing)}; add them under these names"
         )
-    attributes = domain.attributes
-    stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
-    known = {
-        *BESIDE,
-        *OBSERVATION,
-        VISIBLE_SHARE,
-        *BOUNDS,
-        *dimensions_of(domain),
-        *(name for name in stated if name),
-    }
+    known = _known_columns(domain)
     if unknown := [name for name in header if name not in known]:
         raise InvalidInput(
             f"{path}, line 1: unknown columns {', '.join(map(_quoted, unknown))} cannot be judged; remove "
             f"them, or "
             f"name them {', '.join(('ROUNDING_BASE', VISIBLE_SHARE, *BOUNDS))} where that is their meaning"
         )
+
+
+def _check_first_column(path: Path, header: list[str]) -> None:
+    if not header:
+        raise InvalidInput(f"{path}, line 1: the file is empty; an SDMX-CSV header is expected")
+    if header[0] not in {"STRUCTURE", "DATAFLOW"}:
+        hint = (
+            "columns must be separated by commas"
+            if len(header) == 1
+            else "the first column must be STRUCTURE (2.0) or DATAFLOW (1.0)"
+        )
+        raise InvalidInput(f"{path}, line 1: not an SDMX-CSV header; {hint}")
+
+
+def _known_columns(domain: Domain) -> set[str]:
+    attributes = domain.attributes
+    stated = (attributes.unit, attributes.unit_multiplier, attributes.obs_status, attributes.conf_status)
+    return {*BESIDE, *OBSERVATION, VISIBLE_SHARE, *BOUNDS, *dimensions_of(domain), *filter(None, stated)}
 
 
 def _position(

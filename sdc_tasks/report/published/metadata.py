@@ -191,22 +191,7 @@ def _attribute(concept: Concept) -> dict[str, Any]:
 
 def _treatment(edition: Edition) -> Iterator[str]:
     domain, publication = edition.domain, edition.publication
-    kinds = dict.fromkeys(flag.rule.kind for flag in domain.flags.values() if flag.rule is not None)
-    yield (
-        "Each country decides which cells of its table are confidential, and hides "
-        "others beside them, so that none should be computed."
-    )
-    if kinds:
-        rules = "; ".join(_RULES[kind] for kind in kinds)
-        yield (
-            f"Its reason sets how uncertain a confidential cell must stay: {rules}. The "
-            f"parameters of the rules are not published."
-        )
-    if domain.suppression.receiver != "never":
-        yield (
-            "Where the table of a country does not protect its confidential cells, further "
-            "cells of it are hidden."
-        )
+    yield from _of_countries(domain)
     yield (
         "A total of countries is published exactly only where that brings no attacker closer to a "
         "confidential cell than its rule allows, "
@@ -239,6 +224,26 @@ def _treatment(edition: Edition) -> Iterator[str]:
             "(OBS_STATUS Q, CONF_STATUS S)."
         )
     yield from edition.claim
+
+
+def _of_countries(domain: Domain) -> Iterator[str]:
+    """How the tables of countries are protected."""
+    kinds = dict.fromkeys(flag.rule.kind for flag in domain.flags.values() if flag.rule is not None)
+    yield (
+        "Each country decides which cells of its table are confidential, and hides "
+        "others beside them, so that none should be computed."
+    )
+    if kinds:
+        rules = "; ".join(_RULES[kind] for kind in kinds)
+        yield (
+            f"Its reason sets how uncertain a confidential cell must stay: {rules}. The "
+            f"parameters of the rules are not published."
+        )
+    if domain.suppression.receiver != "never":
+        yield (
+            "Where the table of a country does not protect its confidential cells, further "
+            "cells of it are hidden."
+        )
 
 
 def _rounded_apart(edition: Edition) -> bool:
