@@ -129,16 +129,7 @@ class Metadata:
         """
         total, said = column.total, column.said
         seen = sorted(set(codes) - {total})
-        if ("HIERCODELIST" in said) == ("HIERLEVELS" in said) and column.has("HIERARCHICAL", "HIERCODELIST"):
-            raise column.line.refused(
-                f"{column.name}: what do its codes add up to? Remedy: <HIERCODELIST> or <HIERLEVELS>, one of "
-                f"them"
-            )
-        if "HIERLEADSTRING" in said and "HIERCODELIST" not in said:
-            raise column.line.refused(
-                f"{column.name}: <HIERLEADSTRING> without a list. Remedy: name it in <HIERCODELIST>, or "
-                f"leave it out"
-            )
+        _refuse_unclear(column)
         if "HIERCODELIST" in said:
             pairs = _of_file(
                 self._list(column),
@@ -157,6 +148,20 @@ class Metadata:
             return Hierarchy(column.name, (total, *pairs), (None, *pairs.values()))
         except ValueError as error:
             raise column.line.refused(f"{error}. Remedy: correct the hierarchy") from error
+
+
+def _refuse_unclear(column: Column) -> None:
+    """Raises InvalidInput where a column says twice, or not at all, what its codes add up to."""
+    said = column.said
+    if ("HIERCODELIST" in said) == ("HIERLEVELS" in said) and column.has("HIERARCHICAL", "HIERCODELIST"):
+        raise column.line.refused(
+            f"{column.name}: what do its codes add up to? Remedy: <HIERCODELIST> or <HIERLEVELS>, one of them"
+        )
+    if "HIERLEADSTRING" in said and "HIERCODELIST" not in said:
+        raise column.line.refused(
+            f"{column.name}: <HIERLEADSTRING> without a list. Remedy: name it in <HIERCODELIST>, or "
+            f"leave it out"
+        )
 
 
 def read_metadata(path: Path, tabular: bool) -> Metadata:

@@ -13,7 +13,7 @@ left; or a level, and nothing is left below it: 1 for the codes right below the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,12 +105,7 @@ class BatchRecoding:
         for line in self.lines:
             if line.text.strip().upper().startswith(LABELS):
                 continue
-            code, colon, sets = (part.strip() for part in line.text.partition(":"))
-            if not (colon and code and sets) or code in groups or code == total:
-                raise line.refused(
-                    "a new code, a colon and old codes are expected, each new code once, and not the total. "
-                    "Remedy: write it so, as 1: 01, 03 - 05"
-                )
+            code, sets = _new_code(line, {total, *groups})
             groups[code] = line
             for old in _meant(line, sets, codes, column.missing):
                 if new.setdefault(old, code) != code:
@@ -151,9 +146,19 @@ def without_use(recoding: BatchRecoding) -> list[str]:
     return [f"{word} of {recoding.lines[0].path.name}" for word in words if word.upper() in LABELS]
 
 
+def _new_code(line: BatchLine, taken: Collection[str]) -> tuple[str, str]:
+    """The new code of a line, and the list of codes and ranges that it stands for."""
+    code, colon, sets = (part.strip() for part in line.text.partition(":"))
+    if not (colon and code and sets) or code in taken:
+        raise line.refused(
+            "a new code, a colon and old codes are expected, each new code once, and not the total. "
+            "Remedy: write it so, as 1: 01, 03 - 05"
+        )
+    return code, sets
+
+
 def _meant(line: BatchLine, sets: str, codes: Sequence[str], missing: Sequence[str]) -> list[str]:
     """The codes that a list of codes and ranges means."""
-    width = max(len(each) for each in (*codes, *missing))
     found: list[str] = []
     for part in sets.split(","):
         if "-" in part and part.strip() in codes:
@@ -164,21 +169,27 @@ def _meant(line: BatchLine, sets: str, codes: Sequence[str], missing: Sequence[s
         first, hyphen, last = (each.strip() for each in part.partition("-"))
         if not (first or last) or "-" in last:
             raise line.refused("a code or a range of codes is missing. Remedy: write it, as 01 or 03 - 05")
-        if not hyphen:
-            if first in missing:
-                raise line.refused(
-                    f"{first} is a missing value, which no new code may be. Remedy: leave it out"
-                )
-            found += [first] if first in codes else []
-            continue
-        low, high = first.rjust(width), last.rjust(width)
-        if first and last and low > high:
-            raise line.refused(f"the range {first} - {last} ends before it begins. Remedy: correct it")
-        found += [
-            code
-            for code in codes
-            if code not in missing
-            and (not first or code.rjust(width) >= low)
-            and (not last or code.rjust(width) <= high)
-        ]
+        if hyphen:
+            found += _within(line, first, last, codes, missing)
+        elif first in missing:
+            raise line.refused(f"{first} is a missing value, which no new code may be. Remedy: leave it out")
+        elif first in codes:
+            found.append(first)
     return found
+
+
+def _within(
+    line: BatchLine, first: str, last: str, codes: Sequence[str], missing: Sequence[str]
+) -> list[str]:
+    """The codes of a range, one end of which may be open, without those of missing values."""
+    width = max(len(each) for each in (*codes, *missing))
+    low, high = first.rjust(width), last.rjust(width)
+    if first and last and low > high:
+        raise line.refused(f"the range {first} - {last} ends before it begins. Remedy: correct it")
+    return [
+        code
+        for code in codes
+        if code not in missing
+        and (not first or code.rjust(width) >= low)
+        and (not last or code.rjust(width) <= high)
+    ]

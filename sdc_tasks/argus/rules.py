@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sdc_tasks.argus.batch import Command
@@ -12,7 +12,7 @@ from sdc_tasks.methods.contributions import ContributionRules
 
 MANUAL = 20.0  # percent: the margin of a cell whose status was given, where nothing says another one
 # Cells with a missing code are judged as all others; τ-ARGUS has a rule that they are safe.
-MISSING_AS_ALL, MISSING_SAFE = ("MIS", [0.0]), ("MIS", [1.0])
+MISSING_AS_ALL, MISSING_SAFE = [0.0], [1.0]  # of MIS
 ALL_WHO_ASKED = (
     "REQ: whoever asked counts, not the largest of them alone, and a level keeps his share from being told"
 )
@@ -64,29 +64,16 @@ def safety_of(command: Command) -> Safety:
     leave it out would protect less.
     """
     said: list[NamedRule] = []
-    manual, weighted, zero, differences = MANUAL, False, 0.0, []
-    once: set[str] = set()
-    for name, texts in command.calls:
-        numbers = [number_in(command.line, text, f"{name}: an argument") for text in texts]
-        if name in once:
-            raise command.refused(f"{name} twice. Remedy: keep one of them")
-        once |= {name} - set(MOST_OF_CONTRIBUTORS)
+    beside: dict[str, list[float]] = {}
+    for name, numbers in _each_rule(command):
         if name in MOST_OF_CONTRIBUTORS:
             _refuse_numbers(command, name, numbers)
             said.append((name, numbers))
-        elif name == "MAN" and len(numbers) == 1:
-            manual = numbers[0]
-        elif name == "WGT" and numbers in ([0.0], [1.0]):
-            weighted = numbers == [1.0]
-        elif name == "ZERO" and len(numbers) == 1:
-            zero = numbers[0]
-        elif (name, numbers) == MISSING_SAFE:
-            differences.append(JUDGED_ALL_THE_SAME)
-        elif (name, numbers) != MISSING_AS_ALL:
-            raise command.refused(
-                f"the rule {name} is not ours, and without it less is protected. Remedy: mark its cells in "
-                f"an apriori file"
-            )
+        else:
+            _refuse_foreign(command, name, numbers)
+            beside[name] = numbers
+    weighted = beside.get("WGT") == [1.0]
+    differences = [JUDGED_ALL_THE_SAME] if beside.get("MIS") == MISSING_SAFE else []
     of_contributors, of_holdings = _apart(command, said)
     if of_holdings and weighted:
         raise command.refused(
@@ -96,7 +83,36 @@ def safety_of(command: Command) -> Safety:
     rules = _rules(command, of_holdings or of_contributors)
     if rules is not None and rules.requests:
         differences.append(ALL_WHO_ASKED)
+    [manual], [zero] = beside.get("MAN", [MANUAL]), beside.get("ZERO", [0.0])
     return Safety(rules, manual, bool(of_holdings), weighted, zero, tuple(differences))
+
+
+def _each_rule(command: Command) -> Iterator[NamedRule]:
+    """The rules of a command with their numbers. Raises InvalidInput for a kind that may stand once, and
+    stands twice.
+    """
+    once: set[str] = set()
+    for name, texts in command.calls:
+        numbers = [number_in(command.line, text, f"{name}: an argument") for text in texts]
+        if name in once:
+            raise command.refused(f"{name} twice. Remedy: keep one of them")
+        once |= {name} - set(MOST_OF_CONTRIBUTORS)
+        yield name, numbers
+
+
+def _refuse_foreign(command: Command, name: str, numbers: Sequence[float]) -> None:
+    """Raises InvalidInput for what is neither a rule of contributors nor said beside rules here."""
+    ours = {
+        "MAN": len(numbers) == 1,
+        "ZERO": len(numbers) == 1,
+        "WGT": numbers in ([0.0], [1.0]),
+        "MIS": numbers in (MISSING_AS_ALL, MISSING_SAFE),
+    }
+    if not ours.get(name, False):
+        raise command.refused(
+            f"the rule {name} is not ours, and without it less is protected. Remedy: mark its cells in an "
+            f"apriori file"
+        )
 
 
 def _apart(command: Command, said: Sequence[NamedRule]) -> tuple[list[NamedRule], list[NamedRule]]:
@@ -146,34 +162,40 @@ def _refuse_requests(command: Command, numbers: Sequence[float]) -> None:
 def _rules(command: Command, chosen: Sequence[NamedRule]) -> ContributionRules | None:
     if not chosen:
         return None
-    percent, pairs, minimum, asked = (
-        [numbers for name, numbers in chosen if name == kind] for kind in ("P", "NK", "FREQ", "REQ")
-    )
-    if len(percent) > 1:
-        raise command.refused("two p% rules. Remedy: keep the stricter one")
-    p, q, intruders = _percent(command, percent[0]) if percent else (None, 100.0, 1)
-    whole_nk = tuple((_whole(command, "NK", n), k) for n, k in pairs)
-    fewest = _whole(command, "FREQ", minimum[0][0]) if minimum else None
-    request_minimum = _whole(command, "REQ", asked[0][2]) if asked else 0
+    p, q, intruders = _percent(command, _of_kind(chosen, "P"))
+    whole_nk = tuple((_whole(command, "NK", n), k) for n, k in _of_kind(chosen, "NK"))
+    minimum, asked = _of_kind(chosen, "FREQ"), _of_kind(chosen, "REQ")
+    fewest, reach = (_whole(command, "FREQ", minimum[0][0]), minimum[0][1]) if minimum else (None, 10.0)
+    one, two, request_minimum, request_range = asked[0] if asked else [0.0] * 4
+    requests = tuple(share for share in (one, two) if share)
+    least_asked = _whole(command, "REQ", request_minimum)
     try:
         return ContributionRules(
             p=p,
             q=q,
             nk=whole_nk,
             minimum=fewest,
-            range=minimum[0][1] if minimum else 10.0,
+            range=reach,
             intruders=intruders,
-            requests=tuple(share for share in asked[0][:2] if share) if asked else (),
-            request_minimum=request_minimum,
-            request_range=asked[0][3] if asked else 0.0,
+            requests=requests,
+            request_minimum=least_asked,
+            request_range=request_range,
         )
     except InvalidInput as error:
         raise command.refused(str(error)) from error
 
 
-def _percent(command: Command, numbers: Sequence[float]) -> tuple[float, float, int]:
-    """p, q and the number of intruders of a rule P(p), P(p,n) or P(p,q,n)."""
-    p, *others = numbers
+def _of_kind(chosen: Sequence[NamedRule], kind: str) -> list[list[float]]:
+    return [numbers for name, numbers in chosen if name == kind]
+
+
+def _percent(command: Command, chosen: Sequence[Sequence[float]]) -> tuple[float | None, float, int]:
+    """p, q and the number of intruders of the one rule P(p), P(p,n) or P(p,q,n), if any."""
+    if len(chosen) > 1:
+        raise command.refused("two p% rules. Remedy: keep the stricter one")
+    if not chosen:
+        return None, 100.0, 1
+    p, *others = chosen[0]
     q = others[0] if len(others) == 2 else 100.0
     return p, q, max(_whole(command, "P", others[-1]), 1) if others else 1
 

@@ -26,11 +26,11 @@ from sdc_tasks.argus.cell_keys import (
 )
 from sdc_tasks.argus.files import BatchFiles, Refused
 from sdc_tasks.argus.linking import as_one
-from sdc_tasks.argus.metadata import Metadata, read_metadata
+from sdc_tasks.argus.metadata import Column, Metadata, read_metadata
 from sdc_tasks.argus.methods import SMALLEST, AskedMethod, asked_method
 from sdc_tasks.argus.outputs import Protected, texts, unlike, written
 from sdc_tasks.argus.places import find
-from sdc_tasks.argus.recoding import asked_recoding, recoding_of, without_use
+from sdc_tasks.argus.recoding import BatchRecoding, asked_recoding, recoding_of, without_use
 from sdc_tasks.argus.rules import EVERYBODY_SAFE, Safety, safety_of
 from sdc_tasks.argus.tables import COSTS, Held, TableSource, read_table, unused
 from sdc_tasks.errors import InvalidInput, Unprotectable
@@ -342,29 +342,32 @@ def _recode(batch: _Batch, command: Command) -> None:
     if table.source.tabular:
         raise command.refused("the codes of a table. Remedy: `sdc recode`, or give microdata")
     column = table.source.metadata.column(asked.variable, command.line)
-    if column.name.lower() not in {name.lower() for name in table.asked.dimensions}:
+    if not _has_dimension(table, column):
         raise command.refused(f"{column.name} is no dimension of table {asked.table}. Remedy: name one")
     recoding = recoding_of(asked, None if asked.is_level else _found(batch, command, asked.what))
     for number, each in enumerate(batch.tables, start=1):
-        if each.source.metadata is not table.source.metadata or each.held is None:
-            continue
-        if column.name.lower() not in {name.lower() for name in each.asked.dimensions}:
-            continue
-        if each.marked or each.protected is not None:
-            raise command.refused(
-                f"table {number} has {column.name} too, and is protected already, or has a-priori statuses. "
-                f"Remedy: <RECODE> before <APRIORI> and <SUPPRESS>"
-            )
-        each.source = replace(each.source, recodings={**each.source.recodings, column.name: recoding})
-        each.held = read_table(each.source, each.asked, each.read_as)
-        problem = each.held.crossed.problem
-        _tell(
-            batch,
-            f"table {number}, {column.name} recoded: {len(problem.a)} cells, "
-            f"{len(problem.primaries)} primaries",
-        )
+        of_these_data = each.source.metadata is table.source.metadata and each.held is not None
+        if of_these_data and _has_dimension(each, column):
+            if each.marked or each.protected is not None:
+                raise command.refused(
+                    f"table {number} has {column.name} too, and is protected already, or has a-priori "
+                    f"statuses. Remedy: <RECODE> before <APRIORI> and <SUPPRESS>"
+                )
+            _tell(batch, f"table {number}, {_recoded(each, column.name, recoding)}")
     for text in without_use(recoding):
         _tell(batch, f"RECODE does not use: {text}")
+
+
+def _has_dimension(table: _Table, column: Column) -> bool:
+    return column.name.lower() in {name.lower() for name in table.asked.dimensions}
+
+
+def _recoded(table: _Table, name: str, recoding: BatchRecoding) -> str:
+    """Reads a table again with a dimension recoded, and tells what is in it now."""
+    table.source = replace(table.source, recodings={**table.source.recodings, name: recoding})
+    table.held = read_table(table.source, table.asked, table.read_as)
+    problem = table.held.crossed.problem
+    return f"{name} recoded: {len(problem.a)} cells, {len(problem.primaries)} primaries"
 
 
 def _suppress(batch: _Batch, command: Command) -> None:
@@ -437,13 +440,7 @@ def _problem(batch: _Batch, command: Command, table: _Table, asked: AskedMethod)
 
 def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
     """All tables that were read, as one."""
-    read = {str(number): each for number, each in enumerate(batch.tables, start=1) if each.held is not None}
-    if len(read) < 2:
-        raise command.refused(
-            "table 0 means all tables together, and fewer than two were read. Remedy: name the table"
-        )
-    for each in read.values():
-        _refuse_unruled(command, each)
+    read = _all_read(batch, command)
     tables = {number: held for number, each in read.items() if (held := each.held)}
     both = as_one(tables, {number: _problem(batch, command, each, asked) for number, each in read.items()})
     shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
@@ -461,6 +458,20 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
         read[number].protected = Protected(
             tables[number], "suppressed", pattern, tables[number].crossed.problem.a
         )
+
+
+def _all_read(batch: _Batch, command: Command) -> dict[str, _Table]:
+    """The tables that were read, by number. Raises InvalidInput where they are fewer than two, or one may not
+    be protected.
+    """
+    read = {str(number): each for number, each in enumerate(batch.tables, start=1) if each.held is not None}
+    if len(read) < 2:
+        raise command.refused(
+            "table 0 means all tables together, and fewer than two were read. Remedy: name the table"
+        )
+    for each in read.values():
+        _refuse_unruled(command, each)
+    return read
 
 
 def _seconds(asked: AskedMethod) -> float:

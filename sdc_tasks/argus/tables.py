@@ -197,15 +197,21 @@ def unused(source: TableSource, asked: Specified, safety: Safety, noisy: bool) -
     found = []
     for column in source.metadata.columns:
         if column.name.lower() in own or not column.has("RECODEABLE", "RECODABLE"):
-            is_cost = column.name.lower() == asked.cost.lower()
-            is_response = column.name.lower() == asked.response.lower()
-            mine = (
-                used | ({"COSTVAR", "COST"} if is_cost else set()) | ({"RESPONSE"} if is_response else set())
-            )
+            mine = used | _used_of(column, asked)
             found += [f"<{word}> of {column.name}" for word in column.said if word not in mine]
     if asked.shadow and asked.shadow.lower() != asked.response.lower():
         found.append(f"the shadow variable {asked.shadow}")
     return found
+
+
+def _used_of(column: Column, asked: Specified) -> set[str]:
+    """The keywords of a column that make a difference where a table has it as cost or response."""
+    used = set()
+    if column.name.lower() == asked.cost.lower():
+        used |= {"COSTVAR", "COST"}
+    if column.name.lower() == asked.response.lower():
+        used.add("RESPONSE")
+    return used
 
 
 def _used(source: TableSource, safety: Safety) -> set[str]:
