@@ -24,6 +24,7 @@ import asyncio
 import logging
 import os
 import smtplib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
@@ -187,22 +188,37 @@ def alert(kind: str, domain: str, dag_id: str, run_id: str, unread: bool = False
             run is None or not run["period"]
         ):  # it began after the instant, and its first task has not said yet what it works on
             return [] if unread else None
-        cycle = next(
-            (each for each in reader.cycles(engine, domain) if each["period"] == run["period"]), None
-        )
-        due = cycle[DUE[kind]] if cycle and kind in DUE else None
-        pending = kind == "delivery" and not inbox_judged(engine, domain, run["period"], due)
-        if pending and not unread:
-            return None
-        told = []
-        for subject, said in _late(engine, kind, domain, run):
-            said = f"{said}; the inbox was not read since" if pending else said
-            if announce(engine, domain, run["period"], kind, subject, said, due):
-                log.warning("%s %s: %s", domain, run["period"], said)
-                told.append(said)
-        return told
+        return _raised(engine, kind, domain, run, unread)
     finally:
         engine.dispose()
+
+
+def _raised(engine: Engine, kind: str, domain: str, run: dict[str, Any], unread: bool) -> list[str] | None:
+    """As `alert`, of a run that has begun."""
+    due = _due(engine, kind, domain, run["period"])
+    pending = kind == "delivery" and not inbox_judged(engine, domain, run["period"], due)
+    if pending and not unread:
+        return None
+    told = []
+    for subject, said in _late(engine, kind, domain, run):
+        said = f"{said}; the inbox was not read since" if pending else said
+        if announce(engine, domain, run["period"], kind, subject, said, due):
+            log.warning("%s %s: %s", domain, run["period"], said)
+            told.append(said)
+    return told
+
+
+def _due(engine: Engine, kind: str, domain: str, period: str) -> datetime | None:
+    """The instant of the calendar after which something of this kind is late."""
+    cycle = _cycle(engine, domain, period)
+    due: datetime | None = cycle[DUE[kind]] if cycle and kind in DUE else None
+    return due
+
+
+def _cycle(engine: Engine, domain: str, period: str) -> Mapping[str, Any] | None:
+    from sdc_tasks.warehouse import reader
+
+    return next((each for each in reader.cycles(engine, domain) if each["period"] == period), None)
 
 
 def inbox_judged(engine: Engine, domain: str, period: str, due: datetime | None) -> bool:
@@ -221,22 +237,11 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
 
     period, release_id = run["period"], run["release_id"]
     if kind == "delivery":
-        accepted = {
-            each["country"]
-            for each in reader.deliveries(engine, domain, period)
-            if each["state"] == "accepted"
-        }
-        areas: list[str] = next(
-            (each["areas"] for each in reader.cycles(engine, domain) if each["period"] == period), []
-        )
         return [
             (country, f"no accepted delivery from {country}, and deliveries are due")
-            for country in areas
-            if country not in accepted
+            for country in _undelivered(engine, domain, period)
         ]
-    state = next(
-        (str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), ""
-    )
+    state = _state(engine, domain, release_id)
     if state in DONE:
         return []
     if kind == "approval":
@@ -246,6 +251,25 @@ def _late(engine: Engine, kind: str, domain: str, run: dict[str, Any]) -> list[t
     if kind == "solver":
         return [(run["run_id"], f"run {run['run_id']} takes longer than all limits of its solvers together")]
     return [(period, "the table should be protected by now")]
+
+
+def _undelivered(engine: Engine, domain: str, period: str) -> list[str]:
+    """The awaited countries without an accepted delivery."""
+    from sdc_tasks.warehouse import reader
+
+    files = reader.deliveries(engine, domain, period)
+    accepted = {each["country"] for each in files if each["state"] == "accepted"}
+    cycle = _cycle(engine, domain, period)
+    return [country for country in cycle["areas"] if country not in accepted] if cycle else []
+
+
+def _state(engine: Engine, domain: str, release_id: str | None) -> str:
+    """The state of the run of a release, empty where there is none."""
+    from sdc_tasks.warehouse import reader
+
+    return next(
+        (str(each["state"]) for each in reader.runs(engine, domain) if each["release_id"] == release_id), ""
+    )
 
 
 def announce(

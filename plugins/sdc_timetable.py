@@ -71,14 +71,9 @@ class CycleTimetable(Timetable):
         """The cycle after the last one, within the restriction, which concerns the
         beginning of the reference period.
         """
-        last, earliest, latest = last_automated_data_interval, restriction.earliest, restriction.latest
-        left = [
-            each
-            for each in self.periods
-            if (last is None or each.first > last.start)
-            and (earliest is None or each.first >= earliest)
-            and (latest is None or each.first <= latest)
-        ]
+        last = last_automated_data_interval
+        behind = [each for each in self.periods if last is None or each.first > last.start]
+        left = [each for each in behind if _within(restriction, each.first)]
         if not restriction.catchup:
             while len(left) > 1 and left[1].starts <= pendulum.now("UTC"):
                 left.pop(0)
@@ -109,6 +104,11 @@ class CycleTimetable(Timetable):
                 for period, *rest in data["periods"]
             ]
         )
+
+
+def _within(restriction: TimeRestriction, instant: pendulum.DateTime) -> bool:
+    earliest, latest = restriction.earliest, restriction.latest
+    return (earliest is None or instant >= earliest) and (latest is None or instant <= latest)
 
 
 def _instant(aware: datetime) -> pendulum.DateTime:

@@ -7,7 +7,7 @@ none from those who started a run of it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param, TaskGroup, chain
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
@@ -15,6 +15,9 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from sdc_dags.question import Question
 from sdc_dags.run import desk, place
 from sdc_dags.tasks import refused
+
+if TYPE_CHECKING:
+    from sdc_tasks.steps.publication import Newer
 
 AGREE, AGREE_ALTHOUGH, REFUSE = "Approve", "Approve without newer deliveries", "Reject"
 MAY = "May this publication go out?"
@@ -127,8 +130,7 @@ class Approval(Question):
         at, release_id = desk(self.source), _release(context)
         publication, agreed = steps.awaiting(at, release_id)
         self._require_asked(context, at, publication)
-        person = (event["responded_by_user"] or {}).get("name") or ""
-        note = str((event["params_input"] or {}).get("note") or "")
+        person, note = _answer_of(event)
         if later := steps.close(at, release_id):
             at.say(
                 f"the answer of {person} does not count: {later} took the place of this release; nobody is "
@@ -138,9 +140,8 @@ class Approval(Question):
         [chosen] = event["chosen_options"]
         yes = chosen in (AGREE, AGREE_ALTHOUGH)
         came = steps.newer(at, release_id)
-        if (came.dropped and yes) or (came and chosen == AGREE):
-            otherwise = "" if came.dropped else f"; or answer '{AGREE_ALTHOUGH}'"
-            refusal = f"the answer of {person} does not count: {came.told}. {came.remedy}{otherwise}"
+        if overtaken := _overtaken(came, chosen):
+            refusal = f"the answer of {person} does not count: {overtaken}"
             at.say(refusal)
             announce(at.engine, at.domain.id, at.period, "answer", release_id, refusal)
             return self.execute(context)
@@ -171,6 +172,21 @@ class Approval(Question):
             )
             return self.execute(context)
         return None
+
+
+def _answer_of(event: dict[str, Any]) -> tuple[str, str]:
+    """Who answered, and the note beside it."""
+    person = (event["responded_by_user"] or {}).get("name") or ""
+    return person, str((event["params_input"] or {}).get("note") or "")
+
+
+def _overtaken(came: Newer, chosen: str) -> str:
+    """Why somebody cannot agree by this answer: of what came since, or is gone. Empty where he can."""
+    if came.dropped and chosen in (AGREE, AGREE_ALTHOUGH):
+        return f"{came.told}. {came.remedy}"
+    if came and chosen == AGREE:
+        return f"{came.told}. {came.remedy}; or answer '{AGREE_ALTHOUGH}'"
+    return ""
 
 
 def _told(context: Any, at: Any, publication: str) -> str:

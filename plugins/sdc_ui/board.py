@@ -60,12 +60,18 @@ def board(engine: Engine, now: datetime, readable: Callable[[str], bool]) -> Boa
 
 def _arranged(lines: Sequence[CycleLine], titles: Mapping[str, str], statistics: Statistics) -> Board:
     """The lines in the order of the board. `titles`: of the domains, by name."""
-    tables = (statistics.table(line.domain, line.period) for line in lines if not line.over)
-    names = {each.code: each for line in lines for each in line.countries}
+    open_ = [line for line in lines if not line.over]
+    tables = (statistics.table(line.domain, line.period) for line in open_)
     return Board(
-        open=tuple(sorted((line for line in lines if not line.over), key=lambda line: line.urgency)),
+        open=tuple(sorted(open_, key=lambda line: line.urgency)),
         over=tuple(line for line in lines if line.over),
         domains=tuple(DomainLine(domain, title) for domain, title in titles.items()),
-        countries=tuple(names[code] for code in sorted(names)),
+        countries=_countries(lines),
         tables={(each.domain, each.period): each for each in tables if not each.alone},
     )
+
+
+def _countries(lines: Sequence[CycleLine]) -> tuple[Name, ...]:
+    """Each country once, by code."""
+    names = {each.code: each for line in lines for each in line.countries}
+    return tuple(names[code] for code in sorted(names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,8 @@ from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import Country, Stage, by_cycle, countries, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.shared.labels import Labels, Name, labels_of
+
+Key = tuple[str, str]  # domain, period
 
 
 @dataclass(frozen=True)
@@ -47,26 +49,37 @@ def country_facts(
     cycles = {(each["domain"], each["period"]): each for each in reader.cycles(engine)}
     files = by_cycle(each for each in reader.delivery_states(engine) if each["country"] == code)
     unread = by_cycle(reader.unread(engine))
-    mine = sorted({key for key, each in cycles.items() if code in each["areas"]} | set(files))
-    domains = sorted({domain for domain, _ in mine if readable(domain)})
+    awaiting = _awaiting(code, cycles)
+    mine = sorted(key for key in awaiting | set(files) if readable(key[0]))
+    domains = sorted({domain for domain, _ in mine})
     labels = {domain: labels_of(domain, reader.settings_of(engine, domain)) for domain in domains}
-    lines = []
+    lines: list[Delivered] = []
     for domain, period in mine:
-        if domain in labels:
-            here, cycle = (domain, period), cycles.get((domain, period))
-            seen = countries(
-                cycle["areas"] if cycle else (code,), files[here], [each["file"] for each in unread[here]]
-            )
-            lines += [
-                Delivered(domain, labels[domain].title, period, each, _due(cycle, each, now))
-                for each in seen
-                if each.code == code
-            ]
+        here, cycle = (domain, period), cycles.get((domain, period))
+        seen = _seen(code, cycle, files[here], unread[here])
+        title = labels[domain].title
+        lines += [Delivered(domain, title, period, each, _due(cycle, each, now)) for each in seen]
     if not lines:
         return None
     lines.sort(key=lambda each: each.period, reverse=True)
     lines.sort(key=lambda each: list(Stage).index(each.country.stage))
     return CountryFacts(_name(code, labels.values()), tuple(lines))
+
+
+def _awaiting(code: str, cycles: Mapping[Key, Mapping[str, Any]]) -> set[Key]:
+    """The cycles that await a country."""
+    return {key for key, each in cycles.items() if code in each["areas"]}
+
+
+def _seen(
+    code: str,
+    cycle: Mapping[str, Any] | None,
+    files: Sequence[Mapping[str, Any]],
+    unread: Sequence[Mapping[str, Any]],
+) -> list[Country]:
+    """The country in a cycle; nothing where the cycle knows nothing of it."""
+    found = countries(cycle["areas"] if cycle else (code,), files, [each["file"] for each in unread])
+    return [each for each in found if each.code == code]
 
 
 def _due(cycle: Mapping[str, Any] | None, country: Country, now: datetime) -> Deadline | None:

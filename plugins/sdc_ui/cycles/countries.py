@@ -96,12 +96,7 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int, awaited:
     judged = [each for each in sent if each["state"] not in OVER]
     refused = unread + _refused(judged)
     stages = [STATES[each["state"]] for each in judged]
-    if refused:
-        stage = Stage.REFUSED
-    elif Stage.WAITING in stages:
-        stage = Stage.WAITING
-    else:
-        stage = stages[-1] if stages else Stage.AWAITED
+    stage = _stage(stages, refused)
     decides = next((each["received_at"] for each in reversed(judged) if STATES[each["state"]] is stage), None)
     return Country(
         code,
@@ -112,6 +107,15 @@ def _country(code: str, sent: Sequence[Mapping[str, Any]], unread: int, awaited:
         refused,
         awaited,
     )
+
+
+def _stage(stages: Sequence[Stage], refused: int) -> Stage:
+    """The stage of a country, of those of its files in the order of arrival."""
+    if refused:
+        return Stage.REFUSED
+    if Stage.WAITING in stages:
+        return Stage.WAITING
+    return stages[-1] if stages else Stage.AWAITED
 
 
 def _refused(judged: Sequence[Mapping[str, Any]]) -> int:

@@ -4,7 +4,7 @@ comes in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -127,33 +127,28 @@ def findings_facts(engine: Engine, domain: str, period: str, country: str) -> Fi
         return None
     settings = reader.settings_of(engine, domain)
     labels = labels_of(domain, settings)
-    found, checked = reader.findings(engine, domain, period), reader.check_results(engine, domain, period)
-    read = {
-        each["label"]: _came(each) for each in reader.intakes(engine, domain, period)
-    }  # the last one of each file counts
-    name = Name(NAMELESS, "no country could be read") if country == NAMELESS else labels.area(country)
-    lying = reader.lying(engine, domain, period)
     settles = [_came(each) for each in reader.instances(engine, domain, period, (SETTLE,))]
     said = given(reader.answers(engine, domain, period), {each.run_id: each for each in settles})
+    received = _Received.of(engine, domain, period, files, said, settings)
     shown: list[File] = []
     for each in files:
-        told = causes((one for one in found if one["digest"] == each["digest"]), settings, period)
-        checks = tuple(_check(one) for one in checked if one["digest"] == each["digest"])
-        names = tuple(one["file"] for one in lying if one["digest"] == each["digest"])
-        came = read.get(PurePath(each["file"]).stem)
-        shown.append(_file(each, names, files, said, told, checks, came, shown[-1] if shown else None))
-    awaited = _awaited(engine, domain, period)
+        shown.append(received.file(each, shown[-1] if shown else None))
     return FindingsFacts(
         domain,
         labels.title,
         period,
-        name,
+        Name(NAMELESS, "no country could be read") if country == NAMELESS else labels.area(country),
         tuple(reversed(shown)),
         _unread(engine, domain, period, country),
         next((each for each in of_releases(reader.dag_runs(engine, domain, period))[:1] if each.busy), None),
         unheard(reversed(settles), said, [each["file"] for each in files]),
-        not awaited or country == NAMELESS or country in awaited,
+        _has(_awaited(engine, domain, period), country),
     )
+
+
+def _has(awaited: set[str], country: str) -> bool:
+    """Whether the domain has the country, as far as one knows."""
+    return not awaited or country == NAMELESS or country in awaited
 
 
 def findings_file(engine: Engine, domain: str, period: str, country: str) -> str | None:
@@ -207,37 +202,93 @@ def _came(record: Mapping[str, Any]) -> Came:
     )
 
 
-def _file(
-    file: Mapping[str, Any],
-    names: tuple[str, ...],
-    files: list[reader.Record],
-    said: Mapping[str, Given],
-    told: tuple[Cause, ...],
-    checks: tuple[Check, ...],
-    came: Came | None,
-    before: File | None,
-) -> File:
-    both = before is not None and bool(checks) and bool(before.checks)
-    codes = _codes(told, checks if both or before is None else ())
-    known = None if before is None else _codes(before.causes, before.checks if both else ())
-    return File(
-        name=file["file"],
-        also=tuple(each for each in names if each != file["file"]),
-        here=file["file"] in names,
-        given=said.get(file["digest"]),
-        choice=choice(file, files, said),
-        digest=file["digest"],
-        state=file["state"],
-        received_at=file["received_at"],
-        times=file["times"],
-        replaced_by=next((each["file"] for each in files if each["digest"] == file["superseded_by"]), None),
-        causes=told,
-        checks=checks,
-        came=came,
-        gone=None if known is None else tuple(each for each in known if each not in codes),
-        new=None if known is None else tuple(each for each in codes if each not in known),
-        still=None if known is None else tuple(each for each in codes if each in known),
-    )
+@dataclass(frozen=True)
+class _Received:
+    """The records of the `files` of a country in a cycle: what was `found` and `checked` of all files of the
+    cycle, which of them are `lying` in the inbox, which task `read` each, and what was `said` of second ones.
+    """
+
+    period: str
+    settings: Mapping[str, Any]
+    files: list[reader.Record]
+    found: Sequence[reader.Record]
+    checked: Sequence[reader.Record]
+    lying: Sequence[reader.Record]
+    read: Mapping[str, Came]
+    said: Mapping[str, Given]
+
+    @classmethod
+    def of(
+        cls,
+        engine: Engine,
+        domain: str,
+        period: str,
+        files: list[reader.Record],
+        said: Mapping[str, Given],
+        settings: Mapping[str, Any],
+    ) -> _Received:
+        return cls(
+            period=period,
+            settings=settings,
+            files=files,
+            found=reader.findings(engine, domain, period),
+            checked=reader.check_results(engine, domain, period),
+            lying=reader.lying(engine, domain, period),
+            read={
+                each["label"]: _came(each) for each in reader.intakes(engine, domain, period)
+            },  # the last one of each file counts
+            said=said,
+        )
+
+    def file(self, file: reader.Record, before: File | None) -> File:
+        """One file, beside the one that was received `before` it."""
+        digest, name = file["digest"], file["file"]
+        told = causes((each for each in self.found if each["digest"] == digest), self.settings, self.period)
+        checks = tuple(_check(each) for each in self.checked if each["digest"] == digest)
+        names = tuple(each["file"] for each in self.lying if each["digest"] == digest)
+        changes = _Changes() if before is None else _Changes.of(before, told, checks)
+        return File(
+            name=name,
+            also=tuple(each for each in names if each != name),
+            here=name in names,
+            given=self.said.get(digest),
+            choice=choice(file, self.files, self.said),
+            digest=digest,
+            state=file["state"],
+            received_at=file["received_at"],
+            times=file["times"],
+            replaced_by=self._name_of(file["superseded_by"]),
+            causes=told,
+            checks=checks,
+            came=self.read.get(PurePath(name).stem),
+            gone=changes.gone,
+            new=changes.new,
+            still=changes.still,
+        )
+
+    def _name_of(self, digest: str | None) -> str | None:
+        return next((each["file"] for each in self.files if each["digest"] == digest), None)
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What of a file is gone, new and still there, in codes; None of the first one."""
+
+    gone: tuple[str, ...] | None = None
+    new: tuple[str, ...] | None = None
+    still: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, before: File, told: tuple[Cause, ...], checks: tuple[Check, ...]) -> _Changes:
+        """Checks count where both files were checked."""
+        both = bool(checks) and bool(before.checks)
+        known = _codes(before.causes, before.checks if both else ())
+        codes = _codes(told, checks if both else ())
+        return cls(
+            gone=tuple(each for each in known if each not in codes),
+            new=tuple(each for each in codes if each not in known),
+            still=tuple(each for each in codes if each in known),
+        )
 
 
 def _codes(told: tuple[Cause, ...], checks: tuple[Check, ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from sdc_tasks.warehouse import reader
 from sdc_ui.cycles.countries import OVER as NOT_OPEN
-from sdc_ui.cycles.countries import Stage, by_cycle, countries, named_by, tally
+from sdc_ui.cycles.countries import Country, Stage, by_cycle, countries, named_by, tally
 from sdc_ui.cycles.deadlines import Deadline, deadline
 from sdc_ui.cycles.state import CycleState
 from sdc_ui.shared.labels import Labels, Name
@@ -196,6 +196,7 @@ def line_of(records: Records, labels: Labels, back: tuple[DagRun, ...], now: dat
     known = [dag_run_of(each) for each in records.runs]
     lines = cycle_lines(records.releases, known)
     newest = next(iter(lines), None)
+    dates = _dates(cycle, stages, newest, now)
     return CycleLine(
         domain=records.domain,
         title=labels.title,
@@ -208,15 +209,41 @@ def line_of(records: Records, labels: Labels, back: tuple[DagRun, ...], now: dat
         run=next(iter(known), None),
         asking=asking(newest, known),
         takings=back,
-        delivered=sum(each.awaited and (each.counts or each.stage is Stage.ACCEPTED) for each in found),
+        delivered=sum(map(_delivered, found)),
         unjudged=any(each["state"] == "received" for each in records.files),
-        due=deadline("deliveries", cycle["delivery_due"], None, now) if cycle else None,
-        embargo=cycle["embargo"] if cycle else None,
-        next=_next(cycle, stages, newest, now) if cycle else None,
+        due=dates.due,
+        embargo=dates.embargo,
+        next=dates.next,
         alerts=_told_alerts(records.alerts),
         countries=tuple(labels.area(each.code) for each in sorted(found, key=lambda each: each.code)),
         refusals=tuple(labels.area(each.code) for each in found if each.stage is Stage.REFUSED),
     )
+
+
+@dataclass(frozen=True)
+class _Dates:
+    """What the calendar says of a cycle, as `CycleLine` has it; nothing where it has no dates."""
+
+    due: Deadline | None = None
+    embargo: datetime | None = None
+    next: Deadline | None = None
+
+
+def _dates(
+    cycle: Mapping[str, Any] | None,
+    stages: Mapping[Stage, int],
+    newest: ReleaseLine | None,
+    now: datetime,
+) -> _Dates:
+    if not cycle:
+        return _Dates()
+    due = deadline("deliveries", cycle["delivery_due"], None, now)
+    return _Dates(due, cycle["embargo"], _next(cycle, stages, newest, now))
+
+
+def _delivered(country: Country) -> bool:
+    """Whether an awaited country has a delivery that counts."""
+    return country.awaited and (country.counts or country.stage is Stage.ACCEPTED)
 
 
 def _nameless(records: Records, codes: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -63,14 +63,23 @@ def choice(
     mine, counts = said.get(file["digest"]), any(each["state"] == "accepted" for each in files)
     if mine is None or not file["lying"] or file["state"] not in HOLDS or not counts:
         return None
-    together = [file]
-    if (file["state"], mine.answer) == ("accepted", Answer.REPLACE):
-        accepted = (each for each in files if each["state"] == "accepted" and each["digest"] in said)
-        together = [each for each in accepted if said[each["digest"]].answer == Answer.REPLACE]
-    others = tuple(
-        answer for answer in Answer if not (answer == mine.answer and answer in HOLDS[file["state"]])
-    )
-    return Choice(tuple(each["file"] for each in together), others)
+    together = _together(file, files, said)
+    return Choice(tuple(each["file"] for each in together), _others(mine.answer, HOLDS[file["state"]]))
+
+
+def _together(
+    file: Mapping[str, Any], files: Sequence[Mapping[str, Any]], said: Mapping[str, Given]
+) -> list[Mapping[str, Any]]:
+    """The files about which one answer is given: those that replaced others with this one, or it alone."""
+    if (file["state"], said[file["digest"]].answer) != ("accepted", Answer.REPLACE):
+        return [file]
+    accepted = (each for each in files if each["state"] == "accepted" and each["digest"] in said)
+    return [each for each in accepted if said[each["digest"]].answer == Answer.REPLACE]
+
+
+def _others(said: str, holds: Collection[str]) -> tuple[Answer, ...]:
+    """The answers that would change anything: not the one that was given, where it still `holds`."""
+    return tuple(answer for answer in Answer if answer != said or answer not in holds)
 
 
 def unheard(settles: Iterable[Came], said: Mapping[str, Given], names: Iterable[str]) -> Came | None:

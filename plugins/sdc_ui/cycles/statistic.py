@@ -67,29 +67,34 @@ class Statistics:
         found = TableLine(domain, period, line)
         if line is not None and line.settled:
             return found
-        linked = self.settings.get(domain, {}).get("linked", {})
-        asks = linked.get("together") and (line is None or line.undecided)
-        names = sorted(linked.get("tables", ())) if asks else []
-        partners = [
-            TableLine(name, period, self.lines.get((name, period)))
-            for name in names
-            if self.readable(name) and self._may_decide(name, domain, period)
-        ]
-        complete = [each for each in partners if each.line is not None and self._complete(each.line)]
-        out = [
-            (key, self.lines[key])
-            for key in self.related(domain, period)
-            if key in self.lines and self.lines[key].went_out is not None
-        ]
-        begun = line.newest.started_at if line and line.newest and line.newest.version is None else None
+        partners = self._partners(domain, period)
+        complete = [each for each in partners if self._complete(each.line)]
+        out, begun = self._out(domain, period), _begun(line)
         return replace(
             found,
-            complete=line is not None and self._complete(line),
+            complete=self._complete(line),
             waits=tuple(each for each in partners if each not in complete),
             decides=tuple(complete),
-            beside=tuple(key for key, _ in out),
-            overtaken=tuple(key for key, each in out if begun and each.went_out and each.went_out > begun),
+            beside=tuple(out),
+            overtaken=tuple(key for key, went_out in out.items() if begun and went_out > begun),
         )
+
+    def _partners(self, domain: str, period: str) -> list[TableLine]:
+        """The tables with which a table that is undecided is to be decided."""
+        line = self.lines.get((domain, period))
+        linked = self.settings.get(domain, {}).get("linked", {})
+        if not linked.get("together") or not (line is None or line.undecided):
+            return []
+        return [
+            TableLine(name, period, self.lines.get((name, period)))
+            for name in sorted(linked.get("tables", ()))
+            if self.readable(name) and self._may_decide(name, domain, period)
+        ]
+
+    def _out(self, domain: str, period: str) -> dict[Key, datetime]:
+        """The related cycles that are out, and since when."""
+        near = {key: self.lines[key] for key in self.related(domain, period) if key in self.lines}
+        return {key: line.went_out for key, line in near.items() if line.went_out is not None}
 
     def related(self, domain: str, period: str) -> list[Key]:
         """The other cycles of the statistic whose releases are attacked together with this one, and the
@@ -103,15 +108,13 @@ class Statistics:
             periods.add(longer)
         near = {period, *reached(period, periods)}
         found = {key for key in known if key[1] in near}
-        unheard = self.settings.get(domain, {}).get("linked", {}).get("tables", ())
-        found |= {
-            (name, period)
-            for name in unheard
-            if self.readable(name)
-            and self._same_frequency(name, domain)
-            and not any(name == other for other, _ in found)
-        }
+        found |= {(name, period) for name in self._unheard(domain) - {other for other, _ in found}}
         return sorted(found, key=lambda key: (key[1] != period, key[1], key[0]))
+
+    def _unheard(self, domain: str) -> set[str]:
+        """The linked tables that may be of the period, whether or not anything of them has come."""
+        named = self.settings.get(domain, {}).get("linked", {}).get("tables", ())
+        return {name for name in named if self.readable(name) and self._same_frequency(name, domain)}
 
     @cached_property
     def _told(self) -> dict[str, str]:
@@ -131,10 +134,18 @@ class Statistics:
         mine, other = (self.settings.get(each, {}).get("frequency") for each in (domain, name))
         return other is None or mine == other
 
-    def _complete(self, line: CycleLine) -> bool:
+    def _complete(self, line: CycleLine | None) -> bool:
         """Whether a release can be made of what has been accepted, with nothing left to judge."""
+        if line is None:
+            return False
         partial = self.settings.get(line.domain, {}).get("missing_country") == "partial"
         return not line.unjudged and (line.delivered > 0 if partial else 0 < line.delivered == line.awaited)
+
+
+def _begun(line: CycleLine | None) -> datetime | None:
+    """When the newest release of a cycle was begun, where it is not out."""
+    newest = line.newest if line else None
+    return newest.started_at if newest and newest.version is None else None
 
 
 def tables_of(

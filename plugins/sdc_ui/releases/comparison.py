@@ -74,18 +74,23 @@ def comparison_facts(engine: Engine, release_id: str, other: str) -> ComparisonF
         moves[one.treatment or "absent", two.treatment or "absent"] += 1
         if what := _different(one, two):
             changes.append(Change(cell, labels.cell(cell), labels.measure(codes_in(cell)[1]), one, two, what))
-    seen = {kind for pair in moves for kind in pair}
-    kinds = [kind for kind in (*TREATMENTS, "absent") if kind in seen]
     return ComparisonFacts(
         title=labels.title,
         old=old,
         new=new,
         values=values,
         cells=len(after),
-        moves={a: {b: moves[a, b] for b in kinds} for a in kinds},
+        moves=_crossed(moves),
         changes=tuple(changes[:MOST_LISTED]),
         unlisted=max(len(changes) - MOST_LISTED, 0),
     )
+
+
+def _crossed(moves: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    """[old][new]: the cells that went from one treatment to another one, of those that occur."""
+    seen = {kind for pair in moves for kind in pair}
+    kinds = [kind for kind in (*TREATMENTS, "absent") if kind in seen]
+    return {old: {new: moves[old, new] for new in kinds} for old in kinds}
 
 
 def _versions(engine: Engine, release_id: str, other: str) -> tuple[ReleaseLine, ReleaseLine] | None:

@@ -158,7 +158,7 @@ class ReleaseFacts:
 def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     """The facts of a release; None for an unknown release."""
     history = reader.history(engine)
-    mine = next((each for each in history if each["release_id"] == release_id), None)
+    mine = _record_of(history, release_id)
     if mine is None:
         return None
     domain, period = mine["domain"], mine["period"]
@@ -167,40 +167,62 @@ def release_facts(engine: Engine, release_id: str) -> ReleaseFacts | None:
     same = cycle_lines(_of_cycle(history, domain, period), runs)
     line = next(each for each in same if each.release_id == release_id)
     newest = same[0] == line
-    submission = next(iter(reader.submissions(engine, release_id)), None)
-    terms = submission["terms_digest"] if submission else None
-    labels = labels_of(line.domain, reader.settings_of(engine, line.domain, terms))
+    submitted = _submitted(engine, release_id)
+    labels = labels_of(line.domain, reader.settings_of(engine, line.domain, submitted.terms))
     cells = reader.treatments(engine, release_id)
     audits = reader.audits(engine, release_id)
-    audit = audits[-1] if audits else None
-    certificate = json.loads(audit["certificate"]) if audit else {}
+    certificate: str | None = audits[-1]["certificate"] if audits else None
+    told = json.loads(certificate) if certificate is not None else {}
     return ReleaseFacts(
         line=line,
         title=labels.title,
-        terms=terms,
-        submitted_at=submission["submitted_at"] if submission else None,
-        counts=tally(cells) if cells else _counts(certificate),
+        terms=submitted.terms,
+        submitted_at=submitted.at,
+        counts=tally(cells) if cells else _counts(told),
         maps=heat_maps(cells, labels),
         largest=_largest(engine, line, labels),
         withheld=_withheld(cells),
-        rungs=tuple(_rung(each) for each in reader.rungs(engine, release_id)),
+        rungs=tuple(map(_rung, reader.rungs(engine, release_id))),
         steps=of_release(reader.steps(engine, release_id)),
-        audit=_audit(audit, certificate, reader.proof(engine, release_id, audit), labels) if audit else None,
+        audit=_audit(audits[-1], told, reader.proof(engine, release_id, audits[-1]), labels)
+        if audits
+        else None,
         approval=approval_of(engine, line, audits),
-        log=tuple(_entry(each) for each in reader.log_of(engine, release_id)),
+        log=tuple(map(_entry, reader.log_of(engine, release_id))),
         made_of=_made_of(engine, line, labels),
         runs=tuple(each for each in runs if each.release_id == release_id),
         latest=next(iter(runs), None),
         asking=asking(line, runs),
         takings=takings(known),
-        program=_program(submission["environment"]) if submission else (),
-        certificate=audit["certificate"] if audit else None,
+        program=submitted.program,
+        certificate=certificate,
         newest=newest,
         out=version_out(same),
         later=None if newest else same[0].release_id,
         before=before(same).get(release_id),
         others=_other_versions(same, release_id),
     )
+
+
+@dataclass(frozen=True)
+class _Submitted:
+    """The newest submission of a release: its terms, when, and by which program; nothing where there is
+    none.
+    """
+
+    terms: str | None = None
+    at: datetime | None = None
+    program: tuple[tuple[str, str], ...] = ()
+
+
+def _submitted(engine: Engine, release_id: str) -> _Submitted:
+    for each in reader.submissions(engine, release_id):
+        return _Submitted(each["terms_digest"], each["submitted_at"], _program(each["environment"]))
+    return _Submitted()
+
+
+def _record_of(history: Sequence[Mapping[str, Any]], release_id: str) -> Mapping[str, Any] | None:
+    return next((each for each in history if each["release_id"] == release_id), None)
 
 
 def _of_cycle(history: Sequence[Mapping[str, Any]], domain: str, period: str) -> list[Mapping[str, Any]]:
