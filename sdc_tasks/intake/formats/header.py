@@ -190,10 +190,11 @@ def _with_labels(texts: Sequence[str], names: Sequence[str], known: Set[str]) ->
     """The same where any column may be one of labels that stands behind one of the domain."""
     ids = [match[1].strip() if (match := _COLUMN.fullmatch(text)) else text for text in texts]
     found: list[str] = []
+    of_domain = known - set(OF_FORMAT)
     for said, name in zip(ids, names, strict=True):
         before = found[-1] if found else ""
         label = name not in known | _UNREAD or name == before or (said != name and name in ids)
-        found.append(_LABELS if label and before in known.difference(OF_FORMAT) else name)
+        found.append(_LABELS if label and before in of_domain else name)
     return found
 
 
