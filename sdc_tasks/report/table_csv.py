@@ -174,7 +174,9 @@ def read_published(
     explained = _explained(domain)
     seen: dict[int, int] = {}
     stated: dict[int, tuple[_Row, float]] = {}
-    unknown, off_base, contradicted = [], [], []
+    unknown: list[str] = []
+    off_base: list[int] = []
+    contradicted: list[str] = []
     for row in _rows(path, domain, told_by_csv(path) if told is None else told):
         try:
             i = _position(row, domain, space, period, position)

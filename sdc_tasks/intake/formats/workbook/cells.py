@@ -48,7 +48,7 @@ class SheetCells:
         self._sheet, self._concepts, self._found, self._most = sheet, concepts, found, most
         self._header: dict[int, str] = {}
         self._wire: WireFormat | None = None
-        self._names: list[str | None] = []
+        self._names: tuple[str | None, ...] = ()
         self._texts: dict[int, dict[str, int]] = {}
         self._which: dict[int, array[int]] = {}
         self._numbers: dict[int, array[float]] = {}
