@@ -16,25 +16,30 @@ Refused = Callable[[str], InvalidInput]  # the error of a command, from why it i
 
 @dataclass
 class BatchFiles:
-    """`kept`: the texts that wait, by their places; `promised`: places that get theirs at the end."""
+    """`read`: places; `kept`: the texts that wait, by their places; `promised`: places that get theirs at the
+    end. Names that differ in case alone are one: a batch finds its files in any case.
+    """
 
-    read: set[Path] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
     kept: dict[Path, str] = field(default_factory=dict)
-    promised: set[Path] = field(default_factory=set)
+    promised: set[str] = field(default_factory=set)
 
     def reads(self, place: Path, refused: Refused) -> None:
         """Raises the error of a command that reads what this batch writes."""
-        if place.resolve() in self.taken:
+        self.read.add(_name(place))
+        if _name(place) in self.taken:
             raise refused(
                 f"{place.name} is a file that this batch writes. Remedy: give the output another name, or "
                 f"read it in a batch of its own"
             )
-        self.read.add(place.resolve())
+
+    def is_read(self, place: Path) -> bool:
+        return _name(place) in self.read
 
     def promise(self, place: Path, refused: Refused) -> None:
         """Keeps a place for what is written last."""
         self.refuse(place, refused)
-        self.promised.add(place.resolve())
+        self.promised.add(_name(place))
 
     def keep(self, place: Path, text: str, refused: Refused) -> None:
         """A file that is written with all others."""
@@ -50,16 +55,20 @@ class BatchFiles:
         write_all_private(self.kept)
 
     @property
-    def taken(self) -> set[Path]:
-        return self.promised | set(self.kept)
+    def taken(self) -> set[str]:
+        return self.promised | {_name(place) for place in self.kept}
 
     def refuse(self, place: Path, refused: Refused) -> None:
         """Raises the error of a command that writes where it may not."""
         if place.is_dir():
             raise refused(f"{place.name} is a folder. Remedy: give the output another name")
-        if place.resolve() in self.read:
+        if self.is_read(place):
             raise refused(
                 f"{place.name} is a file that this batch reads. Remedy: give the output another name"
             )
-        if place.resolve() in self.taken:
+        if _name(place) in self.taken:
             raise refused(f"{place.name} would be written twice. Remedy: give each output a name of its own")
+
+
+def _name(place: Path) -> str:
+    return str(place.resolve()).casefold()

@@ -60,6 +60,7 @@ OF_COLUMN = {
     "PFILE_FREQ",
     *OF_VALUE_NOISE,
 }
+OF_ONE_COLUMN = ("FREQUENCY", "WEIGHT", "HOLDING", "REQUEST")
 TOTAL = "Total"
 
 
@@ -215,6 +216,10 @@ def _hear(line: BatchLine, of_file: dict[str, str], columns: list[Column]) -> No
             )
         if word in already:
             raise line.refused(f"<{word}> stands there already. Remedy: keep one of them")
+        if word in OF_ONE_COLUMN and (other := next((each for each in columns if each.has(word)), None)):
+            raise line.refused(
+                f"<{word}> of {columns[-1].name}, and of {other.name}. Remedy: one column has it"
+            )
         already[word] = value
         if word in OF_COLUMN:
             columns[-1] = replace(columns[-1], said=already)

@@ -4,6 +4,7 @@ said.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from pathlib import Path, PureWindowsPath
 
 import numpy as np
 
+from sdc_tasks.argus.apart import Output, judged_together
 from sdc_tasks.argus.apriori import apriori_of, apriori_text, with_apriori
 from sdc_tasks.argus.batch import Command, Specified, read_batch, specified
 from sdc_tasks.argus.cell_keys import (
@@ -74,6 +76,7 @@ class _Table:
     held: Held | None = None
     marked: bool = False  # by an a-priori file
     written: bool = False
+    search: int = 0  # the number of the search that found its pattern, alone or with other tables
     protected: Protected | None = None
 
 
@@ -89,6 +92,8 @@ class _Batch:
     log: Path | None = None
     rounds: bool = False
     files: BatchFiles = field(default_factory=BatchFiles)
+    outputs: dict[str, Output] = field(default_factory=dict)  # tables written, by the names of their files
+    searches: int = 0
     done: list[str] = field(default_factory=list)
     ahead: Sequence[Command] = ()
     told: list[str] = field(default_factory=list)
@@ -111,11 +116,18 @@ def run_batch(path: Path, out: Path | None, seed: int, say: Say, apriori: Path |
         batch.files.write()
         for line in batch.done:
             _tell(batch, line)
-        _tell_unprotected(batch)
-        return batch.rounds
-    finally:
-        if batch.log is not None:
-            write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
+        _tell_unfinished(batch)
+    except BaseException:
+        with contextlib.suppress(OSError):  # why the batch ended matters more
+            _write_log(batch)
+        raise
+    _write_log(batch)
+    return batch.rounds
+
+
+def _write_log(batch: _Batch) -> None:
+    if batch.log is not None and not batch.files.is_read(batch.log):
+        write_private(batch.log, "".join(f"{line}\n" for line in batch.told))
 
 
 def _do_all(batch: _Batch, commands: Sequence[Command], apriori: Path | None) -> None:
@@ -125,11 +137,22 @@ def _do_all(batch: _Batch, commands: Sequence[Command], apriori: Path | None) ->
         for at, command in enumerate(commands):
             batch.ahead = commands[at + 1 :]
             _do(batch, command)
+        _judge_together(batch)
         if apriori is not None:
             _keep_apriori(batch, apriori)
     except BaseException:
         batch.told.append("the batch ended with an error, and nothing was written but this log")
         raise
+
+
+def _judge_together(batch: _Batch) -> None:
+    """The tables that were written, those before a <CLEAR> too. Raises Unprotectable where two of the same
+    records give each other away.
+    """
+    for source in dict.fromkeys(each.source for each in batch.outputs.values()):
+        mine = {name: each for name, each in batch.outputs.items() if each.source == source}
+        for line in judged_together(mine):
+            _tell(batch, line)
 
 
 def _refuse_unknown(commands: Sequence[Command]) -> None:
@@ -145,9 +168,20 @@ def _refused_at(path: Path) -> Refused:
     return lambda why: InvalidInput(f"{path}: {why}")
 
 
-def _tell_unprotected(batch: _Batch) -> None:
+def _tell_in_vain(batch: _Batch) -> None:
+    if batch.data is not None and all(each.source.path != batch.data[0] for each in batch.tables):
+        _tell(batch, f"{batch.data[0].name} was opened in vain: no table is made of it")
+
+
+def _tell_unfinished(batch: _Batch) -> None:
+    _tell_in_vain(batch)
     for number, each in enumerate(batch.tables, start=1):
-        if each.held is not None and each.protected is None and each.held.crossed.problem.primary.any():
+        if each.held is None:
+            _tell(batch, f"table {number} was specified, and not read")
+        elif each.protected is not None:
+            if not each.written:
+                _tell(batch, f"table {number} is protected, and not written")
+        elif each.held.crossed.problem.primary.any():
             primaries = len(each.held.crossed.problem.primaries)
             _tell(batch, f"table {number} is not protected: {primaries} primaries, and no method for them")
 
@@ -190,6 +224,8 @@ def _place(batch: _Batch, command: Command, name: str) -> Path:
 
 
 def _logbook(batch: _Batch, command: Command) -> None:
+    if batch.log is not None:
+        raise command.refused("the batch has a log already. Remedy: keep one of them")
     place = _place(batch, command, command.name)
     batch.files.promise(place, command.refused)
     batch.log = place
@@ -208,6 +244,7 @@ def _found(batch: _Batch, command: Command, name: str) -> Path:
 
 
 def _open(batch: _Batch, command: Command) -> None:
+    _tell_in_vain(batch)
     batch.data = _found(batch, command, command.name), command.word == "OPENTABLEDATA"
 
 
@@ -371,6 +408,7 @@ def _recoded(table: _Table, name: str, recoding: BatchRecoding) -> str:
 
 
 def _suppress(batch: _Batch, command: Command) -> None:
+    batch.searches += 1
     if noise := asked_noise(command):
         _perturb(batch, noise)
         return
@@ -382,6 +420,7 @@ def _suppress(batch: _Batch, command: Command) -> None:
     assert table.held is not None
     _refuse_unruled(command, table)
     _tell_all(batch, asked.differences)
+    table.search = batch.searches
     if asked.method.ours is not None:
         table.protected = _pattern(batch, command, table, asked)
     elif asked.name == "RND":
@@ -404,6 +443,7 @@ def _perturb(batch: _Batch, asked: AskedCkm) -> None:
     assert table.held is not None
     ptable = _found(batch, asked.command, ptable_name(asked, table.source))
     found = perturbed(asked, table.source, table.asked, table.safety, ptable)
+    table.search = batch.searches
     table.protected = with_noise(table.held, found)
     _tell_all(batch, STRICTER)
     for line in told(found):
@@ -455,6 +495,7 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
     chosen = both.any_of({number: held.chosen for number, held in tables.items()})
     hidden = _searched(batch, command, both.problem, asked, PatternOptions(seconds=_seconds(asked)), chosen)
     for number, pattern in both.patterns(hidden).items():
+        read[number].search = batch.searches
         read[number].protected = Protected(
             tables[number], "suppressed", pattern, tables[number].crossed.problem.a
         )
@@ -577,6 +618,7 @@ def _write(batch: _Batch, command: Command) -> None:
     for each, text in made.items():
         batch.files.keep(each, text, command.refused)
     table.written = True
+    batch.outputs[place.name] = Output(table.source.path, table.search, table.protected)
     secret = ", confidential" if asked.confidential else ""
     batch.done.append(f"table {asked.number} written in format {asked.format}: {place}{secret}")
 

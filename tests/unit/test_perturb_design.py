@@ -85,6 +85,14 @@ def test_a_primal_method_finds_the_same_noise(design):
         np.testing.assert_allclose(made.rows[count].p, other, atol=2e-6)
 
 
+def test_constraints_that_depend_on_each_other_do_not_hide_a_row():
+    """With steps −1, 0, 1 the variance is what does not stay: 0.5 of both."""
+    design = NoiseDesign(max_step=1, variance=0.66, at_most=True, stay=0.5)
+    [row] = [proof for proof in design_table(design).proofs if proof.gap > -1]
+    assert row.entropy == pytest.approx(1.5 * np.log(2))
+    assert abs(row.gap) < 1e-9
+
+
 def test_weak_duality_holds_for_any_multipliers():
     """So a proof cannot be forged: whatever the multipliers, the bound is at least the largest entropy."""
     chance = np.random.default_rng(5)

@@ -19,6 +19,7 @@ import gzip
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -238,14 +239,18 @@ def write_all_private(contents: Mapping[Path, str | bytes]) -> None:
         for path, content in contents.items():
             if path.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            path.parent.mkdir(parents=True, exist_ok=True)
             waiting[path] = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            _write_new(waiting[path], content, compressed=path.suffix == ".gz")
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write_new(waiting[path], content, compressed=path.suffix == ".gz")
+            except OSError as error:  # by the name that the user gave
+                raise OSError(error.errno, error.strerror, str(path)) from error
         for path, written in waiting.items():
             written.replace(path)
     finally:
         for written in waiting.values():
-            written.unlink(missing_ok=True)
+            with suppress(OSError):
+                written.unlink(missing_ok=True)
 
 
 def _write_new(path: Path, content: str | bytes, compressed: bool) -> None:

@@ -237,11 +237,25 @@ def minimised(program: RowProgram) -> Floats:
             break
         centred = program.f[free] - (program.f[free] @ p)[:, None]
         move = np.zeros(len(theta))
-        move[free] = -np.linalg.lstsq((centred * p) @ centred.T, slope[free], rcond=EPSILON)[0]
+        move[free] = _step((centred * p) @ centred.T, slope[free], theta[free], signed[free])
         theta, before = _shortened(program, theta, move, slope), theta
         if (theta == before).all():  # rounding errors are all that is left
             break
     return read_only(theta)
+
+
+def _step(curved: Floats, slope: Floats, theta: Floats, signed: Bools) -> Floats:
+    """(k,): Newton's step. Where constraints depend on each other, as variance and stay of three steps do,
+    q is linear along some moves: then down one of them, to where a multiplier is 0.
+    """
+    newton = np.linalg.lstsq(curved, slope, rcond=EPSILON)[0]
+    linear = slope - curved @ newton
+    falling = signed & (linear > 0)
+    if np.abs(linear).max() > 10 * EPSILON * max(1.0, np.abs(slope).max()) and falling.any():
+        farthest = float((theta[falling] / linear[falling]).min())
+        if farthest > 0:
+            return np.asarray(-farthest * linear)
+    return np.asarray(-newton)
 
 
 def _shortened(program: RowProgram, theta: Floats, move: Floats, slope: Floats) -> Floats:
