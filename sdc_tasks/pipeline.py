@@ -43,7 +43,7 @@ from sdc_tasks.methods.bases.rules import Case, least_loss
 from sdc_tasks.methods.bases.wishes import Wishes, require_fitting, wishes_of
 from sdc_tasks.methods.cta.options import RungOptions
 from sdc_tasks.methods.indicator_blocks import IndicatorBlock, groups_of, restrict
-from sdc_tasks.methods.linked import Out, TableUnion, as_it_is_out, to_come, union
+from sdc_tasks.methods.linked import Out, TableUnion, Told, as_it_is_out, to_come, union
 from sdc_tasks.methods.linked import joint as joint_problem
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
@@ -147,11 +147,14 @@ def joint(
     domain: Domain,
     rules: Mapping[str, PeriodRule] | None = None,
     say: Say = silent,
+    before: Sequence[Told] = (),
 ) -> ProtectionProblem:
     """The problem together with the related releases that are out (METHOD §10). `rules`: of every indicator
-    of all tables, what a period is to those within it; without them, as the domain says of its own.
+    of all tables, what a period is to those within it; without them, as the domain says of its own. `before`:
+    the earlier versions of the release.
     """
-    return joint_problem(problem, period, out, rules or period_rules(domain), domain.checks.allowed, say)
+    said = rules or period_rules(domain)
+    return joint_problem(problem, period, out, said, domain.checks.allowed, say, before)
 
 
 def period_rules(domain: Domain) -> dict[str, PeriodRule]:
@@ -474,16 +477,19 @@ def leave_room(
     domain: Domain,
     rules: Mapping[str, PeriodRule],
     progress: Say = silent,
+    before: Sequence[Told] = (),
 ) -> Room | None:
     """Bases that withstand the exact totals of a longer period too, and what they cost and save; None where
-    the periods that are out and this one do not cover it. `rules`: as in `joint`.
+    the periods that are out and this one do not cover it. `rules`, `before`: as in `joint`.
     """
     to_be, own = to_come(problem, period, longer, out, rules), problem.own
     if to_be is None:
         return None
 
-    def decided(table: ProtectionProblem, of: str, beside: Sequence[Out]) -> tuple[Publication, Lost]:
-        joined, kept = joint(table, of, beside, domain, rules), dict[str, Kept]()
+    def decided(
+        table: ProtectionProblem, of: str, beside: Sequence[Out], versions: Sequence[Told] = ()
+    ) -> tuple[Publication, Lost]:
+        joined, kept = joint(table, of, beside, domain, rules, before=versions), dict[str, Kept]()
         requirements, _ = baseline(joined, domain, progress)
         found = choose_bases(joined, requirements, Adjustment(), domain, progress, kept.__setitem__)
         ruled = kept.get(RULES)
@@ -492,9 +498,10 @@ def leave_room(
         return found, Lost(information, int((~found.exact).sum()))
 
     def then(publication: Publication) -> Lost:
-        return decided(to_be.problem, longer, [*out, Out(period, period, own, publication)])[1]
+        return decided(to_be.problem, longer, [*out, Out(period, period, own, publication, before)])[1]
 
-    (roomy, cost), (alone, least) = decided(own, period, [*out, to_be]), decided(own, period, out)
+    roomy, cost = decided(own, period, [*out, to_be], before)
+    alone, least = decided(own, period, out, before)
     return Room(roomy, (cost, least), (then(roomy), then(alone)))
 
 
@@ -521,7 +528,7 @@ def repeated(
     if domain.bases.additive or domain.bases.strata is not None:
         return publication
     wishes = wishes_of(problem, domain.bases.cells)
-    as_out = as_it_is_out(problem.space, period, publication, out)
+    as_out = as_it_is_out(problem, period, publication, out, domain.checks.allowed)
     found = publication.where(~(wishes.exact & (as_out.base > 0)), as_out)
     same = (found.value == publication.value) & (found.base == publication.base)
     if not (changed := int((~same & ~found.withheld).sum())):

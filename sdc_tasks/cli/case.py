@@ -21,12 +21,10 @@ from sdc_tasks.errors import InvalidInput
 if TYPE_CHECKING:
     from sdc_tasks.api.deliveries import Delivered
     from sdc_tasks.domains import Domain
-    from sdc_tasks.methods.linked import Out
+    from sdc_tasks.methods.linked import Out, Told
     from sdc_tasks.model.problem import PriorReleases, ProtectionProblem
-    from sdc_tasks.model.results import Publication, Related
+    from sdc_tasks.model.results import Related
     from sdc_tasks.model.secret import Secret
-
-    Told = tuple[ProtectionProblem, Publication]
 
 
 RELATED_PARTS = ("DOMAIN", "PERIOD", "INBOX", "TABLE")  # of --linked
@@ -34,7 +32,8 @@ RELATED_PARTS = ("DOMAIN", "PERIOD", "INBOX", "TABLE")  # of --linked
 
 class JudgedCase(NamedTuple):
     """What is judged: the joint problem, the `own` one of the release; the digests of the publications of
-    the period that are out, by version; and the related releases, by name and with their problems.
+    the period that are out, by version; the related releases, by name and with their problems; and what
+    was `told` before of the period.
     """
 
     problem: ProtectionProblem
@@ -42,6 +41,7 @@ class JudgedCase(NamedTuple):
     beside: list[str]
     related: list[Related]
     out: list[Out]
+    told: list[Told]
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,7 @@ class CaseOptions:
 
     def problem(
         self,
-        told_before: Callable[
-            [ProtectionProblem, Sequence[tuple[ProtectionProblem, Publication]], float | None], PriorReleases
-        ],
+        told_before: Callable[[ProtectionProblem, Sequence[Told], float | None], PriorReleases],
         salt: Secret | None = None,
     ) -> JudgedCase:
         """The protection problem of the deliveries, with what `told_before` computes from the tables
@@ -111,16 +109,13 @@ class CaseOptions:
         before, read = self._published_before(delivered)
         problem = secured(delivered, self.spec, [then for then, _ in before])
         read += pipeline.as_delivered(delivered.problem, problem, self.spec)
-        problem = replace(
-            problem,
-            earlier=told_before(problem, pipeline.read_before(before, read), self.spec.audit.revised_by),
-        )
-        out = self._out()
-        joint = pipeline.joint(problem, self.period, [each for _, each in out], self.spec)
-        related = [Related(of, each.period, 1, each.publication.digest) for of, each in out]
-        return JudgedCase(
-            joint, problem, [publication.digest for _, publication in before], related, [o for _, o in out]
-        )
+        told = pipeline.read_before(before, read)
+        problem = replace(problem, earlier=told_before(problem, told, self.spec.audit.revised_by))
+        named = self._out()
+        related = [Related(of, each.period, 1, each.publication.digest) for of, each in named]
+        out, beside = [each for _, each in named], [publication.digest for _, publication in before]
+        joint = pipeline.joint(problem, self.period, out, self.spec, before=told)
+        return JudgedCase(joint, problem, beside, related, out, told)
 
     def _out(self) -> list[tuple[str, Out]]:
         """(domain, release) of each --linked, as a release has them: by domain and period. Raises

@@ -73,7 +73,7 @@ def verify_certificate(
     wrong += [
         f"beside related tables: {each}"
         for each in differs(
-            problem, of.own, case.period, parts, pipeline.period_rules(spec), spec.checks.allows
+            problem, of.own, case.period, parts, pipeline.period_rules(spec), spec.checks.allows, of.told
         )
     ]
     if found is not None:

@@ -9,21 +9,25 @@ from typing import Any
 from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.judge.release import Part, differs
-from sdc_tasks.methods.linked import Out
+from sdc_tasks.methods.linked import Out, Told
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.time.periods import PeriodRule
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.linked import of_release
 from sdc_tasks.steps.memory import load_from
+from sdc_tasks.steps.versions import readable
 from sdc_tasks.warehouse import reader
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.reader import ReleaseInfo
 
 
-def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) -> ProtectionProblem:
-    """The problem together with every related release that is out. Raises InvalidInput where one of them can
-    no longer be read, is in other units, or nobody said what its period is to this one.
+def beside_what_is_out(
+    desk: Desk, release_id: str, problem: ProtectionProblem, before: Sequence[Told]
+) -> ProtectionProblem:
+    """The problem together with every related release that is out; `before`: its own earlier versions. Raises
+    InvalidInput where one of them can no longer be read, is in other units, or nobody said what its period is
+    to this one.
     """
     releases = of_release(desk, release_id)
     if not releases:
@@ -31,7 +35,7 @@ def beside_what_is_out(desk: Desk, release_id: str, problem: ProtectionProblem) 
     rules = common_rules(desk, releases)
     out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
-    return pipeline.joint(problem, desk.period, out, desk.domain, rules, desk.say)
+    return pipeline.joint(problem, desk.period, out, desk.domain, rules, desk.say, before)
 
 
 def out_of(desk: Desk, release_id: str) -> list[Out]:
@@ -46,7 +50,7 @@ def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -
     """
     if not (out := out_of(desk, release_id)):
         return
-    parts = [Part(each.name, each.period, each.problem, each.publication) for each in out]
+    parts = [Part(each.name, each.period, each.problem, each.publication, each.before) for each in out]
     if found := differs(
         problem,
         problem.own,
@@ -54,6 +58,7 @@ def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -
         parts,
         common_rules(desk, of_release(desk, release_id)),
         desk.domain.checks.allows,
+        readable(desk, release_id, problem.own),
     ):
         names = ", ".join(each.name for each in parts)
         raise ReleaseBlocked(
@@ -64,8 +69,8 @@ def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -
 
 def _out(desk: Desk, release: ReleaseInfo) -> Out:
     try:
-        problem = load_from(desk.engine, release.release_id, "assemble", ProtectionProblem)
-        publication = load_from(desk.engine, release.release_id, "bases", Publication)
+        problem, publication = _told(desk, release.release_id)
+        before = [_told(desk, each) for each in reader.made_after(desk.engine, release.release_id)]
     except store.CorruptedError as error:
         raise InvalidInput(
             f"{desk.domain.id} {desk.period}: the inputs of {release.release_id}, which is out, cannot be "
@@ -73,7 +78,12 @@ def _out(desk: Desk, release: ReleaseInfo) -> Out:
             "restore them from a backup; governance.retention_days keeps them in future"
         ) from error
     name = release.period if release.domain == desk.domain.id else f"{release.domain} {release.period}"
-    return Out(name, release.period, problem.own, publication)
+    return Out(name, release.period, problem, publication, before)
+
+
+def _told(desk: Desk, release_id: str) -> Told:
+    problem = load_from(desk.engine, release_id, "assemble", ProtectionProblem)
+    return problem.own, load_from(desk.engine, release_id, "bases", Publication)
 
 
 def common_rules(desk: Desk, releases: Sequence[ReleaseInfo]) -> dict[str, PeriodRule]:

@@ -71,8 +71,9 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
         for slip in unknown_tables(desk):
             notes.append(slip)
             desk.say(slip)
-        told = told_so_far(desk, problem, readable(desk, release_id, problem))
-        return beside_what_is_out(desk, release_id, replace(problem, earlier=told))
+        before = readable(desk, release_id, problem)
+        told = told_so_far(desk, problem, before)
+        return beside_what_is_out(desk, release_id, replace(problem, earlier=told), before)
 
     try:
         once(desk, release_id, "assemble", "", build, notes)

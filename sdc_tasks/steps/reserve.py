@@ -15,6 +15,7 @@ from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.joint import common_rules, out_of
 from sdc_tasks.steps.linked import of_release, room_for
 from sdc_tasks.steps.memory import load, once
+from sdc_tasks.steps.versions import readable
 from sdc_tasks.warehouse.operations import journal
 
 STEP = "reserve"  # what was chosen with room for a longer period
@@ -37,8 +38,9 @@ def propose(desk: Desk, release_id: str) -> None:
         return
     problem = load(desk, release_id, "assemble", ProtectionProblem)
     rules = common_rules(desk, of_release(desk, release_id))
+    before = readable(desk, release_id, problem.own)
     try:
-        room = pipeline.leave_room(problem, desk.period, longer, out, desk.domain, rules, desk.say)
+        room = pipeline.leave_room(problem, desk.period, longer, out, desk.domain, rules, desk.say, before)
     except (InvalidInput, Unprotectable) as error:  # what the domain file asks of single cells, for instance
         desk.say(f"no room for {longer}: {error}")
         return

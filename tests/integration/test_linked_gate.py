@@ -26,6 +26,7 @@ from support.world import FIRST, RELEASE, out_of, prepared, publish_it, publishe
 Known = tuple[str, str, int, str]
 UNKNOWN = "its audit did not know a related publication that is out"
 SECOND = published((42, 0), (21, 6), (21, 6))
+THIRD = published((43, 0), (21, 6), (21, 6))
 
 
 def linked(domain: str, tables: Sequence[str] = (), periods: str | None = None) -> Terms:
@@ -43,15 +44,17 @@ def out(warehouse, release_id: str, of: Terms, period: str, known: Sequence[Know
     return publish_it(warehouse, ready, period, of)
 
 
-def by_hand(warehouse, release_id: str, of: Terms, period: str, known: Sequence[Known] = ()) -> None:
+def by_hand(
+    warehouse, release_id: str, of: Terms, period: str, known: Sequence[Known] = (), decided=FIRST
+) -> None:
     """The same by plain SQL, as somebody who leaves out the publisher."""
-    ready = prepared(warehouse, release_id, period=period, terms=of, linked=known)
-    staged(warehouse, FIRST, period, of.domain)
+    ready = prepared(warehouse, release_id, decided, period, terms=of, linked=known)
+    staged(warehouse, decided, period, of.domain)
     audit = reader.audits(warehouse, release_id)[-1]
     version = 1 + len(out_of(warehouse, period, of.domain))
     row = {"release_id": ready.id, "domain": of.domain, "period": period, "version": version}
     row |= {
-        "publication": FIRST.digest,
+        "publication": decided.digest,
         "audit": audit["digest"],
         "passed": True,
         "now": "2026-01-01 00:00:00",
@@ -145,6 +148,25 @@ def test_a_table_in_the_middle_links_the_others(warehouse):
     with pytest.raises(IntegrityError, match=UNKNOWN):
         by_hand(warehouse, "by hand", totals, "2024", [every])
     assert out(warehouse, "totals 2", totals, "2024", [every, parts]) == (1, True)
+
+
+def test_a_table_is_revised_beside_another_one_that_still_has_the_former_value(warehouse):
+    """The gate asks whether the audit knew every version of the other table, and not for one value."""
+    sizes, regions = linked("sizes", ["regions"]), linked("regions", ["sizes"])
+    out(warehouse, "sizes", sizes, "2024")
+    first = ("sizes", "2024", 1, FIRST.digest)
+    out(warehouse, "regions", regions, "2024", [first])
+    beside = ("regions", "2024", 1, FIRST.digest)
+    with pytest.raises(ReleaseBlocked, match="regions 2024 is out"):
+        out(warehouse, "unaware", sizes, "2024", decided=SECOND)
+    assert out(warehouse, "sizes 2", sizes, "2024", [beside], SECOND) == (2, True)
+    with pytest.raises(ReleaseBlocked, match="sizes 2024 is out"):
+        out(warehouse, "stale", regions, "2024", [first], SECOND)
+    with pytest.raises(IntegrityError, match=UNKNOWN):
+        by_hand(warehouse, "by hand", regions, "2024", [first], THIRD)
+    both = [first, ("sizes", "2024", 2, SECOND.digest)]
+    assert out(warehouse, "regions 2", regions, "2024", both, SECOND) == (2, True)
+    assert not any(run_checks(warehouse, CHECKS).values())
 
 
 def test_linked_there_and_unrelated_here_is_refused(warehouse):

@@ -1,9 +1,8 @@
 """Is a joint problem that of its parts? Which cells of related tables are the same, and which are sums
 of others over time, computed again from their keys, and what the related releases published, row by row.
 
-This module shares no code with `methods/linked`. A table is what it says of its cells: country, indicator,
-and a code of each dimension. Two cells of one period are the same if they agree in all dimensions that both
-tables have, and stand at the only root of every other one.
+This module shares no code with `methods/linked`. Which cells of two tables have one name says `named`, and
+which former values of them are the same `formerly`.
 """
 
 from __future__ import annotations
@@ -14,31 +13,36 @@ from datetime import date
 from fractions import Fraction
 from math import gcd, isclose
 
+import numpy as np
+
+from sdc_tasks.judge.release.formerly import agreed, same_values
+from sdc_tasks.judge.release.named import NamedTable
+from sdc_tasks.judge.release.prior.pieces import Release
 from sdc_tasks.model.problem import CELL_ARRAYS, PriorReleases, ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.table import CellSpace
 from sdc_tasks.model.time.periods import PeriodRule, bounds
 from sdc_tasks.model.tolerances import EPSILON
 
-Name = tuple[str, str, tuple[str, ...]]  # country, indicator, codes of some dimensions
 Entries = tuple[tuple[int, Fraction], ...]
 Terms = list[tuple[int, Fraction]]
 Line = tuple[Entries, float, float, bool, bool]
 Lines = dict[tuple[Entries, bool, bool, tuple[str, ...]], list[tuple[float, float]]]
-Told = tuple[Line, set[str] | None]  # a row, and the pieces that tell it; None: everybody knows it
-Within = tuple[date, date, int]  # first day, day after the last, and the cell of a period
 Rules = Mapping[str, PeriodRule]
 EVERYBODY = ("everybody",)  # who tells a relation between tables, in place of pieces
 
 
 @dataclass(frozen=True)
 class Part:
-    """A release of a joint problem: its name and period, its own problem, and its publication."""
+    """A release of a joint problem: its name and period, its own problem, its publication, and problem and
+    publication of its versions `before`.
+    """
 
     name: str
     period: str
     problem: ProtectionProblem
     publication: Publication
+    before: Sequence[Release] = ()
 
 
 def differs(
@@ -48,18 +52,32 @@ def differs(
     parts: Sequence[Part],
     rules: Rules,
     allowed: Callable[[float], float] = lambda total: 0.5,
+    before: Sequence[Release] = (),
 ) -> list[str]:
     """What the joint problem does not have as its parts say; empty where it is theirs. `allowed`: how far a
-    total of this value may be off.
+    total of this value may be off; `before`: the earlier versions of the release.
     """
-    merge = _Merge(own, period, parts, rules)
-    if _told_spaces(joint) != merge.told_spaces():
+    merge = _Merge(own, period, parts, rules, allowed, before)
+    if _told_spaces(joint, own) != [
+        repr(_bare(own.space)),
+        *(repr(_bare(p.problem.space, True)) for p in parts),
+    ]:
         return ["other cells, countries or relations of a table"]
-    found = merge.other_values(joint)
+    found = [
+        f"{name} of {part}: other values"
+        for part, problem, first, size in merge.stretches()
+        for name in CELL_ARRAYS
+        if getattr(joint, name)[first : first + size].tobytes()
+        != merge.kept(name, getattr(problem, name)[:size], first).tobytes()
+    ]
     if len(joint.a) != merge.size:
-        return [*found, "other cells"]
-    linked = merge.classes()
-    if _classes(joint, merge.size).firsts() != linked.firsts():
+        found.append("other cells")
+        return found
+    same, linked = _classes(joint, merge.size), _Classes(merge.size)
+    for one, other, agree in merge.same():
+        if agree:
+            linked.join(one, other)
+    if [same.of(cell) for cell in range(merge.size)] != [linked.of(cell) for cell in range(merge.size)]:
         found.append("other cells are the same")
     over_time = [(*each, _fits(each, joint, allowed)) for each in merge.over_time()]
     named = {
@@ -79,7 +97,7 @@ def _bare(space: CellSpace, national: bool = False) -> CellSpace:
     )
 
 
-def _told_spaces(joint: ProtectionProblem) -> list[str]:
+def _told_spaces(joint: ProtectionProblem, own: ProtectionProblem) -> list[str]:
     """What the joint problem says that its tables are."""
     return [repr(_bare(joint.space)), *(repr(_bare(each.space)) for each in joint.space.beside)]
 
@@ -124,98 +142,73 @@ class _Classes:
         low, high = sorted((self.of(one), self.of(other)))
         self._first[high] = low
 
-    def firsts(self) -> list[int]:
-        """The first of its class, of each cell."""
-        return [self.of(cell) for cell in range(len(self._first))]
-
-
-@dataclass(frozen=True)
-class _Stretch:
-    """Where the columns of a release lie in the joint problem: so many of its cells (`size`) from `first` on,
-    its earlier values from `later` on. `part`: None for the release itself.
-    """
-
-    part: Part | None
-    problem: ProtectionProblem
-    first: int
-    size: int
-    later: int
-
-    @property
-    def name(self) -> str:
-        return "this release" if self.part is None else self.part.name
-
-    @property
-    def pieces(self) -> list[str]:
-        """Who told what is out of its earlier versions; nobody where none is."""
-        before = self.problem.earlier
-        if before.rows.shape == (0, 0):
-            return []
-        if self.part is None:
-            return list(before.pieces) or ["the versions that are out"]
-        return [f"{self.name}: {each}" for each in before.pieces] or [f"{self.name}: its earlier version"]
-
-    def told_before(self, hidden: Sequence[bool]) -> Iterator[Told]:
-        """What its earlier versions tell of `hidden` cells, and by which pieces."""
-        before, pieces = self.problem.earlier, self.pieces
-        for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
-            by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
-            yield (self._placed(row, hidden), low, high, rounded, assumed), by
-
-    def _placed(self, row: Sequence[tuple[int, float]], hidden: Sequence[bool]) -> Entries:
-        n, at = len(self.problem.a), dict[int, float]()
-        for column, factor in row:
-            if column >= n:
-                at[self.later + column - n] = factor
-            elif column < self.size and hidden[self.first + column]:
-                at[self.first + column] = factor
-        return _exact(at)
-
 
 class _Merge:
-    def __init__(self, own: ProtectionProblem, period: str, parts: Sequence[Part], rules: Rules) -> None:
+    def __init__(
+        self,
+        own: ProtectionProblem,
+        period: str,
+        parts: Sequence[Part],
+        rules: Rules,
+        allowed: Callable[[float], float],
+        before: Sequence[Release],
+    ) -> None:
         self._own, self._parts, self._rules = own, parts, rules
         sizes = [len(own.a), *(_national(part.problem.space) for part in parts)]
         self.size = sum(sizes)
         firsts = [sum(sizes[:k]) for k in range(len(sizes))]
         spaces = [own.space, *(part.problem.space for part in parts)]
         periods = [period, *(part.period for part in parts)]
-        self._tables = [_Table(*each) for each in zip(firsts, periods, spaces, strict=True)]
-
-    def stretches(self) -> Iterator[_Stretch]:
-        """The release, and each part."""
-        yield _Stretch(None, self._own, 0, len(self._own.a), self.size)
-        later = self.size + len(self._own.earlier.lower)
-        for part, table in zip(self._parts, self._tables[1:], strict=True):
-            yield _Stretch(part, part.problem, table.first, _national(part.problem.space), later)
-            later += len(part.problem.earlier.lower)
-
-    def told_spaces(self) -> list[str]:
-        """What the joint problem should say that its tables are."""
-        return [repr(_bare(self._own.space)), *(repr(_bare(p.problem.space, True)) for p in self._parts)]
-
-    def other_values(self, joint: ProtectionProblem) -> list[str]:
-        """The arrays of the joint problem that are not those of its parts."""
-        return [
-            f"{name} of {each.name}: other values"
-            for each in self.stretches()
-            for name in CELL_ARRAYS
-            if getattr(joint, name)[each.first : each.first + each.size].tobytes()
-            != getattr(each.problem, name)[: each.size].tobytes()
+        self._tables = [NamedTable(*each) for each in zip(firsts, periods, spaces, strict=True)]
+        self._values = [
+            float(value) for _, each, _, size in self.stretches() for value in each.a[:size].tolist()
         ]
+        self._allowed = allowed
+        versions = [(own, before), *((part.problem, part.before) for part in parts)]
+        self._former = same_values(self._tables, self._values, versions, allowed)
 
-    def classes(self) -> _Classes:
-        """Which cells are the same."""
-        found = _Classes(self.size)
-        for one, other in self.same():
-            found.join(one, other)
+    def stretches(self) -> Iterator[tuple[str, ProtectionProblem, int, int]]:
+        """(name, problem, first cell, number of cells) of the release and of each part."""
+        yield "this release", self._own, 0, len(self._own.a)
+        for part, table in zip(self._parts, self._tables[1:], strict=True):
+            yield part.name, part.problem, table.first, _national(part.problem.space)
+
+    def same(self) -> Iterator[tuple[int, int, bool]]:
+        """(cell, cell of a table before its own, whether their values agree) of cells with one name: for each
+        cell, the tables up to the first one that agrees.
+        """
+        for j, one in enumerate(self._tables):
+            done = set[int]()
+            for other in self._tables[:j]:
+                if bounds(one.period) != bounds(other.period):
+                    continue
+                for cell, there in one.shared(other):
+                    if cell not in done:
+                        agree = agreed(self._values[there], self._values[cell], self._allowed)
+                        yield cell, there, agree
+                        done |= {cell} if agree else set()
+
+    def kept(self, name: str, array: np.ndarray, first: int) -> np.ndarray:
+        """An array of a table, from this cell, with what earlier versions promised of former values that a
+        cell still has and hides.
+        """
+        if name not in ("primary", "lpl", "upl", "spl"):
+            return array
+        found = array.copy()
+        for one, cell in self._former:
+            if not isinstance(cell, int) or not first <= cell < first + len(array):
+                continue
+            if one.then.primary[one.place] and not self._public(cell):
+                found[cell - first] = max(found[cell - first], getattr(one.then, name)[one.place])
         return found
 
-    def same(self) -> Iterator[tuple[int, int]]:
-        for j, one in enumerate(self._tables):
-            for other in self._tables[:j]:
-                if bounds(one.period) == bounds(other.period):
-                    yield from one.shared(other)
+    def _public(self, cell: int) -> bool:
+        """Does its table show a national cell?"""
+        return any(
+            bool(problem.public[cell - first])
+            for _, problem, first, size in self.stretches()
+            if first <= cell < first + size
+        )
 
     def over_time(self) -> Iterator[tuple[Terms, bool]]:
         """The relations between a cell and the same cell of the longest periods within its own, the total
@@ -224,12 +217,24 @@ class _Merge:
         for table in self._tables:
             for cell, found in self._within(table).items():
                 rule = self._rules.get(table.indicator(cell), PeriodRule.NONE)
-                if rule is not PeriodRule.NONE:
-                    yield _relation(cell, table.period, _disjoint(found), rule)
+                taken = list[tuple[date, date, int]]()
+                for begins, ends, other in found if rule is not PeriodRule.NONE else ():
+                    if all(ends <= b or e <= begins for b, e, _ in taken):
+                        taken.append((begins, ends, other))
+                if not taken:
+                    continue
+                first, after = bounds(table.period)
+                months = [_months(b, e) if rule is PeriodRule.MEAN else 1 for b, e, _ in taken]
+                weight = _months(first, after) if rule is PeriodRule.MEAN else 1
+                terms = [(each, m) for (_, _, each), m in zip(taken, months, strict=True)]
+                covered = sum((e - b).days for b, e, _ in taken) == (after - first).days
+                divisor = gcd(weight, *months)
+                total = (cell, Fraction(-weight, divisor))
+                yield [total, *((each, Fraction(m, divisor)) for each, m in terms)], covered
 
-    def _within(self, table: _Table) -> dict[int, list[Within]]:
+    def _within(self, table: NamedTable) -> dict[int, list[tuple[date, date, int]]]:
         """Cell → (first day, day after the last, cell) of the same cell in periods within, longest first."""
-        found: dict[int, list[Within]] = {}
+        found: dict[int, list[tuple[date, date, int]]] = {}
         mine = bounds(table.period)
         for other in self._tables:
             theirs = bounds(other.period)
@@ -242,121 +247,81 @@ class _Merge:
 
     def told(self, joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]]) -> Lines:
         """What was published before, as `_lines` has it."""
-        hidden = self._hidden(joint)
-        found, names = list[Told](), list[str]()
-        for each in self.stretches():
-            names += each.pieces
-            found += each.told_before(hidden)
-            if each.part is not None:
-                names.append(each.name)
-                found += [(line, {each.name}) for line in _published(each.part, each.first, hidden)]
-        found += _told_over_time(joint, over_time, hidden)
-        return _by_tellers(found, several=len(names) > 1)
+        lines, names = list[tuple[Line, set[str] | None]](), list[str]()
+        hidden = (~joint.public).tolist()
+        start = len(self._own.a) - _decided(self._own.space)
+        hidden[start : len(self._own.a)] = [False] * _decided(self._own.space)
+        later, before_of = self.size, dict[int, tuple[int, list[str]]]()
+        for k, (part, problem, first, size) in enumerate(self.stretches()):
+            before, prefix = problem.earlier, f"{part}: " if k else ""
+            only = [f"{part}: its earlier version"] if k else ["the versions that are out"]
+            before_of[k] = later, only
+            if before.rows.shape != (0, 0):
+                pieces = [f"{prefix}{each}" for each in before.pieces] or only
+                names += pieces
+                before_of[k] = later, pieces
+                for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
+                    n, at = len(problem.a), dict[int, float]()
+                    for column, factor in row:
+                        place = later + column - n if column >= n else first + column
+                        if column >= n or (column < size and hidden[place]):
+                            at[place] = factor
+                    by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
+                    lines.append(((_exact(at), low, high, rounded, assumed), by))
+                later += len(before.lower)
+            if k:
+                names.append(part)
+                for line in _published(self._parts[k - 1], first, hidden):
+                    lines.append((line, {part}))
+        former = self._former_rows(before_of, hidden)
+        names += sorted(set[str]().union(*former.values()) - {*names})
+        lines += [((row, 0.0, 0.0, False, False), tellers) for row, tellers in former.items()]
+        lines += [((row, 0.0, 0.0, False, True), set()) for row in self._apart(hidden)]
+        for terms, whole, fits in over_time:
+            shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
+            if not fits:
+                lines.append(((shown, 0.0, 0.0, False, True), set()))
+            elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
+                room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
+                lines.append(((shown, float("-inf"), room, False, False), None))  # everybody knows it
+        found: Lines = {}
+        for (at_cells, low, high, rounded, assumed), tellers in lines:
+            said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if len(names) > 1 else ()
+            if at_cells:
+                found.setdefault((at_cells, rounded, assumed, said_by), []).append((low, high))
+        return found
 
-    def _hidden(self, joint: ProtectionProblem) -> list[bool]:
-        """Whether each cell is neither public nor decided by this release."""
-        hidden: list[bool] = (~joint.public).tolist()
-        decided = _decided(self._own.space)
-        start = len(self._own.a) - decided
-        hidden[start : len(self._own.a)] = [False] * decided
-        return hidden
+    def _former_rows(
+        self, before_of: Mapping[int, tuple[int, list[str]]], hidden: Sequence[bool]
+    ) -> dict[Entries, set[str]]:
+        """Each former value that is the same in two tables, and the pieces that tell it: those of both
+        versions, but of the one alone that shows the value.
+        """
+        found: dict[Entries, set[str]] = {}
+        for one, other in self._former:
+            ends = [one] if isinstance(other, int) else [one, other]
+            column = {
+                before_of[each.table][0] + each.column: sign
+                for each, sign in zip(ends, (1.0, -1.0), strict=False)
+                if each.column is not None
+            }
+            if isinstance(other, int):
+                column[other] = -1.0
+            if at := self._shown(column, hidden):
+                shown = [each for each in ends if each.column is None]
+                for each in shown or ends:
+                    found.setdefault(at, set()).update(each.told_by(before_of[each.table][1]))
+        return found
 
+    def _apart(self, hidden: Sequence[bool]) -> Iterator[Entries]:
+        """Cells of one name and two values."""
+        for one, other, agree in self.same():
+            if not agree and (at := self._shown({one: 1.0, other: -1.0}, hidden)):
+                yield at
 
-@dataclass(frozen=True)
-class _Table:
-    """A table of a joint problem: its first cell, its period, and its cells."""
-
-    first: int
-    period: str
-    space: CellSpace
-
-    def indicator(self, cell: int) -> str:
-        space = self.space
-        return str(space.national_keys[(cell - self.first) % space.national_size][0])
-
-    def shared(self, other: _Table) -> Iterator[tuple[int, int]]:
-        """(cell, cell of the other table) for each cell that both name."""
-        mine, theirs = (
-            [hierarchy.dimension for hierarchy in each.space.hierarchies] for each in (self, other)
-        )
-        both = [dimension for dimension in mine if dimension in theirs]
-        there = dict(other._named(both))
-        for name, cell in self._named(both):
-            if name in there:
-                yield cell, there[name]
-
-    def _named(self, dimensions: Sequence[str]) -> Iterator[tuple[Name, int]]:
-        """Each national cell at the only root of all other dimensions, by its name in these."""
-        space, roots = self.space, self._roots_but(dimensions)
-        if roots is None:
-            return
-        order = {hierarchy.dimension: k for k, hierarchy in enumerate(space.hierarchies, start=1)}
-        at = [order[dimension] for dimension in dimensions]
-        for i, key in enumerate(space.national_keys):
-            if all(key[k] == root for k, root in roots):
-                for number, country in enumerate(space.countries):
-                    name = (country, str(key[0]), tuple(str(key[k]) for k in at))
-                    yield name, self.first + number * space.national_size + i
-
-    def _roots_but(self, dimensions: Sequence[str]) -> list[tuple[int, str]] | None:
-        """The place in a key and the only root of each dimension but these; None where one has several."""
-        roots = list[tuple[int, str]]()
-        for k, hierarchy in enumerate(self.space.hierarchies, start=1):
-            if hierarchy.dimension in dimensions:
-                continue
-            tops = [c for c, parent in zip(hierarchy.codes, hierarchy.parent, strict=True) if parent is None]
-            if len(tops) != 1:
-                return None
-            roots.append((k, tops[0]))
-        return roots
-
-
-def _disjoint(within: Sequence[Within]) -> list[Within]:
-    """Those that overlap none before them."""
-    taken = list[Within]()
-    for begins, ends, other in within:
-        if all(ends <= b or e <= begins for b, e, _ in taken):
-            taken.append((begins, ends, other))
-    return taken
-
-
-def _relation(cell: int, period: str, taken: Sequence[Within], rule: PeriodRule) -> tuple[Terms, bool]:
-    """The relation of a cell to those of periods within its own, the total first; and whether these cover
-    its period.
-    """
-    first, after = bounds(period)
-    weight, *weights = (
-        _months(b, e) if rule is PeriodRule.MEAN else 1 for b, e in [(first, after), *(t[:2] for t in taken)]
-    )
-    divisor = gcd(weight, *weights)
-    parts = [(other, Fraction(w, divisor)) for (_, _, other), w in zip(taken, weights, strict=True)]
-    covered = sum((e - b).days for b, e, _ in taken) == (after - first).days
-    return [(cell, Fraction(-weight, divisor)), *parts], covered
-
-
-def _told_over_time(
-    joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]], hidden: Sequence[bool]
-) -> Iterator[Told]:
-    """What relations tell that are not among those of the joint problem: nobody but profile `revision` knows
-    one that the figures do not keep; a period that is not covered is at least the sum of what is within.
-    """
-    for terms, whole, fits in over_time:
-        shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
-        if not fits:
-            yield (shown, 0.0, 0.0, False, True), set()
-        elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
-            room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
-            yield (shown, float("-inf"), room, False, False), None
-
-
-def _by_tellers(told: Sequence[Told], several: bool) -> Lines:
-    """Rows of hidden cells by who tells them. Where not `several` tell anything, nobody is named."""
-    found: Lines = {}
-    for (cells, low, high, rounded, assumed), tellers in told:
-        said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if several else ()
-        if cells:
-            found.setdefault((cells, rounded, assumed, said_by), []).append((low, high))
-    return found
+    def _shown(self, terms: Mapping[int, float], hidden: Sequence[bool]) -> Entries:
+        """The terms of what is hidden, or a former value."""
+        return _exact({at: sign for at, sign in terms.items() if at >= self.size or hidden[at]})
 
 
 def _classes(joint: ProtectionProblem, size: int) -> _Classes:

@@ -109,6 +109,31 @@ def prior_releases(
 
 
 @dataclass(frozen=True, repr=False)
+class EarlierTable:
+    """The national cells of an earlier release among what `prior_releases` makes of it. Arrays (cells,):
+    `column`, −1 where whoever has the release knows the value; `piece`, −1 where any piece tells it.
+    """
+
+    problem: ProtectionProblem
+    column: Ints
+    piece: Ints
+
+
+def earlier_tables(
+    problem: ProtectionProblem, releases: Sequence[tuple[ProtectionProblem, Publication]]
+) -> list[EarlierTable]:
+    """The national cells of each earlier release, in the columns of `prior_releases`. Raises ValueError if a
+    release has other dimensions.
+    """
+    pieces, thens = _Pieces.of(problem, releases), [then for then, _ in releases]
+    known = _unknowns(problem, thens, pieces)
+    return [
+        EarlierTable(then, known.column[cells], piece)
+        for then, cells, piece in zip(thens, known.of, pieces.of_cells, strict=True)
+    ]
+
+
+@dataclass(frozen=True, repr=False)
 class _Pieces:
     """What somebody may have or lack: each version, or each country's table of one that
     published no aggregate. Such a release stands for national tables as they came, and each

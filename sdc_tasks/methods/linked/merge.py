@@ -26,6 +26,7 @@ from sdc_tasks.methods.linked.relations import (
     refuse_crossing,
     same_cells,
 )
+from sdc_tasks.methods.linked.revised import Tie, Told, Version, agreeing, keep_promises, ties, versions_of
 from sdc_tasks.model.problem import CELL_ARRAYS, MARKS, Levels, PriorReleases, ProtectionProblem
 from sdc_tasks.model.progress import Say, silent
 from sdc_tasks.model.results import Publication
@@ -36,13 +37,14 @@ from sdc_tasks.model.time.periods import PeriodRule, overlap
 @dataclass(frozen=True)
 class Out:
     """A related release that is out: its name for messages, its period, its own problem with what its earlier
-    versions told, and its publication.
+    versions told, and its publication; `before`: problem and publication of these versions.
     """
 
     name: str
     period: str
     problem: ProtectionProblem = field(repr=False)
     publication: Publication = field(repr=False)
+    before: Sequence[Told] = field(default=(), repr=False)
 
 
 def joint(
@@ -52,28 +54,34 @@ def joint(
     rules: Mapping[str, PeriodRule],
     allowed: Callable[[Floats], Floats],
     say: Say = silent,
+    before: Sequence[Told] = (),
 ) -> ProtectionProblem:
     """The problem of the release, with everything that is out. `rules`: of each indicator, what a period is
     to the periods within it (nothing where nothing is said). `allowed`: how far a value may be off, as the
-    domain allows for totals. `say` is told which cells are not what `rules` says of the periods within them.
+    domain allows for totals. `say` is told which cells are not what `rules` says of the periods within them,
+    and which were revised in one table alone. `before`: the earlier versions of the release.
 
-    Raises InvalidInput where two tables have other values for one cell, and for periods that cross.
+    Raises InvalidInput where two tables have other values for one cell, and none of the two has revised it,
+    and for periods that cross.
     """
     if not out:
         return problem
     _refuse_unrelatable(problem.space, period, out, rules, say)
     beside = tuple(Beside(each.name, _national(each.problem.space)) for each in out)
     space = replace(problem.space, beside=beside)
-    tables = _linked_tables(space, period, out)
+    tables = _linked_tables(space, [period, *(each.period for each in out)])
     arrays: dict[str, Any] = {name: _with_beside(name, problem, out, beside) for name in CELL_ARRAYS}
-    same, time = same_cells(tables), over_time(tables, rules)
+    same, time = same_cells(tables, agreeing(arrays["a"], allowed)), over_time(tables, rules)
     fits = _fitting(time, arrays["a"], allowed)
     if len(off := np.unique(time.total[~fits])):
         say(
             f"{some_of([space.key(cell) for cell in off.tolist()])}: not what linked: periods says of the "
             "periods within it; where that is no revision, have the office correct it"
         )
-    _refuse_two_values(space, same, arrays["a"], allowed)
+    every = [(problem, before), *((each.problem, each.before) for each in out)]
+    former = ties(tables, versions_of(tables, arrays["a"], every), arrays["a"], allowed)
+    _refuse_two_values(space, same, former, say)
+    keep_promises(former, arrays)
     holds = time.whole & fits
     links = sp.csr_array(
         sp.vstack([same.matrix(same.whole, space.size), time.matrix(holds, space.size)], format="csr")
@@ -86,7 +94,9 @@ def joint(
     for number, each in enumerate(out):
         told.add_release(each, number)
     told.add_least(time, fits, arrays)
+    told.add_former(former)
     told.add_assumed(time, fits)
+    told.add_assumed(same, same.whole)
     levels = problem.levels
     if levels is not None:
         more = np.zeros(space.size - problem.space.size)
@@ -109,13 +119,49 @@ def _refuse_unrelatable(
                 say(f"{each.name} is linked, and has no indicator of this release: no cell is the same")
 
 
-def _linked_tables(space: CellSpace, period: str, out: Sequence[Out]) -> list[Linked]:
-    """The national tables of a joint space, and where each of them begins."""
-    beside = zip(out, space.beside, space.firsts[1:], strict=True)
-    return [
-        Linked("this release", period, _national(space), 0),
-        *(Linked(each.name, each.period, part.space, first) for each, part, first in beside),
-    ]
+def _linked_tables(space: CellSpace, periods: Sequence[str]) -> list[Linked]:
+    """The national tables of a joint space, and where each of them begins. `periods`: of each."""
+    names = ["this release", *(each.name for each in space.beside)]
+    spaces = [_national(space), *(each.space for each in space.beside)]
+    return [Linked(*each) for each in zip(names, periods, spaces, space.firsts, strict=True)]
+
+
+@dataclass(frozen=True)
+class Differing:
+    """Cells of a joint space whose values differ from those of other tables. `former` (n, 2): a cell, and the
+    same one in another table, of which one was revised. `stocks` (cells,): nearer to the mean of the periods
+    within theirs than to the sum, which they are said to be; `off` (cells,): otherwise not what is said.
+    """
+
+    former: Ints
+    stocks: Ints
+    off: Ints
+
+
+def differing(
+    space: CellSpace,
+    a: Floats,
+    periods: Sequence[str],
+    rules: Mapping[str, PeriodRule],
+    allowed: Callable[[Floats], Floats],
+) -> Differing:
+    """What differs in a joint problem of these values `a` (cells,). `periods`: of each of its tables, that of
+    the release first; `rules` and `allowed` as for `joint`.
+    """
+    tables = _linked_tables(space, periods)
+    same, time = same_cells(tables, agreeing(a, allowed)), over_time(tables, rules)
+    off = ~_fitting(time, a, allowed)
+    rows, parts = len(time.total), np.bincount(time.row, minlength=len(time.total))
+    sums = np.bincount(time.row, time.factor * a[time.cell], rows)
+    summed = (time.weight == 1) & (parts > 1) & (np.bincount(time.row, time.factor, rows) == parts)
+    nearer = np.abs(a[time.total] - sums / np.maximum(parts, 1)) < np.abs(a[time.total] - sums)
+    stocks = off & time.whole & summed & nearer
+    apart = ~same.whole
+    return Differing(
+        np.stack([same.total[apart], same.cell[apart]], axis=1),
+        np.unique(time.total[stocks]),
+        np.setdiff1d(time.total[off], time.total[stocks]),
+    )
 
 
 def refuse_unmatched(space: CellSpace, name: str, other: CellSpace) -> None:
@@ -203,16 +249,23 @@ def _fitting(time: Rows, a: Floats, allowed: Callable[[Floats], Floats]) -> Bool
     return np.where(time.whole, np.abs(off) <= most, off <= most)
 
 
-def _refuse_two_values(space: CellSpace, same: Rows, a: Floats, allowed: Callable[[Floats], Floats]) -> None:
-    """Raises InvalidInput where two tables have other values for one cell."""
-    apart = np.flatnonzero(np.abs(a[same.total] - a[same.cell]) > allowed(a[same.total]))
-    if len(apart):
-        one, other = (space.key(int(cells[apart[0]])) for cells in (same.total, same.cell))
+def _refuse_two_values(space: CellSpace, same: Rows, former: Sequence[Tie], say: Say) -> None:
+    """Raises InvalidInput where two tables have other values for one cell, unless one of them had the value
+    of the other before it was revised: then `say` is told so.
+    """
+    revised = {tie.pair for tie in former}
+    apart = np.flatnonzero(~same.whole)
+    pairs = list(zip(same.total[apart].tolist(), same.cell[apart].tolist(), strict=True))
+    if wrong := [pair for pair in pairs if pair not in revised]:
+        one, other = (space.key(cell) for cell in wrong[0])
         raise InvalidInput(
-            f"{one} and {other}{and_more(len(apart) - 1)}: one cell, and two values. Remedy: have the office "
+            f"{one} and {other}{and_more(len(wrong) - 1)}: one cell, and two values. Remedy: have the office "
             "correct one of the two tables, and release the other again; or, where they are not the same, "
             "say in the domain file that the tables are unrelated, and why"
         )
+    if pairs:
+        said = some_of([f"{space.key(one)} ({space.key(other)})" for one, other in pairs])
+        say(f"{said}: revised in one of two tables; the other one still has the former value")
 
 
 ALIKE = 2  # so many codes of two dimensions, and most of one of them, are no accident
@@ -227,18 +280,82 @@ class _Told:
         # of each part: its rows, the cells of their first columns, and the number of its first piece
         self._parts = list[tuple[PriorReleases, Ints, int]]()
         self._pieces: list[str] = []
+        # of each table with earlier versions: the number of its first former value, and its pieces
+        self._before: dict[int, tuple[int, range]] = {}
 
     def add_own(self, problem: ProtectionProblem) -> None:
         """The earlier versions of this release."""
-        self._embed(problem.earlier, np.arange(problem.space.size), "", "the versions that are out")
+        self._embed_versions(0, problem.earlier, np.arange(problem.space.size), "")
 
     def add_release(self, out: Out, number: int) -> None:
         """The publication of a related release, and its earlier versions. `number`: among those beside."""
         problem, first = out.problem, self._space.firsts[1 + number]
         national = problem.space.first_aggregate
         cells = np.concatenate([first + np.arange(national), np.full(problem.space.size - national, -1)])
-        self._embed(problem.earlier, cells, f"{out.name}: ", f"{out.name}: its earlier version", number)
+        self._embed_versions(1 + number, problem.earlier, cells, f"{out.name}: ")
         self._embed(_published(out), cells, f"{out.name}: ", out.name, number)
+
+    def _embed_versions(self, table: int, told: PriorReleases, cells: Ints, prefix: str) -> None:
+        value, piece = self._width, len(self._pieces)
+        number = table - 1 if table else None
+        self._embed(told, cells, prefix, self._only(table), number)
+        self._before[table] = value, range(piece, len(self._pieces))
+
+    def _only(self, table: int) -> str:
+        """The name of what the versions of a table told, where nobody has a part of it."""
+        name = self._space.beside[table - 1].name if table else ""
+        return f"{name}: its earlier version" if table else "the versions that are out"
+
+    @property
+    def _width(self) -> int:
+        """The number of cells and of former values so far."""
+        return self._space.size + sum(len(told.lower) for told, _, _ in self._parts)
+
+    def add_former(self, former: Sequence[Tie]) -> None:
+        """Former values that are the same in two tables. Whoever has a version of one of them knows it."""
+        found: dict[tuple[tuple[int, float], ...], set[int]] = {}
+        for tie in former:
+            columns, tellers = self._tied(tie)
+            terms = zip(columns, (1.0, -1.0), strict=True)
+            if shown := tuple(term for term in terms if self._is_open(term[0])):
+                found.setdefault(shown, set()).update(tellers)
+        if not found:
+            return
+        entries = [(i, *term) for i, row in enumerate(found) for term in row]
+        row, cell, sign = (np.array(each) for each in zip(*entries, strict=True))
+        matrix = sp.csr_array((sign, (row, cell)), shape=(len(found), self._width))
+        none, pieces = np.zeros(len(found)), tuple(self._pieces)
+        by = np.array([[piece in by for piece in range(len(pieces))] for by in found.values()])
+        told = replace(_rows(matrix, none, none, none > 0), related=none == 0, pieces=pieces, told_by=by)
+        self._parts.append((told, np.arange(self._width), 0))
+
+    def _tied(self, tie: Tie) -> tuple[tuple[int, int], set[int]]:
+        """The columns of a former value and of the same value in another table, and the pieces that tell that
+        they are one: those of both versions, but of the one alone that shows the value.
+        """
+        one, tellers = self._column(tie.version, tie.place), set(self._tellers(tie.version, tie.place))
+        if tie.other is None:
+            return (one, tie.cell), tellers
+        other, more = self._column(tie.other, tie.cell), set(self._tellers(tie.other, tie.cell))
+        return (one, other), tellers if one < 0 else more if other < 0 else tellers | more
+
+    def _is_open(self, column: int) -> bool:
+        return column >= self._space.size or (column >= 0 and bool(self._hidden[column]))
+
+    def _column(self, version: Version, place: int) -> int:
+        """The column of a former value; −1 where whoever has the version knows it."""
+        number = version.column(place)
+        return number if number < 0 else self._before[version.table][0] + number
+
+    def _tellers(self, version: Version, place: int) -> Sequence[int]:
+        """The pieces each of which tells a former value."""
+        _, pieces = self._before[version.table]
+        if not pieces:  # its versions told nothing of the cells of their table
+            self._pieces.append(self._only(version.table))
+            pieces = range(len(self._pieces) - 1, len(self._pieces))
+            self._before[version.table] = self._before[version.table][0], pieces
+        piece = int(version.earlier.piece[place])
+        return pieces if piece < 0 or len(pieces) == 1 else pieces[piece : piece + 1]
 
     def add_assumed(self, time: Rows, fits: Bools) -> None:
         """Relations over time that the figures do not keep: profile `revision` knows by how much they are

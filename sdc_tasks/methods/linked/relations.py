@@ -9,7 +9,7 @@ is at least their sum, if none of its cells may be negative.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -61,9 +61,12 @@ class Rows:
         return found
 
 
-def same_cells(tables: Sequence[Linked]) -> Rows:
-    """One row for each cell of a table that an earlier table of the list has too, at the same time."""
-    totals, cells = list[Ints](), list[Ints]()
+def same_cells(tables: Sequence[Linked], agree: Callable[[Ints, Ints], Bools]) -> Rows:
+    """One row for each cell of a table that an earlier table of the list has too, at the same time. `agree`:
+    whether cells (cells,) of an earlier table and of a later one have the same values; where they do not, the
+    row is not whole, and the tables between the two are asked next.
+    """
+    totals, cells, whole = list[Ints](), list[Ints](), [np.zeros(0, dtype=bool)]
     for j, table in enumerate(tables):
         free = np.ones(table.space.first_aggregate, dtype=bool)
         for other in tables[:j]:
@@ -73,10 +76,11 @@ def same_cells(tables: Sequence[Linked]) -> Rows:
             at = np.flatnonzero(free & (there >= 0))
             totals.append(other.first + there[at])
             cells.append(table.first + at)
-            free[at] = False
+            whole.append(agree(totals[-1], cells[-1]))
+            free[at[whole[-1]]] = False
     total, cell = (np.concatenate([np.zeros(0, dtype=np.int64), *each]) for each in (totals, cells))
     one = np.ones(len(total))
-    return Rows(total, one, np.arange(len(total)), cell, one, one > 0)
+    return Rows(total, one, np.arange(len(total)), cell, one, np.concatenate(whole))
 
 
 def over_time(tables: Sequence[Linked], rules: Mapping[str, PeriodRule]) -> Rows:

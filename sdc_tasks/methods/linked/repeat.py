@@ -8,21 +8,26 @@ import numpy as np
 
 from sdc_tasks.methods.linked.merge import Out
 from sdc_tasks.methods.linked.relations import partners
+from sdc_tasks.methods.linked.revised import Allowed
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
-from sdc_tasks.model.table import CellSpace, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Ints
 
 
-def as_it_is_out(space: CellSpace, period: str, publication: Publication, out: Sequence[Out]) -> Publication:
+def as_it_is_out(
+    problem: ProtectionProblem, period: str, publication: Publication, out: Sequence[Out], allowed: Allowed
+) -> Publication:
     """The publication with the values and bases of the same totals in tables of the period that are out, of
-    the last of them where there are several. What is withheld there stays as it was decided.
+    the last of them where there are several. What is withheld there stays as it was decided, and so does a
+    total of a cell that one of the two tables has revised: its values are further apart than `allowed`.
     """
+    space = problem.space
     value, base, covers = publication.value.copy(), publication.base.copy(), publication.covers.copy()
     for each in out:
         if each.period != period:
             continue
         there = _same_totals(space.alone, each.problem.space)
-        shown = np.flatnonzero(there >= 0)
+        shown = np.flatnonzero((there >= 0) & ~_revised(problem, each, allowed))
         shown = shown[~each.publication.withheld[there[shown]]]
         for mine, theirs in (
             (value, each.publication.value),
@@ -31,6 +36,15 @@ def as_it_is_out(space: CellSpace, period: str, publication: Publication, out: S
         ):
             mine[shown] = theirs[there[shown]]
     return Publication(publication.cells, value, base, covers)
+
+
+def _revised(problem: ProtectionProblem, out: Out, allowed: Allowed) -> Bools:
+    """(aggregate cells,): whether a member has another value in the other table."""
+    own, apart = problem.space.alone, np.zeros(problem.space.own_size)
+    there = partners(own, out.problem.space)
+    both = np.flatnonzero(there >= 0)
+    apart[both] = np.abs(problem.a[both] - out.problem.a[there[both]]) > allowed(problem.a[both])
+    return np.asarray((own.aggregate_relations @ apart) > 0)
 
 
 def _same_totals(one: CellSpace, other: CellSpace) -> Ints:
