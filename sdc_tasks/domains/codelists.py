@@ -89,9 +89,9 @@ def of_registry(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES or path.is_dir()
 
 
-def printable_codes(path: Path, codes: Iterable[Code]) -> list[Code]:
-    """The rows. Raises InvalidInput for none, for what cannot stand in a table or on a page,
-    and for two codes that look alike.
+def printable_codes(path: Path | str, codes: Iterable[Code]) -> list[Code]:
+    """The rows. Raises InvalidInput, naming the path, for none, for what cannot stand in a table or on a
+    page, and for two codes that look alike.
     """
     rows = list(codes)
     for row in rows:

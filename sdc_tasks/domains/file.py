@@ -73,7 +73,7 @@ def load_domain(id_or_path: str | Path) -> Domain:
         return last.domain
     domain = _stated(path, text)
     beside = _digests(domain.beside(path.parent))
-    domain.settle(path.parent)
+    domain.settle(path)
     if beside is not None and beside == _digests(
         domain.beside(path.parent)
     ):  # nothing changed while it was read
@@ -119,6 +119,30 @@ def _stated(path: Path, text: str) -> Domain:
         if isinstance(error, ValidationError):
             raise InvalidInput(f"{path}: {all_told(error.errors(), Domain)}") from error
         raise InvalidInput(f"{path}: not YAML: {error}") from error
+
+
+def place_of(file: Path, *keys: str) -> str:
+    """A domain file, the line of the last of these nested keys, and the keys. In a list, the item of that
+    name. Without a line where the file is gone, or has no such key.
+    """
+    told = f"{file}: {'.'.join(keys[:-1])}: {keys[-1]}"
+    try:
+        node, line = yaml.compose(settings_text(file, FILE_BYTES, "domain file"), Loader=yaml.CSafeLoader), 0
+    except (InvalidInput, yaml.YAMLError):
+        return told
+    for key in keys:
+        found = next((each for each in _below(node) if each[0].value == key), None)
+        if found is None:
+            return told
+        line, node = found[0].start_mark.line + 1, found[1]
+    return f"{file}, line {line}{told.removeprefix(str(file))}"
+
+
+def _below(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
+    """The keys of a mapping with their values, or the items of a list, each beside itself."""
+    if isinstance(node, yaml.MappingNode):
+        return list(node.value)
+    return [(each, each) for each in node.value] if isinstance(node, yaml.SequenceNode) else []
 
 
 def known_domains() -> list[str]:

@@ -59,15 +59,28 @@ class HierarchySource(CodelistSource):
         """Its keys that say nothing."""
         return {name for name in ("groupings", "correspondences") if not getattr(self, name)}
 
-    def added(self, folder: Path, listed: Path, codes: Sequence[Code]) -> Added:
-        """What groupings and correspondences add to the codes of the list. Raises InvalidInput with file and
-        line.
+    def places(self, domain: Path) -> list[str]:
+        """Where its sums are written: the file of the domain, if it has any, and files beside it."""
+        return [
+            *([self._inline_at(domain)] if any(not isinstance(each, str) for each in self.groupings) else []),
+            *self.files,
+        ]
+
+    def _inline_at(self, domain: Path) -> str:
+        return f"{domain}: hierarchies.{self.dimension}.groupings"
+
+    def added(self, domain: Path, listed: Path, codes: Sequence[Code]) -> Added:
+        """What groupings and correspondences add to the codes of the list. `domain`: the domain file, beside
+        which their files are. Raises InvalidInput with file and line, or key.
         """
         stated: list[_Stated] = []
         for each in self.groupings:
-            stated += _grouping(folder / each) if isinstance(each, str) else _inline(listed, each)
+            if isinstance(each, str):
+                stated += _grouping(domain.parent / each)
+            else:
+                stated += _inline(self._inline_at(domain), each)
         for file in self.correspondences:
-            stated += _correspondence(folder / file)
+            stated += _correspondence(domain.parent / file)
         return _added(listed, codes, stated)
 
 
@@ -108,7 +121,8 @@ def _added(listed: Path, codes: Sequence[Code], stated: Sequence[_Stated]) -> Ad
         if each.total not in known and each.total not in new:
             new[each.total] = _code_of(each, known, stated)
     if new:
-        printable_codes(listed, [*codes, *new.values()])
+        places = dict.fromkeys(each.place for each in stated if each.total in new)
+        printable_codes(", ".join(places), [*codes, *new.values()])
     return Added(tuple(new.values()), _beyond_tree(codes, stated))
 
 
@@ -142,8 +156,7 @@ def _beyond_tree(codes: Sequence[Code], stated: Sequence[_Stated]) -> tuple[tupl
     return tuple((total, parts) for (total, _), parts in found.items())
 
 
-def _inline(listed: Path, sums: Mapping[str, tuple[str, ...]]) -> Iterator[_Stated]:
-    place = f"groupings of {listed.name}"
+def _inline(place: str, sums: Mapping[str, tuple[str, ...]]) -> Iterator[_Stated]:
     for total, parts in sums.items():
         if not parts:
             raise InvalidInput(f"{place}: {total} has no parts. Remedy: list its parts, or leave it out")

@@ -350,7 +350,7 @@ class Domain(Strict):
         default=LinkedOptions(),
         description="what else the statistic publishes: a release is attacked together with it",
     )
-    _folder: Path = PrivateAttr(default=HERE)
+    _file: Path = PrivateAttr(default=HERE / "domain.yaml")
     _digest: str = PrivateAttr(default="")
     _span: Span | None = PrivateAttr(default=None)
     _whole: Domain | None = PrivateAttr(default=None)
@@ -588,7 +588,7 @@ class Domain(Strict):
                 added.sums,
             )
         except ValueError as error:
-            where = ", ".join([str(self._list(source)), *source.files])
+            where = ", ".join([str(self._list(source)), *source.places(self._file)])
             remedy = (
                 ". Remedy: correct the groupings, so that each sum counts a code once" if added.sums else ""
             )
@@ -607,7 +607,7 @@ class Domain(Strict):
         """What the groupings of a dimension add to its code list."""
         if not isinstance(source, HierarchySource):
             return Added()
-        return source.added(self._folder, self._list(source), listed)
+        return source.added(self._file, self._list(source), listed)
 
     @cached_property
     def area_rows(self) -> list[Code]:
@@ -644,7 +644,7 @@ class Domain(Strict):
 
     def _list(self, source: CodelistSource) -> Path:
         """Where the code list of a dimension is."""
-        return self._folder / (source.codelist or self.structures or "")
+        return self.folder / (source.codelist or self.structures or "")
 
     @property
     def structure(self) -> Structure | None:
@@ -652,7 +652,7 @@ class Domain(Strict):
         return (
             None
             if self.structures is None
-            else Structure(Registry(self._folder / self.structures), self.structure_id)
+            else Structure(Registry(self.folder / self.structures), self.structure_id)
         )
 
     @cached_property
@@ -690,9 +690,9 @@ class Domain(Strict):
         named += [self.structures, self.expected.keys if self.expected else None, self.checks.suite]
         return [folder / each for each in dict.fromkeys(named) if each is not None]
 
-    def settle(self, folder: Path) -> None:
-        """Binds the domain to its folder, and refuses what only the code lists can show."""
-        self._folder = folder
+    def settle(self, file: Path) -> None:
+        """Binds the domain to its file, and refuses what only the code lists beside it can show."""
+        self._file = file
         self._compositions = frozenset(
             spec.code for spec in self.aggregates
         )  # of any time: none of them is ever a country
@@ -715,15 +715,20 @@ class Domain(Strict):
         return self.missing_country is MissingCountry.PARTIAL or set(self.countries) <= {*countries}
 
     @property
+    def file(self) -> Path:
+        """The domain file."""
+        return self._file
+
+    @property
     def folder(self) -> Path:
         """The folder of the domain file."""
-        return self._folder
+        return self._file.parent
 
     @cached_property
     def suite(self) -> tuple[OfficeExpectation, ...]:
         """The expectations that the office adds to the checks; none where it has no suite."""
         return (
-            () if self.checks.suite is None else read_suite(self._folder / self.checks.suite, self.dimensions)
+            () if self.checks.suite is None else read_suite(self.folder / self.checks.suite, self.dimensions)
         )
 
     @property
@@ -742,7 +747,7 @@ class Domain(Strict):
             self.indicator_dimension,
             *(source.dimension for source in self.hierarchies),
         )
-        return read_keys(self._folder / self.expected.keys, columns)
+        return read_keys(self.folder / self.expected.keys, columns)
 
     def _sum(self) -> str:
         """sha256 of settings, code lists and expected keys."""

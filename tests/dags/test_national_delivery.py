@@ -268,7 +268,7 @@ def test_an_inbox_may_lie_in_an_object_store(bag: Any, tmp_path: Path) -> None:
     assert {period: sorted(files) for period, files in marks(address).items()} == {
         "2024": ["AT.csv", "BE.csv"]
     }
-    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", domain._folder / "small.yaml", "2024")
+    desk = steps.open_desk(f"sqlite:///{tmp_path / 'warehouse.db'}", domain.folder / "small.yaml", "2024")
     inbox = folder(address.replace("{period}", "2024"))
     assert [each.file for each in steps.discover(desk, inbox)] == ["AT.csv", "BE.csv"]
     assert steps.ingest(desk, inbox, "BE.csv")[0] == "BE"

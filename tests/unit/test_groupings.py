@@ -138,6 +138,17 @@ def test_inline_sums_that_are_none(grouped, keys, words):
         grouped(f", groupings: [{keys}]")
 
 
+@pytest.mark.parametrize(
+    "keys",
+    ["{ICT: []}", "{ICT: [C26, C26]}", "{ICT: [C26, K9]}", "{'=1': [C26, J]}", "{ict: [J, B], ICT: [C26, J]}",
+     "{TOTAL: [B, J]}"],
+)  # fmt: skip
+def test_an_inline_sum_is_found_in_the_domain_file(grouped, keys):
+    """And not in the code list, which is right."""
+    with pytest.raises(InvalidInput, match=r"small\.yaml: hierarchies\.ACTIVITY\.groupings"):
+        grouped(f", groupings: [{keys}]")
+
+
 def test_areas_have_compositions_and_no_groupings(tmp_path):
     with pytest.raises(InvalidInput, match="groupings"):
         small_domain(tmp_path, "codelist: areas.csv}", "codelist: areas.csv, groupings: [{X: [AT]}]}")
@@ -240,7 +251,7 @@ def test_small_counts_need_the_same_inner_codes(grouped):
     listed = LIST + "URB,,u\nRUR,,r\n"
     rivals = ", groupings: [{TOTAL: [URB, RUR]}]"
     assert grouped(rivals, listed=listed).space.hierarchies[0].rivals == (0,)
-    path = grouped(rivals, listed=listed)._folder / "small.yaml"
+    path = grouped(rivals, listed=listed).folder / "small.yaml"
     small = "label: Turnover, rounding: {method: small-count, base: 5}, kind: count, "
     path.write_text(path.read_text().replace("label: Turnover, ", small))
     with pytest.raises(

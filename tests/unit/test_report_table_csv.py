@@ -335,7 +335,7 @@ def test_a_count_rounded_to_nothing_has_a_base_of_the_others(domain, tmp_path):
 def test_a_table_must_be_in_the_unit_of_each_code(domain, tmp_path):
     for name in ("area", "activity", "small"):
         suffix = "yaml" if name == "small" else "csv"
-        (tmp_path / f"{name}.{suffix}").write_text((domain._folder / f"{name}.{suffix}").read_text())
+        (tmp_path / f"{name}.{suffix}").write_text((domain.folder / f"{name}.{suffix}").read_text())
     (tmp_path / "small.yaml").write_text(
         DOMAIN.replace("unit: EUR, unit_multiplier: 3}", "unit_of: SIZECLASS}")
     )
