@@ -15,8 +15,9 @@ class LinkedOptions(Strict):
 
     tables: tuple[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], ...] = Field(
         default=(),
-        description="other domains of the statistic: a cell that both name is one cell, where a dimension "
-        "that one of them does not have stands at its only root in the other",
+        description="other domains of the statistic, known to the warehouse or with their files beside this "
+        "one: a cell that both name is one cell, where a dimension that one of them does not have stands at "
+        "its only root in the other",
     )
     periods: PeriodRule | dict[str, PeriodRule] | None = Field(
         default=None,

@@ -9,7 +9,7 @@ from typing import Any
 from sdc_tasks import pipeline
 from sdc_tasks.errors import InvalidInput, ReleaseBlocked
 from sdc_tasks.judge.release import Part, differs
-from sdc_tasks.methods.linked import Out, Told
+from sdc_tasks.methods.linked import Differing, Out, Told, differing
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import Publication
 from sdc_tasks.model.time.periods import PeriodRule
@@ -23,16 +23,20 @@ from sdc_tasks.warehouse.reader import ReleaseInfo
 
 
 def beside_what_is_out(
-    desk: Desk, release_id: str, problem: ProtectionProblem, before: Sequence[Told]
+    desk: Desk, release_id: str, problem: ProtectionProblem, before: Sequence[Told], notes: list[str]
 ) -> ProtectionProblem:
-    """The problem together with every related release that is out; `before`: its own earlier versions. Raises
-    InvalidInput where one of them can no longer be read, is in other units, or nobody said what its period is
-    to this one.
+    """The problem together with every related release that is out. `before`: its own earlier versions;
+    `notes` gets what people must know who agree to the release. Raises InvalidInput where one of them can no
+    longer be read, has other units or values, or nobody said what its period is to this one.
     """
     releases = of_release(desk, release_id)
     if not releases:
         return problem
     rules = common_rules(desk, releases)
+    require_alike(desk, _last(releases))
+    for note in silent_on_periods(desk, releases):
+        notes.append(note)
+        desk.say(note)
     out = out_of(desk, release_id)
     desk.say(f"attacked together with {', '.join(each.name for each in out)}")
     return pipeline.joint(problem, desk.period, out, desk.domain, rules, desk.say, before)
@@ -40,8 +44,19 @@ def beside_what_is_out(
 
 def out_of(desk: Desk, release_id: str) -> list[Out]:
     """The last version of each related release with which a release was opened."""
-    last = {(each.domain, each.period): each for each in of_release(desk, release_id)}
-    return [_out(desk, each) for each in last.values()]
+    return [_out(desk, each) for each in _last(of_release(desk, release_id))]
+
+
+def _last(releases: Sequence[ReleaseInfo]) -> list[ReleaseInfo]:
+    """The last version of each."""
+    return list({(each.domain, each.period): each for each in releases}.values())
+
+
+def differing_from(desk: Desk, release_id: str, problem: ProtectionProblem) -> Differing:
+    """Which cells of a joint problem have other values than the tables beside it say."""
+    releases = of_release(desk, release_id)
+    periods, rules = [desk.period, *(each.period for each in _last(releases))], common_rules(desk, releases)
+    return differing(problem.space, problem.a, periods, rules, desk.domain.checks.allowed)
 
 
 def require_own_merge(desk: Desk, release_id: str, problem: ProtectionProblem) -> None:
@@ -154,6 +169,56 @@ def _agreed(before: _Said, told: _Said, code: str, where: str) -> _Said:
             f"{before.table} says {before.rule}. Remedy: say the same in both"
         )
     return before
+
+
+def require_alike(desk: Desk, releases: Sequence[ReleaseInfo]) -> None:
+    """Raises InvalidInput where two tables of one period say otherwise of an indicator whether it may be
+    negative, or one that it is whole where the other has decimals: a cell of both has one set of values.
+    """
+    first: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+    for domain, period, settings in _tables(desk, releases):
+        for each in settings.get("indicators", ()):
+            other, before = first.setdefault((period, each["code"]), (domain, each))
+            if told := _unlike(before, each):
+                raise InvalidInput(
+                    f"{desk.domain.id} {desk.period}: {domain} and {other} are linked, and {each['code']} "
+                    f"{told}, so that nobody can say what a cell of both can be. Remedy: say it alike in "
+                    "both domain files"
+                )
+
+
+def _unlike(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """In what two tables describe the values of an indicator otherwise."""
+    if bool(one.get("signed")) != bool(other.get("signed")):
+        return "may be negative in one of them alone (signed)"
+    wholes = [bool(each.get("integer")) or each.get("kind") == "count" for each in (one, other)]
+    if wholes[0] != wholes[1] and (one.get("decimals") or other.get("decimals")):
+        return "is whole in one of them, and has decimals in the other one (integer, decimals)"
+    return ""
+
+
+def silent_on_periods(desk: Desk, releases: Sequence[ReleaseInfo]) -> list[str]:
+    """What to say of each domain file that leaves out what a period of an indicator is to those within it,
+    and whose releases are attacked by what a linked one says.
+    """
+    found, tables = list[str](), _tables(desk, releases)
+    for code in dict.fromkeys(each["code"] for *_, told in tables for each in told.get("indicators", ())):
+        of = [each for each in tables if code in {one["code"] for one in each[2].get("indicators", ())}]
+        said = {domain: rule for domain, _, settings in of if (rule := _rule(settings, code))}
+        if said and len({period for _, period, _ in of}) > 1:
+            other = min(said)
+            found += [
+                f"{silent} does not say under linked: periods what a period of {code} is to those within it; "
+                f"{other} says {said[other]}, and that counts. Remedy: say the same in both domain files"
+                for silent in sorted({domain for domain, *_ in of} - said.keys())
+            ]
+    return found
+
+
+def _tables(desk: Desk, releases: Sequence[ReleaseInfo]) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Domain, period and settings of the release, and of those that are out, as they were released."""
+    out = [(each.domain, each.period, _settings(desk, each)) for each in releases]
+    return [(desk.domain.id, desk.period, desk.domain.settings), *out]
 
 
 def _aware(settings: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sdc_tasks.domains import load_domain
+from sdc_tasks.domains.file import place_of
 from sdc_tasks.errors import InvalidInput, did_you_mean
 from sdc_tasks.model.results import Related
 from sdc_tasks.model.time.periods import around
@@ -122,18 +123,21 @@ def _accepted(desk: Desk, domain: str) -> list[store.StoredDelivery]:
     return [each for each in sent if each.state is DeliveryState.ACCEPTED]
 
 
-def unknown_tables(desk: Desk) -> list[str]:
-    """What to say of each linked table of which neither the warehouse nor the folder of the domain file knows
-    anything: its name may be a slip.
+def require_known_tables(desk: Desk) -> None:
+    """Raises InvalidInput where neither the warehouse nor the folder of the domain file knows a linked table:
+    its name may be a slip, and the release would be attacked without it.
     """
+    if not desk.domain.linked.tables:
+        return
     known = {each["domain"] for each in reader.cycles(desk.engine)}
     known |= {each.stem for each in desk.domain.folder.glob("*.yaml")}
-    return [
-        f"linked: tables: nothing is known of {name}, so that this release is attacked without it"
-        f".{did_you_mean(name, sorted(known - {desk.domain.id}))}"
-        for name in desk.domain.linked.tables
-        if name not in known
-    ]
+    for name in desk.domain.linked.tables:
+        if name not in known:
+            raise InvalidInput(
+                f"{place_of(desk.domain.file, 'linked', 'tables', name)}: neither the warehouse nor the "
+                f"folder of this file knows it.{did_you_mean(name, sorted(known - {desk.domain.id}))} "
+                f"Remedy: correct the name, put {name}.yaml beside this file, or leave it out"
+            )
 
 
 def not_there(desk: Desk, release_id: str) -> list[str]:

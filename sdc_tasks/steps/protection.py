@@ -24,7 +24,7 @@ from sdc_tasks.steps.bases import adjustment_of, tables_found
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import drawn_by, require_own
 from sdc_tasks.steps.joint import beside_what_is_out, require_own_merge
-from sdc_tasks.steps.linked import named, of_release, unknown_tables
+from sdc_tasks.steps.linked import named, of_release
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.secondaries import (
     collect,
@@ -68,12 +68,9 @@ def assemble(desk: Desk, opened: str | None = None) -> str:
             problem = pipeline.with_secondaries(problem, hidden)
         else:
             problem = delivered(desk, release_id, notes)
-        for slip in unknown_tables(desk):
-            notes.append(slip)
-            desk.say(slip)
         before = readable(desk, release_id, problem)
         told = told_so_far(desk, problem, before)
-        return beside_what_is_out(desk, release_id, replace(problem, earlier=told), before)
+        return beside_what_is_out(desk, release_id, replace(problem, earlier=told), before, notes)
 
     try:
         once(desk, release_id, "assemble", "", build, notes)

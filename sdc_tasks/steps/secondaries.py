@@ -23,16 +23,18 @@ from sdc_tasks.errors import (
     some_of,
 )
 from sdc_tasks.methods.attack import Requirements
-from sdc_tasks.methods.linked import shown_elsewhere
+from sdc_tasks.methods.linked import Differing, shown_elsewhere
 from sdc_tasks.model.findings import Finding, Severity
 from sdc_tasks.model.keys import printed_key
 from sdc_tasks.model.problem import ProtectionProblem
 from sdc_tasks.model.results import ReceiverSuppression
-from sdc_tasks.model.table import CellSpace, Ints
+from sdc_tasks.model.table import Bools, CellSpace, Ints
 from sdc_tasks.steps.answering import second
 from sdc_tasks.steps.comparison import compare, read_files, take_over
 from sdc_tasks.steps.desk import Desk
 from sdc_tasks.steps.identity import embargo_of, inputs_of, release_id_of, require_kept, terms_of
+from sdc_tasks.steps.joint import differing_from
+from sdc_tasks.steps.linked import require_known_tables
 from sdc_tasks.steps.memory import load, once
 from sdc_tasks.steps.second_files import ASK
 from sdc_tasks.steps.versions import require_no_looser, told_before
@@ -76,6 +78,7 @@ def open_release(desk: Desk) -> str:
     which it is drawn is kept nowhere.
     """
     require_kept(desk)
+    require_known_tables(desk)
     deliveries, terms = accepted(desk), terms_of(desk.domain)
     if others := overlap.refused(desk.engine, terms, desk.period):
         raise InvalidInput(f"{desk.domain.id} {desk.period}: {others}")
@@ -252,6 +255,7 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
     own, before = requirements.unprotected(problem.earlier.profiles)
     examined = {each.country: each for each in set_by_receiver(desk, release_id)}
     space, shown = problem.space, shown_elsewhere(problem)
+    apart = differing_from(desk, release_id, problem) if space.beside else None
     all_told: dict[store.DeliveryKey, Sequence[Finding]] = {}
     for country, files in by_country(made_of(desk, release_id)).items():
         first = space.countries.index(country) * space.national_size
@@ -265,6 +269,7 @@ def report_weak(desk: Desk, release_id: str, problem: ProtectionProblem, require
                 weak, first + np.array([*found.shown, *found.known], dtype=np.int64)
             )  # each is named once, with what can be done about it
         told += _elsewhere([(here, there) for here, there in shown.tolist() if mine[here]], space)
+        told += _differing(apart, mine, space) if apart is not None else []
         all_told |= _told(files, [*told, *_weak(weak, lost, space)])
     store.tell(desk.engine, all_told)
 
@@ -279,6 +284,39 @@ def _elsewhere(pairs: Sequence[tuple[int, int]], space: CellSpace) -> list[Findi
         "it. Remedy: flag the cell alike in both tables, and send the one again that is wrong"
     )
     return [Finding("SDC/elsewhere", Severity.WARNING, message)]
+
+
+def _differing(apart: Differing, mine: Bools, space: CellSpace) -> list[Finding]:
+    """What an office is told of its cells (`mine`) that have other values than linked tables say."""
+
+    def named(cells: Ints) -> str:
+        return some_of([space.key(cell) for cell in cells[mine[cells]].tolist()])
+
+    pairs = apart.former[mine[apart.former[:, 0]]]
+    former = some_of([f"{space.key(one)} ({space.key(other)})" for one, other in pairs.tolist()])
+    told = [
+        (
+            "SDC/former",
+            former,
+            "revised in one of two tables of the statistic; the other one still has the former value. "
+            "Remedy: send that table again, too",
+        ),
+        (
+            "SDC/stock",
+            named(apart.stocks),
+            "said to be the sum of the periods within the period, and nearer to their mean. Remedy: of a "
+            "stock, say linked: {periods: mean} in the domain files; of a flow, send the period again that "
+            "is wrong",
+        ),
+        (
+            "SDC/periods",
+            named(apart.off),
+            "not what linked: periods says of the periods within the period, so that nobody is assumed to "
+            "compute one from the other. Remedy: nothing after a revision; else send the period again that "
+            "is wrong",
+        ),
+    ]
+    return [Finding(code, Severity.WARNING, f"{cells}: {text}") for code, cells, text in told if cells]
 
 
 def _weak(own: Ints, before: Ints, space: CellSpace) -> list[Finding]:

@@ -14,6 +14,7 @@ from support.desk import sdc
 from support.statistic import Office
 
 QUARTERS = ("2024-Q1", "2024-Q2", "2024-Q3", "2024-Q4")
+PAIR = ("quarters", "years")
 HIDDEN = 700  # turnover of X in Austria in the first quarter; its level is a tenth
 EACH = ("AT", "BE", "DE")
 
@@ -417,3 +418,64 @@ def test_without_the_quarters_the_same_year_is_broken_or_refused(office: Office)
     assert sdc("audit", *where, *table, "--linked", "quarters.yaml").refused(
         "DOMAIN,PERIOD,INBOX,TABLE", "Remedy"
     )
+
+
+def findings(office: Office, name: str, period: str) -> str:
+    return (office.out(name, period) / "findings.csv").read_text()
+
+
+def test_a_stock_that_is_said_to_be_a_sum_is_a_finding(tmp_path: Path):
+    """Its year is as large as each of its quarters."""
+    office = Office.new(tmp_path)
+    office.domain("quarters", more="linked: {tables: [years], periods: sum}", frequency="Q")
+    office.domain("years", more="linked: {tables: [quarters], periods: sum}")
+    for period in QUARTERS:
+        office.deliver("quarters", period, frequency="Q", **dict.fromkeys(EACH, drawing(400, 500)))
+        assert office.release("quarters", period).code == 0
+    flows = dict.fromkeys(("BE", "DE"), drawing(1600, 2000))
+    office.deliver("years", "2024", AT=drawing(402, 500), **flows)
+    ended = office.release("years", "2024")
+    assert ended.code == 0, ended.text
+    told = [line for line in findings(office, "years", "2024").splitlines() if "SDC/stock" in line]
+    assert len(told) == 1
+    assert "AT.TURNOVER.T, AT.TURNOVER.X, AT.TURNOVER.Y" in told[0]
+    assert "periods: mean" in told[0]
+    assert "402" not in told[0]
+
+
+def test_a_period_that_is_not_the_sum_of_those_within_it_is_a_finding(office: Office):
+    for period in QUARTERS:
+        assert office.release("quarters", period).code == 0
+    office.deliver("years", "2024", BE=drawing(1610, 2000))
+    assert office.release("years", "2024").code == 0
+    told = [line for line in findings(office, "years", "2024").splitlines() if "SDC/periods" in line]
+    assert len(told) == 1
+    assert "BE.TURNOVER.T, BE.TURNOVER.X" in told[0]
+    assert "SDC/stock" not in findings(office, "years", "2024")
+
+
+@pytest.mark.parametrize("silent", ["quarters", "years"])
+def test_periods_that_one_of_two_domain_files_leaves_out_are_told(beside: Office, silent: str):
+    said = {of: f"linked: {{tables: [{to}], periods: sum}}" for of, to in (PAIR, PAIR[::-1])}
+    said[silent] = said[silent].replace(", periods: sum", "")
+    beside.domain("quarters", more=said["quarters"], frequency="Q")
+    beside.domain("years", more=said["years"])
+    assert beside.release("quarters", "2024-Q1").code == 0
+    ended = beside.release("years", "2024")
+    assert ended.code == 0, ended.text
+    assert f"{silent} does not say under linked: periods what a period of TURNOVER is" in ended.text
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [("signed: true", "may be negative in one of them alone"), ("integer: true", "is whole in one of them")],
+)
+def test_what_a_shared_cell_can_be_must_be_said_alike(two: Office, keys: str, named: str):
+    """The attacker would know other bounds of one number by each of two files."""
+    for name, more in (("sizes", keys), ("regions", "decimals: 1")):
+        file = two.folder / f"{name}.yaml"
+        assert "unit: EUR" in file.read_text()
+        file.write_text(file.read_text().replace("unit: EUR", f"unit: EUR, {more}"))
+    assert two.release("regions", "2024").code == 0
+    ended = two.release("sizes", "2024")
+    assert ended.refused("TURNOVER", named, "Remedy")

@@ -127,12 +127,23 @@ def test_a_statistic_too_small_for_three_tables_is_refused(tmp_path: Path):
     assert "a statistic needs at least 2 countries, 12 activities" in ended.text
 
 
-def test_a_table_of_which_nothing_is_known_is_told(office: Office):
-    office.domain("main", more="linked: {tables: [sises]}")
+@pytest.mark.parametrize("written", ["linked: {tables: [sises]}", "linked:\n  tables:\n    - sises"])
+def test_a_table_of_which_nothing_is_known_is_an_error_of_the_domain_file(office: Office, written: str):
+    """A slip would let the release out without an attack on both tables."""
+    file = office.domain("main", more=written)
+    line = next(i for i, each in enumerate(file.read_text().splitlines(), start=1) if "sises" in each)
     ended = release(office, "main")
-    assert ended.code == 0, ended.text
-    assert "nothing is known of sises, so that this release is attacked without it" in ended.text
-    assert "Did you mean sizes?" in ended.text
+    assert ended.refused(f"{file}, line {line}: linked.tables: sises", "Did you mean sizes?", "Remedy")
+
+
+def test_a_table_is_known_by_its_domain_file_or_by_the_warehouse(office: Office):
+    office.domain("main", more="linked: {tables: [sizes]}")
+    assert release(office, "main").code == 0
+    away = office.folder / "elsewhere"
+    away.mkdir()
+    office.domain("sizes", "ACTIVITY SIZECLASS", more="linked: {tables: [main]}")
+    (office.folder / "main.yaml").rename(away / "main.yaml")
+    assert release(office, "sizes").code == 0
 
 
 def test_another_table_is_named_once_and_is_another_one(office: Office):

@@ -57,6 +57,10 @@ FINDINGS = {
         "A flag asks for protection that small count rounding does not give. The NSI "
         "flags the cell as secondary."
     ),
+    "SDC/former": (
+        "A cell was revised in one table of the statistic, and another one still has the former value. The "
+        "NSI sends that table again, too."
+    ),
     "SDC/magnitude": "A number is too large to be exact. The NSI checks unit, multiplier and decimals.",
     "SDC/missing": (
         "A value is missing without a status that says so, or is confidential and was "
@@ -71,6 +75,10 @@ FINDINGS = {
         "which counts: by its name, or with _v2."
     ),
     "SDC/period": "The reference period is not that of the cycle. The NSI sends the file of this period.",
+    "SDC/periods": (
+        "A figure is not the sum or mean of the periods within its own. After a revision there is nothing to "
+        "do; else the NSI sends the period again that is wrong."
+    ),
     "SDC/precision": (
         "A value has more decimals than the indicator, and is kept as sent. The NSI checks unit and decimals."
     ),
@@ -92,6 +100,10 @@ FINDINGS = {
         "and the methodologist."
     ),
     "SDC/status": "Value and status contradict each other. The NSI corrects one of them in the line named.",
+    "SDC/stock": (
+        "A figure is said to be the sum of the periods within its own, and is nearer to their mean. Of a "
+        "stock, the methodologist says mean in the domain files."
+    ),
     "SDC/structure": "The file names another data structure. The NSI sends it under that of the domain.",
     "SDC/superseded": (
         "A file replaces an earlier one by its name or version. If this was intended, there is nothing to do."
