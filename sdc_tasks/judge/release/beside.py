@@ -27,6 +27,8 @@ from sdc_tasks.model.tolerances import EPSILON
 Entries = tuple[tuple[int, Fraction], ...]
 Terms = list[tuple[int, Fraction]]
 Line = tuple[Entries, float, float, bool, bool]
+Told = tuple[Line, set[str] | None]  # a line, and the pieces that tell it; None for everybody
+Before = tuple[int, list[str]]  # the first unknown of earlier versions of a table, and their pieces
 Lines = dict[tuple[Entries, bool, bool, tuple[str, ...]], list[tuple[float, float]]]
 Rules = Mapping[str, PeriodRule]
 EVERYBODY = ("everybody",)  # who tells a relation between tables, in place of pieces
@@ -247,52 +249,38 @@ class _Merge:
 
     def told(self, joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]]) -> Lines:
         """What was published before, as `_lines` has it."""
-        lines, names = list[tuple[Line, set[str] | None]](), list[str]()
-        hidden = (~joint.public).tolist()
-        start = len(self._own.a) - _decided(self._own.space)
-        hidden[start : len(self._own.a)] = [False] * _decided(self._own.space)
-        later, before_of = self.size, dict[int, tuple[int, list[str]]]()
+        hidden = self._hidden(joint)
+        lines, names, later, before_of = list[Told](), list[str](), self.size, dict[int, Before]()
         for k, (part, problem, first, size) in enumerate(self.stretches()):
-            before, prefix = problem.earlier, f"{part}: " if k else ""
+            before = problem.earlier
             only = [f"{part}: its earlier version"] if k else ["the versions that are out"]
             before_of[k] = later, only
             if before.rows.shape != (0, 0):
-                pieces = [f"{prefix}{each}" for each in before.pieces] or only
+                pieces = [f"{part}: {each}" if k else each for each in before.pieces] or only
                 names += pieces
                 before_of[k] = later, pieces
-                for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
-                    n, at = len(problem.a), dict[int, float]()
-                    for column, factor in row:
-                        place = later + column - n if column >= n else first + column
-                        if column >= n or (column < size and hidden[place]):
-                            at[place] = factor
-                    by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
-                    lines.append(((_exact(at), low, high, rounded, assumed), by))
+                lines += _told_before(problem, pieces, (first, size, later), hidden)
                 later += len(before.lower)
             if k:
                 names.append(part)
-                for line in _published(self._parts[k - 1], first, hidden):
-                    lines.append((line, {part}))
+                lines += [(line, {part}) for line in _published(self._parts[k - 1], first, hidden)]
         former = self._former_rows(before_of, hidden)
         names += sorted(set[str]().union(*former.values()) - {*names})
         lines += [((row, 0.0, 0.0, False, False), tellers) for row, tellers in former.items()]
         lines += [((row, 0.0, 0.0, False, True), set()) for row in self._apart(hidden)]
-        for terms, whole, fits in over_time:
-            shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
-            if not fits:
-                lines.append(((shown, 0.0, 0.0, False, True), set()))
-            elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
-                room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
-                lines.append(((shown, float("-inf"), room, False, False), None))  # everybody knows it
-        found: Lines = {}
-        for (at_cells, low, high, rounded, assumed), tellers in lines:
-            said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if len(names) > 1 else ()
-            if at_cells:
-                found.setdefault((at_cells, rounded, assumed, said_by), []).append((low, high))
-        return found
+        lines += _told_over_time(joint, over_time, hidden)
+        return _by_tellers(lines, several=len(names) > 1)
+
+    def _hidden(self, joint: ProtectionProblem) -> list[bool]:
+        """Whether each cell is neither public nor decided by this release."""
+        hidden: list[bool] = (~joint.public).tolist()
+        decided = _decided(self._own.space)
+        start = len(self._own.a) - decided
+        hidden[start : len(self._own.a)] = [False] * decided
+        return hidden
 
     def _former_rows(
-        self, before_of: Mapping[int, tuple[int, list[str]]], hidden: Sequence[bool]
+        self, before_of: Mapping[int, Before], hidden: Sequence[bool]
     ) -> dict[Entries, set[str]]:
         """Each former value that is the same in two tables, and the pieces that tell it: those of both
         versions, but of the one alone that shows the value.
@@ -322,6 +310,49 @@ class _Merge:
     def _shown(self, terms: Mapping[int, float], hidden: Sequence[bool]) -> Entries:
         """The terms of what is hidden, or a former value."""
         return _exact({at: sign for at, sign in terms.items() if at >= self.size or hidden[at]})
+
+
+def _told_before(
+    problem: ProtectionProblem, pieces: Sequence[str], at: tuple[int, int, int], hidden: Sequence[bool]
+) -> Iterator[Told]:
+    """What earlier versions of a table published, and the pieces that tell it. `at`: its first cell and the
+    number of its cells in the joint problem, and the first unknown of its earlier versions.
+    """
+    first, size, later = at
+    before, n = problem.earlier, len(problem.a)
+    for i, (row, low, high, rounded, assumed) in enumerate(_rows(before)):
+        terms = dict[int, float]()
+        for column, factor in row:
+            place = later + column - n if column >= n else first + column
+            if column >= n or (column < size and hidden[place]):
+                terms[place] = factor
+        by = {each for p, each in enumerate(pieces) if not before.pieces or before.told_by[i, p]}
+        yield (_exact(terms), low, high, rounded, assumed), by
+
+
+def _told_over_time(
+    joint: ProtectionProblem, over_time: Sequence[tuple[Terms, bool, bool]], hidden: Sequence[bool]
+) -> Iterator[Told]:
+    """What relations tell that are not among those of the joint problem: nobody but profile `revision` knows
+    one that the figures do not keep; a period that is not covered is at least the sum of what is within.
+    """
+    for terms, whole, fits in over_time:
+        shown: Entries = tuple(sorted(each for each in terms if hidden[each[0]]))
+        if not fits:
+            yield (shown, 0.0, 0.0, False, True), set()
+        elif not whole and all(joint.lb[cell] >= 0 for cell, _ in terms):
+            room = max(-float(sum(factor * Fraction(joint.a[cell]) for cell, factor in terms)), 0.0)
+            yield (shown, float("-inf"), room, False, False), None
+
+
+def _by_tellers(lines: Sequence[Told], several: bool) -> Lines:
+    """Rows of hidden cells by who tells them. Where not `several` tell anything, nobody is named."""
+    found: Lines = {}
+    for (at_cells, low, high, rounded, assumed), tellers in lines:
+        said_by = EVERYBODY if tellers is None else tuple(sorted(tellers)) if several else ()
+        if at_cells:
+            found.setdefault((at_cells, rounded, assumed, said_by), []).append((low, high))
+    return found
 
 
 def _classes(joint: ProtectionProblem, size: int) -> _Classes:
