@@ -34,7 +34,7 @@ from benchmarks.suppression_rival_tables import TOTAL, Input, WithLevels, public
 
 RECORDS = HERE / "suppression_rival.json"
 METHODS = ("OPT", "MOD")  # of the rival
-PATIENCE = 300.0  # seconds after which a call is ended from outside
+PATIENCE = 900.0  # seconds after which a call is ended from outside
 SECONDS = 60.0  # of our search against lone respondents
 LONE_CELLS = 1_100  # of the largest table that is searched against them
 LEGEND = """\
