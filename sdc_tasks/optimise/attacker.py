@@ -90,7 +90,7 @@ class LinearAttacker:
         """Makes the next push start from here, independent of those in between."""
         self._live.restore(basis)
 
-    def set_publication(self, low: Floats, high: Floats) -> None:
+    def set_bounds(self, low: Floats, high: Floats) -> None:
         """The deviations (n,) that the intervals of all cells leave."""
         self._live.set_bounds(self._columns, low, high)
 

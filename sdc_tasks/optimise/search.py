@@ -96,7 +96,9 @@ class Search(ABC, Generic[Solution]):
         self._work.tell(done, of, what)
 
     def raise_bound(self, bound: float, method: str) -> None:
-        """Records a proven lower bound. If the incumbent disproves it, all bounds of its method go."""
+        """Records a lower bound, which the method has proven or its solver tells. If the incumbent disproves
+        it, all bounds of its method go.
+        """
         with self._lock:
             before = self.bound
             if self._bounds.get(method, 0.0) > -math.inf:

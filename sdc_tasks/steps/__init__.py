@@ -4,7 +4,7 @@ desk           the warehouse, the domain and the period of a release
 arrivals       discover, news, ready: the files of an inbox, and whether a release can be made of what counts
 candidates     the files of a country that are judged together
 comparison     a delivery beside the last period of its country, and beside the other countries
-judging        ingest: the files of a country are accepted or refused as one delivery
+accepting      ingest: the files of a country are accepted or refused as one delivery
 second_files   what a judgement does about files beside the accepted ones
 answering      settle, second: somebody answers what a second file is
 secondaries    collect, suppress: secondaries that the receiver sets in national tables, before `assemble`
@@ -18,12 +18,12 @@ memory         the stored result of a step, so that it is not done twice
 versions       the published versions of the period
 """
 
+from sdc_tasks.steps.accepting import ingest
 from sdc_tasks.steps.answering import second, settle
 from sdc_tasks.steps.arrivals import ToJudge, discover, news, open_cycle, ready
 from sdc_tasks.steps.bases import adjust, adjustment_of, choose_bases, climbed, compared
 from sdc_tasks.steps.desk import Desk, open_desk, open_office
 from sdc_tasks.steps.identity import drawn_by, require_own
-from sdc_tasks.steps.judging import ingest
 from sdc_tasks.steps.protection import assemble, audit_chunk, baseline, decided, verdict
 from sdc_tasks.steps.publication import (
     answer,

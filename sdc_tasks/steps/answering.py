@@ -8,9 +8,9 @@ from sdc_tasks.checks import suite
 from sdc_tasks.confidential import keeps_to_itself
 from sdc_tasks.errors import InvalidInput
 from sdc_tasks.model.series import Answer
+from sdc_tasks.steps.accepting import judge, retried
 from sdc_tasks.steps.comparison import read_files
 from sdc_tasks.steps.desk import Desk
-from sdc_tasks.steps.judging import judge, retried
 from sdc_tasks.steps.second_files import keep_out
 from sdc_tasks.warehouse.confidential import store
 from sdc_tasks.warehouse.database.schema import DeliveryState

@@ -29,20 +29,20 @@ C1_OF_R1 = 4
 def test_a_cell_goes_as_far_as_the_cells_beside_it() -> None:
     """R1.C1 rises by 2 where R2.C1 falls by 1 at least, as the column moves by 1 at most."""
     attacker = LinearAttacker(SMALL)
-    attacker.set_publication(-WIDTH, WIDTH)
+    attacker.set_bounds(-WIDTH, WIDTH)
     push = attacker.push(np.array([C1_OF_R1]), np.ones(1))
     assert push.reach == pytest.approx(2.0)
     assert push.z[[4, 5]].tolist() == [2.0, -2.0]
     assert -3 <= push.z[7] <= -1
     narrow = np.where(np.arange(9) >= 6, 0.5, WIDTH)  # R2 within a half: R1.C1 goes no farther than 1.5
-    attacker.set_publication(-narrow, narrow)
+    attacker.set_bounds(-narrow, narrow)
     assert attacker.push(np.array([C1_OF_R1]), np.ones(1)).reach == pytest.approx(1.5)
 
 
 def test_without_an_end_there_is_no_point() -> None:
     attacker = LinearAttacker(SMALL)
     endless = np.full(9, np.inf)
-    attacker.set_publication(-endless, endless)
+    attacker.set_bounds(-endless, endless)
     push = attacker.push(np.array([C1_OF_R1]), np.ones(1))
     assert push.status in {Status.UNBOUNDED, Status.INFEASIBLE}
     assert (push.reach, *push.z, *push.pull) == (0.0,) * 19
@@ -71,7 +71,7 @@ def test_it_reaches_the_optimum_and_its_proof_bounds_every_publication(seed: int
         cells = rng.choice(n, int(rng.integers(1, 4)), replace=False)
         gain = rng.choice([-1.0, 1.0], len(cells))
         low, high = ends(rng, n)
-        attacker.set_publication(low, high)
+        attacker.set_bounds(low, high)
         push = attacker.push(cells, gain)
         cost = np.zeros(n)
         cost[cells] = -gain

@@ -91,7 +91,7 @@ def secondaries(
 
 def _baseline(table: ProtectionProblem, profiles: tuple[str, ...]) -> Requirements:
     """What the table protects against the strongest attacker of each profile. The release judges the
-    weaker ones too (attack/weaker.py).
+    weaker ones too (attack/weaker).
     """
     return baseline(table, profiles, every=False)[0]
 

@@ -170,7 +170,7 @@ class RoundingAttacker:
         public = self._bounds(x / self._unit - self._a)
         asked = self._asked
         bounds, attacker = public.knowing(asked.known[0]), 0
-        self._attacker.set_publication(bounds.lower, bounds.upper)
+        self._attacker.set_bounds(bounds.lower, bounds.upper)
         reach = _Reach(asked)
         lps = self._push_together(bounds, reach, clock)
         met = np.zeros((3, len(asked.cell)), dtype=bool)
@@ -182,7 +182,7 @@ class RoundingAttacker:
             if asked.attacker[i] != attacker:
                 attacker = int(asked.attacker[i])
                 bounds = public.knowing(asked.known[attacker])
-                self._attacker.set_publication(bounds.lower, bounds.upper)
+                self._attacker.set_bounds(bounds.lower, bounds.upper)
             found, solved = self._push_alone(i, bounds, reach)
             cuts += found
             lps += solved

@@ -195,7 +195,7 @@ class _Reaches:
         below, above = np.where(known, 0.0, self._below), np.where(known, 0.0, self._above)
         room = above if sign > 0 else below
         room[at] = min(room[at], far / self._unit)
-        self._attacker.set_publication(-below, above)
+        self._attacker.set_bounds(-below, above)
         push = self._attacker.push(np.array([at]), np.array([sign]))
         if not push.status.has_point:
             return far, frozenset()  # nothing is lowered without a proof

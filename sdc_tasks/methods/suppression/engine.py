@@ -10,7 +10,7 @@ auto     cubes, for large crossed tables that are no networks; else exact
 exact    cutting planes ([2] §4.1), anytime: exact.py
 paths    shortest paths ([2] §4.2), for two-dimensional and 1H2D tables: paths.py
 network  minimum-cost flows ([2] §4.2), for the same tables: network.py
-cover    linear programs, one for each primary and side: cover.py
+cover    linear programs, one for each primary and side: covering/patterns.py
 cubes    hypercubes through all levels, each its own proof, for tables whose dimensions are known: cubes/
 hypercube, hitas   what offices know ([2] §4.3), for tables whose dimensions are known, completed
 until they are safe: classical/

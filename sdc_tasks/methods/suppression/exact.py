@@ -5,7 +5,7 @@ The master problem is  min cost · y,  y ∈ {0, 1}ᵏ over the classes of the r
 the cuts found so far. For its solution every item's attacker is asked; items that are not met give
 strengthened cuts (attackers.py).
 
-1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (cover.py). Items that the
+1. Hide every cell: if this is not safe, no pattern is. Then find a first pattern (covering/). Items that the
    primaries alone meet are met by every pattern and are not asked again. Patterns of a network grow by
    shortest paths (paths.py), others by LPs.
 2. The LP relaxation. In networks it is stabilised by in-out separation: cuts are sought at a point between

@@ -1,4 +1,4 @@
-"""Is every attacker judged? (METHOD §2; `methods/attack/weaker.py` says why this is
+"""Is every attacker judged? (METHOD §2; `methods/attack/weaker` says why this is
 enough; the code is independent.)
 
 Somebody who has the pieces K of what a profile knows is judged with an adversary N ⊇ K of the evidence, N

@@ -57,7 +57,7 @@ class Needs:
         self.special |= fresh
 
     def whole(self, integral: Bools) -> None:
-        """Rounds the requirements of whole numbers down."""
+        """Floors what linear programs have lowered of the requirements of whole numbers."""
         self.general[:, integral] = np.floor(self.general[:, integral] + INTEGRALITY)
         for (p, _), level in self.special.items():
             if integral[p]:

@@ -250,7 +250,7 @@ class GreedyUnsuppression:
             above, below = np.minimum(above, below), np.minimum(above, below)
         cap = SPARE if side else SPARE / 2
         above[p], below[p] = min(above[p], cap), min(below[p], cap)
-        self._attacker.set_publication(-below, above)
+        self._attacker.set_bounds(-below, above)
         push = self._attacker.push(np.array([p]), np.array([side or 1.0]))
         return push.z * need if push.status.has_point else None
 

@@ -132,7 +132,7 @@ class _Search:
             above[p] = min(above[p], 1.0)
         else:
             below[p] = min(below[p], 1.0)
-        self.attacker.set_publication(-below, above)
+        self.attacker.set_bounds(-below, above)
         # a little less than the reach, so that a program finds a way there
         return (
             max(0.0, self.attacker.push(np.array([p]), np.array([float(side)])).reach) * need * (1 - SOLVER)
@@ -261,7 +261,7 @@ class _Search:
         still = self.table.known(item)
         below = np.where(still, 0.0, np.minimum(v[:k] / need, MOST_MOVES))
         above = np.where(still, 0.0, np.minimum(v[k:] / need, MOST_MOVES))
-        self.attacker.set_publication(-below, above)
+        self.attacker.set_bounds(-below, above)
         push = self.attacker.push(np.array([p]), np.array([float(side)]))
         return push.reach, np.where(np.tile(still, 2), 0.0, np.concatenate([push.below, push.above])), push.z
 

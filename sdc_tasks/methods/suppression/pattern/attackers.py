@@ -66,7 +66,7 @@ class Attackers(ABC):
         return found
 
     def _reached(self, item: int, y: Floats, thorough: bool) -> tuple[float, list[Floats], float]:
-        """How far y meets an item, multipliers that show it, and what is given to them."""
+        """How far y meets an item, multipliers that show it, and what own bounds give of the need."""
         side = int(self.table.item_side[item])
         if not side:
             return self._width(item, y, thorough)
@@ -201,7 +201,7 @@ class Programs(Attackers):
         self.calls += 1
         above, below = np.minimum(rise, most) * y, np.minimum(fall, most) * y
         above[p], below[p] = (1.0, 0.0) if side > 0 else (0.0, 1.0)
-        self._attacker.set_publication(-below, above)
+        self._attacker.set_bounds(-below, above)
         push = self._attacker.push(np.array([p]), np.array([float(side)]))
         if not push.status.has_point:
             return 0.0, None

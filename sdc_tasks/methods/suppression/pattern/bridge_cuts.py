@@ -63,7 +63,7 @@ class BridgeCuts:
         """A violated inequality of class i at a point; None if none is found."""
         below = y.copy()
         below[i] = 0.0
-        self._attacker.set_publication(-below, y)
+        self._attacker.set_bounds(-below, y)
         push = self._attacker.push(np.array([i]), np.ones(1))
         if not push.status.has_point or push.z[i] >= y[i] - BRIDGE_VIOLATED:
             return None

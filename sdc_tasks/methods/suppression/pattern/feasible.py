@@ -35,7 +35,7 @@ def feasible(problem: SensitiveTable, hidden: Bools) -> tuple[Floats, Floats]:
     M = sp.csr_array(M[np.flatnonzero(np.diff(M.indptr))])
     below, above = (problem.lb - problem.a)[cells] / unit, (problem.ub - problem.a)[cells] / unit
     attacker = LinearAttacker(M)
-    attacker.set_publication(below, above)
+    attacker.set_bounds(below, above)
     for i, cell in enumerate(cells):
         for side, ends in ((-1.0, low), (1.0, high)):
             push = attacker.push(np.array([i]), np.array([side]))
