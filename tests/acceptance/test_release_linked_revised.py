@@ -111,6 +111,34 @@ def test_a_total_with_a_revised_member_is_not_repeated_as_it_is_out(office: Offi
     assert office.published(second, "2024") == before
 
 
+# Austria hides parts of X and Y by size; their totals, which a table by activity has, are public.
+OPEN = """
+    T _T 9000 F
+    T S  4000 F
+    T L  5000 F
+    X _T 4000 F
+    X S  1900 A
+    X L  2100 D
+    Y _T 5000 F
+    Y S  2100 D
+    Y L  2900 D
+"""
+
+
+def test_public_cells_are_revised_beside_a_table_that_hides_their_parts(tmp_path: Path):
+    """The former values are public in each table: nobody learns of a relation with a hidden cell."""
+    office = Office.new(tmp_path)
+    office.domain("main", "ACTIVITY", "linked: {tables: [sizes]}")
+    office.domain("sizes", "ACTIVITY SIZECLASS", "linked: {tables: [main]}")
+    small = "T 900 F\nX 400 F\nY 500 F"
+    office.deliver("main", "2024", "ACTIVITY", AT="T 9000 F\nX 4000 F\nY 5000 F", BE=small, DE=small)
+    release(office, "main")
+    office.deliver("sizes", "2024", "ACTIVITY SIZECLASS", AT=OPEN, BE=FREE, DE=FREE)
+    release(office, "sizes")
+    office.deliver("main", "2024", "ACTIVITY", AT="T 9100 F\nX 4000 F\nY 5100 F", BE=small, DE=small)
+    assert "still has the former value" in release(office, "main")
+
+
 def test_two_tables_that_revise_a_cell_to_other_values_are_refused(office: Office):
     deliver(office, "sizes", BE=MORE)
     release(office, "sizes")

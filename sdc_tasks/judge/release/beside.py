@@ -255,7 +255,7 @@ class _Merge:
             before = problem.earlier
             only = [f"{part}: its earlier version"] if k else ["the versions that are out"]
             before_of[k] = later, only
-            if before.rows.shape != (0, 0):
+            if before.rows.shape[0] or len(before.lower):
                 pieces = [f"{part}: {each}" if k else each for each in before.pieces] or only
                 names += pieces
                 before_of[k] = later, pieces

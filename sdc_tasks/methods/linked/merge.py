@@ -315,10 +315,9 @@ class _Told:
         """Former values that are the same in two tables. Whoever has a version of one of them knows it."""
         found: dict[tuple[tuple[int, float], ...], set[int]] = {}
         for tie in former:
-            columns, tellers = self._tied(tie)
-            terms = zip(columns, (1.0, -1.0), strict=True)
-            if shown := tuple(term for term in terms if self._is_open(term[0])):
-                found.setdefault(shown, set()).update(tellers)
+            one, other = self._columns(tie)
+            if shown := tuple(term for term in ((one, 1.0), (other, -1.0)) if self._is_open(term[0])):
+                found.setdefault(shown, set()).update(self._who_ties(tie, one, other))
         if not found:
             return
         entries = [(i, *term) for i, row in enumerate(found) for term in row]
@@ -329,15 +328,20 @@ class _Told:
         told = replace(_rows(matrix, none, none, none > 0), related=none == 0, pieces=pieces, told_by=by)
         self._parts.append((told, np.arange(self._width), 0))
 
-    def _tied(self, tie: Tie) -> tuple[tuple[int, int], set[int]]:
-        """The columns of a former value and of the same value in another table, and the pieces that tell that
-        they are one: those of both versions, but of the one alone that shows the value.
+    def _columns(self, tie: Tie) -> tuple[int, int]:
+        """The columns of a former value and of the same value in another table."""
+        other = tie.cell if tie.other is None else self._column(tie.other, tie.cell)
+        return self._column(tie.version, tie.place), other
+
+    def _who_ties(self, tie: Tie, one: int, other: int) -> set[int]:
+        """The pieces that tell that both columns are one: those of both versions, but of the one alone that
+        shows the value.
         """
-        one, tellers = self._column(tie.version, tie.place), set(self._tellers(tie.version, tie.place))
-        if tie.other is None:
-            return (one, tie.cell), tellers
-        other, more = self._column(tie.other, tie.cell), set(self._tellers(tie.other, tie.cell))
-        return (one, other), tellers if one < 0 else more if other < 0 else tellers | more
+        ends = [(tie.version, tie.place, one)]
+        if tie.other is not None:
+            ends.append((tie.other, tie.cell, other))
+        shown = [end for end in ends if end[2] < 0]
+        return {piece for version, place, _ in shown or ends for piece in self._tellers(version, place)}
 
     def _is_open(self, column: int) -> bool:
         return column >= self._space.size or (column >= 0 and bool(self._hidden[column]))
@@ -386,7 +390,7 @@ class _Told:
     def _embed(
         self, told: PriorReleases, cells: Ints, prefix: str, only: str, number: int | None = None
     ) -> None:
-        if told.rows.shape == (0, 0):
+        if not told.rows.shape[0] and not len(told.lower):  # they showed nothing but public cells
             return
         first = len(self._pieces)
         self._pieces += [f"{prefix}{piece}" for piece in told.pieces] or [only]
