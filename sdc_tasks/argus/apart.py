@@ -44,10 +44,9 @@ def _judged(pair: Mapping[str, Protected]) -> Iterator[str]:
     except InvalidInput as error:
         yield f"{names} were not judged together: {error}"
         return
-    shared = sum(len(each.a) for each in problems.values()) - len(both.problem.a)
-    if not shared:
+    if not both.shared:
         return
-    told = f"{names} share {shared} cells and were protected one by one"
+    told = f"{names} share {both.shared} cells and were protected one by one"
     if any(each.kind != "suppressed" for each in pair.values()):
         yield f"{told}, not all by patterns: nothing is proven against those who read both"
         return

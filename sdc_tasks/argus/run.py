@@ -483,14 +483,13 @@ def _linked(batch: _Batch, command: Command, asked: AskedMethod) -> None:
     read = _all_read(batch, command)
     tables = {number: held for number, each in read.items() if (held := each.held)}
     both = as_one(tables, {number: _problem(batch, command, each, asked) for number, each in read.items()})
-    shared = sum(len(held.crossed.keys) for held in tables.values()) - len(both.problem.a)
-    if not shared:
+    if not both.shared:
         raise command.refused(
             "the tables share no cell: none has the response of another. Remedy: name each table by its "
             "number"
         )
-    ours = f"{len(tables)} linked tables as one, with {shared} shared cells, by our own choice of method, and"
-    _differs(batch, f"{asked.name}: {ours} verified")
+    ours = f"{len(tables)} linked tables as one, with {both.shared} shared cells, by our own choice of method"
+    _differs(batch, f"{asked.name}: {ours}, and verified")
     _tell_all(batch, asked.differences[1:])
     chosen = both.any_of({number: held.chosen for number, held in tables.items()})
     hidden = _searched(batch, command, both.problem, asked, PatternOptions(seconds=_seconds(asked)), chosen)

@@ -47,6 +47,11 @@ class LinkedTables:
     problem: SensitiveTable
     cells: Mapping[str, Ints] = field(repr=False)
 
+    @property
+    def shared(self) -> int:
+        """The number of cells that the tables have more than the problem."""
+        return sum(len(cells) for cells in self.cells.values()) - len(self.problem.a)
+
     def patterns(self, hidden: Bools) -> dict[str, Bools]:
         """The pattern of each table, of a pattern of the problem."""
         return {table: hidden[cells] for table, cells in self.cells.items()}
